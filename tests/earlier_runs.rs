@@ -75,7 +75,7 @@ fn assert_same(shown: &serde_json::Value, saved: &serde_json::Value, name: &str)
                     assert!(
                         (shown - saved).abs() <= 1e-12 * saved.abs(),
                         "{name} {key}: {shown}, saved {saved}"
-                    )
+                    );
                 }
                 _ => assert_eq!(shown, saved, "{name} {key}"),
             }

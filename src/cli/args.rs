@@ -500,6 +500,7 @@ pub struct SummariseArgs {
     /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
     #[arg(long)]
     pub sensitivity: bool,
+    /// Further columns
     #[command(flatten)]
     pub extras: ExtraArgs,
     /// Print summary.json instead of a table; of a project a list of them
@@ -566,6 +567,7 @@ pub struct ExportArgs {
     /// Add estimates corrected by control variates to summaries
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
+    /// Further columns
     #[command(flatten)]
     pub extras: ExtraArgs,
     /// File to write; standard output if absent

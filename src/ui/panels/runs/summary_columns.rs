@@ -60,6 +60,7 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// Of a row with nothing beside it.
+    #[cfg(test)]
     pub fn of(row: &'a SummaryRow) -> Self {
         Self {
             row,

@@ -387,14 +387,16 @@ fn sensitivity_table(sensitivity: &Sensitivity) -> String {
     output::table(&["variable", "prior", "likelihood", "diagnosis"], &cells)
 }
 
-/// Further columns as text.
+/// Further columns as text, of the variables that the summary prints.
 fn extras_table(variables: &[ParamId], extras: &Extras) -> String {
     let names: Vec<String> = extras.columns.iter().map(|column| column.name()).collect();
     let header: Vec<&str> = ["variable"]
         .into_iter()
         .chain(names.iter().map(String::as_str))
         .collect();
+    let mut is_printed = printed();
     let cells: Vec<Vec<String>> = (variables.iter().zip(&extras.rows))
+        .filter(|(variable, _)| is_printed(variable))
         .map(|(variable, row)| {
             let numbers = extras.columns.iter().zip(row);
             let numbers = numbers.map(|(column, value)| extra_text(column.extra, *value));
@@ -480,14 +482,24 @@ fn gain(value: Option<f64>) -> String {
 /// Effects of groups that are printed; files and `--json` have all.
 const EFFECTS_PRINTED: usize = 100;
 
+/// Tells of one variable after the other whether it is printed: effects of groups are until there are too many.
+fn printed() -> impl FnMut(&ParamId) -> bool {
+    let mut effects = 0;
+    move |variable| {
+        effects += usize::from(variable.group_effect().is_some());
+        variable.group_effect().is_none() || effects <= EFFECTS_PRINTED
+    }
+}
+
 /// The summary as text, with the first effects of groups where there are many.
 fn shown_summary(rows: &[SummaryRow]) -> String {
-    let mut effects = 0;
+    let effects = rows
+        .iter()
+        .filter(|row| row.variable.group_effect().is_some());
+    let effects = effects.count();
+    let mut is_printed = printed();
     let shown: Vec<SummaryRow> = (rows.iter())
-        .filter(|row| {
-            effects += usize::from(row.variable.group_effect().is_some());
-            row.variable.group_effect().is_none() || effects <= EFFECTS_PRINTED
-        })
+        .filter(|row| is_printed(&row.variable))
         .cloned()
         .collect();
     let more = match effects.saturating_sub(EFFECTS_PRINTED) {

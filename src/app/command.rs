@@ -8,6 +8,7 @@ use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_analysis::recipe::Scale;
 use ergodic_base::settings::Value;
 use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::models::Storage;
 use ergodic_data::roles::{Conversion, Role};
 use ergodic_data::sniff::ImportOptions;
 use ergodic_diagnostics::zero_variance::Order;
@@ -104,6 +105,8 @@ pub enum Command {
     SetStandardize(bool),
     /// Report coefficients on this scale.
     SetScale(Scale),
+    /// Stores rows in this precision.
+    SetStorage(Storage),
     /// Set the prior of a class or parameter, or go back to the default.
     SetPrior(String, Option<String>),
     /// Look at what a prior being typed expects, by class or parameter, or no longer.

@@ -25,6 +25,7 @@ pub(super) enum DocumentChange {
     TopLevels(String, Option<usize>),
     Standardize(bool),
     Scale(ergodic_analysis::recipe::Scale),
+    Storage(ergodic_core::models::Storage),
     Prior(String, Option<String>),
     Template(String),
     ModelSetting(String, Option<ergodic_base::settings::Value>),
@@ -51,6 +52,7 @@ impl DocumentChange {
             Command::SetTopLevels(column, top) => Self::TopLevels(column, top),
             Command::SetStandardize(on) => Self::Standardize(on),
             Command::SetScale(scale) => Self::Scale(scale),
+            Command::SetStorage(storage) => Self::Storage(storage),
             Command::SetPrior(key, text) => Self::Prior(key, text),
             Command::SetTemplate(id) => Self::Template(id),
             Command::SetModelSetting(key, value) => Self::ModelSetting(key, value),
@@ -188,6 +190,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
         DocumentChange::TopLevels(column, top) => document.set_top_levels(&column, top),
         DocumentChange::Standardize(on) => recipe.model.standardize = on,
         DocumentChange::Scale(scale) => recipe.report.scale = scale,
+        DocumentChange::Storage(storage) => recipe.data.storage = storage,
         DocumentChange::Prior(key, Some(text)) => {
             recipe.priors.insert(key, text);
         }
@@ -227,6 +230,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
     if document != before {
         let model_changed = document.recipe.model != before.recipe.model
             || document.recipe.priors != before.recipe.priors
+            || document.recipe.data.storage != before.recipe.data.storage
             || document.recipe.report != before.recipe.report;
         state.history.note(before);
         state.document = Some(document);

@@ -6,6 +6,8 @@ use super::quick_fixes::QuickFix;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::Warning;
 use ergodic_core::engine::{self, mode_drift};
+use ergodic_core::estimators::rounding;
+use ergodic_core::models::Storage;
 use ergodic_diagnostics::Remark;
 use ergodic_diagnostics::verdict::ADVISED_CHAINS;
 
@@ -33,6 +35,10 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
     // All others concern draws that are complete.
     if entry.is_active() || entry.control.is_some() {
         return None;
+    }
+    if let Some(rounding::Remark::Moves { .. } | rounding::Remark::Unknown {}) = warning.remark() {
+        let change = format!("data.storage={}", Storage::F64.word());
+        return again("Run again in double precision".to_owned(), change);
     }
     match warning.remark::<Remark>()? {
         Remark::Disagree { missing, .. }

@@ -16,10 +16,12 @@ use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
-use ergodic_core::estimators::{ModeError, Plan, Search, find_mode_by};
+use ergodic_core::estimators::{ModeError, Plan, Search, find_mode_by, rounding};
 use ergodic_core::families::Link;
 use ergodic_core::formula::Formula;
-use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
+use ergodic_core::models::{
+    self, DefaultPriors, Model, ModelError, ModelOptions, Storage, default_priors,
+};
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::{self, Advice, Facts};
 use ergodic_core::samplers::{self, ChoiceError, KernelError, SamplerEntry, Target};
@@ -265,6 +267,15 @@ impl Job {
                 });
             }
         }
+        if options.storage == Storage::F32 {
+            let exact = ModelOptions {
+                storage: Storage::F64,
+                ..options.clone()
+            };
+            let exact = || (entry.build)(Arc::clone(&design), &exact);
+            let found = centre.as_deref().ok();
+            warnings.push(rounding::remark(model.as_ref(), found, exact)?);
+        }
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
@@ -457,6 +468,7 @@ pub fn model_options(recipe: &Recipe) -> Result<ModelOptions, JobError> {
             .collect(),
         defaults: recipe.default_priors(),
         standardize: recipe.model.standardize,
+        storage: recipe.data.storage,
         report_standardized: recipe.report.scale == Scale::Standardised,
     })
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_core::engine::RunSection;
 use ergodic_core::engine::run_section::MAX_CHAINS;
-use ergodic_core::models::{self, DefaultPriors, default_priors};
+use ergodic_core::models::{self, DefaultPriors, Storage, default_priors};
 use ergodic_data::sniff::ImportOptions;
 
 /// Version of the recipe's layout.
@@ -150,6 +150,9 @@ pub struct DataSection {
     /// SHA-256 of the file, checked when present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// In which precision the covariates of rows are held in memory.
+    #[serde(default, skip_serializing_if = "Storage::is_default")]
+    pub storage: Storage,
     /// How the text is read; absent entries are guessed.
     #[serde(default)]
     pub import: ImportOptions,
@@ -431,9 +434,10 @@ impl Recipe {
             && self.data.import == other.data.import
     }
 
-    /// Whether model and priors are those of `other`.
+    /// Whether model, priors and storage of rows are those of `other`.
     pub fn has_the_model_of(&self, other: &Self) -> bool {
         self.model == other.model
+            && self.data.storage == other.data.storage
             && self.default_priors() == other.default_priors()
             && self.own_priors().eq(other.own_priors())
     }

@@ -43,6 +43,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("data.import.ragged", "join | skip", "refused", "Lines with more or fewer values than the header: join the surplus into the last column, or leave the line out", "skip"),
     key("data.import.max_gigabytes", "whole number", "256 MB or 25 times a packed file", "Most gigabytes that a packed file may unpack to, or that may come from a pipe", "4"),
     key("data.import.column_types.NAME", "number | category", "guessed", "How a column is read", "category"),
+    key("data.storage", "f64 | f32", "f64", "Precision in which the predictors of rows are stored: f32 takes half the memory, and the run says by how much it moves estimates", "f32"),
     key("model.template", "a template of `ergodic list templates`", "by the outcome", "Model template", "linear"),
     key("model.formula", "a formula", "none", "Outcome and predictors", "y ~ z"),
     key("model.success", "a value of the outcome", "1, true, yes or the second", "What counts as success", "no"),

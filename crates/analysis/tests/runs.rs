@@ -16,7 +16,7 @@ use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::models::{
     CentreRows, DefaultPriors, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows,
-    Scratch, sum_of_rows,
+    Scratch, Storage, sum_of_rows,
 };
 use ergodic_diagnostics::Verdict;
 use support::{ENDLESS, draws, job, start, wait};
@@ -566,4 +566,38 @@ fn recipes_of_before_keep_their_priors() {
     let job = Job::prepare(&again, Path::new(""), None, &Control::default()).unwrap();
     assert_eq!(job.model.params()[1].prior, "normal(0, 2.5)");
     assert_eq!(job.recipe.priors["default"], "weakly-informative");
+}
+
+#[test]
+fn rows_in_single_precision_are_another_run_that_replays() {
+    let single = job("nuts", 40, |recipe| recipe.data.storage = Storage::F32);
+    let double = job("nuts", 40, |_| {});
+    assert_ne!(single.fingerprint(), double.fingerprint());
+    assert!(!single.recipe.gives_the_same_results_as(&double.recipe));
+    let told = |job: &Job| job.warnings.iter().any(|it| it.code == "single-precision");
+    assert!(told(&single) && !told(&double));
+    let text = single.recipe.to_toml();
+    assert!(text.contains("storage = \"f32\"") && !double.recipe.to_toml().contains("storage"));
+    let again = Recipe::parse(&text, &[]).unwrap();
+    let again = Job::prepare(&again, Path::new(""), None, &Control::default()).unwrap();
+    assert_eq!(again.fingerprint(), single.fingerprint());
+    let drawn = [single, again, double].map(|job| {
+        let mut run = start(job);
+        run.join();
+        draws(&run.view())
+    });
+    assert_eq!(drawn[0], drawn[1]);
+    // The posterior is another by rounding, which the last digits show.
+    assert_ne!(drawn[0], drawn[2]);
+}
+
+#[test]
+fn templates_without_a_choice_refuse_single_precision() {
+    let mut recipe = Recipe::new("sample:reaction", "mixed", "reaction ~ day + (1 | driver)");
+    recipe.data.storage = Storage::F32;
+    let refused = Job::prepare(&recipe, Path::new(""), None, &Control::default());
+    let words = refused.unwrap_err().to_string();
+    let expected =
+        "Template `mixed` keeps its numbers in double precision alone; leave `data.storage` out";
+    assert_eq!(words, expected);
 }

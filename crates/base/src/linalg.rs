@@ -19,15 +19,22 @@ pub struct NotPositiveDefinite;
 /// Σ a_i b_i with eight accumulators, so that strict additions still use vector units.
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    widening_dot(a, b)
+}
+
+/// [`dot`] of numbers of any precision below: they are widened first, so that only they are rounded.
+#[inline]
+pub fn widening_dot<T: Copy + Into<f64>>(a: &[T], b: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let (a_main, a_tail) = a.as_chunks::<8>();
     let (b_main, b_tail) = b.as_chunks::<8>();
     for (x, y) in a_main.iter().zip(b_main) {
         for k in 0..8 {
-            lanes[k] += x[k] * y[k];
+            lanes[k] += x[k].into() * y[k];
         }
     }
-    let tail: f64 = a_tail.iter().zip(b_tail).map(|(x, y)| x * y).sum();
+    let tails = a_tail.iter().zip(b_tail);
+    let tail: f64 = tails.map(|(&x, y)| x.into() * y).sum();
     ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
         + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
         + tail
@@ -36,8 +43,14 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// y ← y + α x.
 #[inline]
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += alpha * x;
+    widening_axpy(alpha, x, y);
+}
+
+/// [`axpy`] of numbers of any precision below.
+#[inline]
+pub fn widening_axpy<T: Copy + Into<f64>>(alpha: f64, x: &[T], y: &mut [f64]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += alpha * x.into();
     }
 }
 

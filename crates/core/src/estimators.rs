@@ -10,6 +10,7 @@ pub mod mode;
 pub(crate) mod newton;
 pub(crate) mod registry;
 mod rmsprop;
+pub mod rounding;
 mod santa;
 mod sgd;
 pub(crate) mod smoothing;

@@ -26,6 +26,7 @@ pub(crate) mod categorical;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
+mod covariates;
 pub mod default_priors;
 mod density;
 pub(crate) mod dp_mixture;
@@ -46,11 +47,13 @@ mod prior_text;
 mod regression;
 mod simplex;
 mod simulation;
+mod storage;
 pub(crate) mod student;
 #[cfg(test)]
 pub mod testing;
 pub mod translation;
 
+pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
 use density::MAX_DENSE_DIM_OF_GROUPS;
 pub use density::{DensityModel, LogDensity, density_of};
@@ -64,6 +67,7 @@ pub use predicts::Predicts;
 pub use prior_text::{PriorError, PriorProblem};
 pub use simplex::SimplexCounts;
 pub use simulation::{NO_SIMULATION, PriorDraws, Simulation};
+pub use storage::Storage;
 
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -364,6 +368,8 @@ pub struct ModelOptions {
     pub well_known: Vec<Vec<bool>>,
     /// The same in more detail: the parabolas of all rows at estimates.
     pub working: Option<Arc<WorkingRows>>,
+    /// The precision in which the covariates of rows are stored.
+    pub storage: Storage,
 }
 
 impl ModelOptions {
@@ -420,6 +426,8 @@ pub trait Template: 'static {
     const ROUND_TRIP: RoundTrip = RoundTrip::EXACT;
     /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
     const ALL_VARY: bool = false;
+    /// In which precision its models can store the covariates of rows.
+    const STORAGE: &'static [Storage] = &[Storage::F64];
     /// The response family that the settings choose; `None` where rows are not explained by one linear predictor.
     fn family(_settings: &Settings) -> Option<Family> {
         None
@@ -452,6 +460,18 @@ fn refuse_group_terms(design: &Design, template: &'static str) -> Result<(), Mod
     }
 }
 
+/// [`Template::build`], where the template offers the storage that is asked for.
+fn build_stored<T: Template>(
+    design: Arc<Design>,
+    options: &ModelOptions,
+) -> Result<Arc<dyn Model>, ModelError> {
+    if !T::STORAGE.contains(&options.storage) {
+        let why = "keeps its numbers in double precision alone; leave `data.storage` out";
+        return Err(ModelError::unfit(T::SPEC.id, why));
+    }
+    T::build(design, options)
+}
+
 /// A registered template.
 pub struct ModelEntry {
     /// Description of the template.
@@ -460,6 +480,8 @@ pub struct ModelEntry {
     pub round_trip: RoundTrip,
     /// See [`Template::ALL_VARY`].
     pub all_vary: bool,
+    /// See [`Template::STORAGE`].
+    pub storage: &'static [Storage],
     /// See [`Template::family`].
     pub family: fn(&Settings) -> Option<Family>,
     /// Builds the model.
@@ -481,8 +503,9 @@ impl ModelEntry {
             spec: T::SPEC,
             round_trip: T::ROUND_TRIP,
             all_vary: T::ALL_VARY,
+            storage: T::STORAGE,
             family: T::family,
-            build: T::build,
+            build: build_stored::<T>,
             group: "Regression",
             translate: T::translate,
         }

@@ -16,6 +16,7 @@ pub(in crate::ui::panels) mod form;
 mod likelihood;
 mod mode;
 mod run_control;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod trials;
@@ -93,6 +94,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         calibration::calibration_ui(ui, state, recipe, out);
                         ui.add_space(t.space.x2);
                         mode::mode_ui(ui, recipe, &mut view.form, out);
+                        storage::storage_ui(ui, state, recipe, out);
                         ui.add_space(t.space.x2);
                         likelihood::likelihood_ui(ui, state, recipe, &mut view.likelihood, out);
                     });

@@ -48,7 +48,7 @@ impl Smoothing {
             let Some((location, scale)) = prior.kink() else {
                 continue;
             };
-            let (row, value) = (rows.covariates(k), rows.predictor(k, u));
+            let (row, value) = (rows.row(k), rows.predictor(k, u));
             let (z, delta) = (value - location, self.width * scale);
             let root = z.hypot(delta);
             let change = delta * delta / (scale * root * root * root) - prior.curvature(value);
@@ -75,7 +75,7 @@ impl Smoothing {
         for k in 0..rows.count() {
             if let Some((location, scale)) = rows.prior(k).kink() {
                 let z = rows.predictor(k, u) - location;
-                visit(rows.covariates(k), z, z.hypot(self.width * scale), scale);
+                visit(rows.row(k), z, z.hypot(self.width * scale), scale);
             }
         }
     }

@@ -383,7 +383,7 @@ fn linear_rows_say_what_the_passes_say() {
                 density.add_neg_hessian_log_lik(&u, pick, &mut scratch, &mut hessian);
                 let row = row as usize;
                 let [log_p, slope, second] = linear.derivatives(row, linear.predictor(row, &u));
-                let a = linear.covariates(row);
+                let a = linear.covariates(row).to_vec();
                 assert_near(&[log_p], &value, 1e-12, what);
                 let expected: Vec<f64> = a.iter().map(|a| slope * a).collect();
                 assert_near(&expected, &score, 1e-12, what);
@@ -458,7 +458,7 @@ fn prior_rows_say_what_the_prior_says() {
             for row in 0..rows.count() {
                 let [log_p, slope, _second] = rows.derivatives(row, rows.predictor(row, &u));
                 sum += log_p;
-                for (total, t) in slopes.iter_mut().zip(rows.covariates(row)) {
+                for (total, t) in slopes.iter_mut().zip(rows.row(row)) {
                     *total += slope * t;
                 }
             }

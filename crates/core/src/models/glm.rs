@@ -3,8 +3,8 @@
 //! A row's likelihood depends on its linear predictor z and on auxiliary coordinates that all rows share, such as the
 //! logarithm of a residual standard deviation; u holds the coefficients first and then those.
 //!
-//! Rows are stored one after another, covariates first and then what the family needs (response, offset, …), so that
-//! a random row costs one stretch of memory. Eight rows are transposed into a tile and then handled by vector
+//! A row is covariates and then what the family needs (response, offset, …); how they are stored, in double or in single
+//! precision, is the concern of [`store`]. Eight rows are transposed into a tile and then handled by vector
 //! instructions: no horizontal sum occurs inside the loop. Tiles of neighbouring rows are also kept, from the first
 //! pass that asks for them on: passes over the data and over blocks then transpose nothing. Several tiles are handled
 //! together, because the exponential and the division of one take longer to end than to begin. The order of additions
@@ -12,34 +12,29 @@
 //! whichever way a tile comes about. Everything that is computed of rows is compiled for each level.
 
 mod machine;
+mod moments;
+mod store;
 mod sums;
 
-use std::sync::OnceLock;
+pub use self::moments::MOST_IN_LANES;
 
 use self::machine::prefetch;
+use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
-use super::{LinearRows, Rows, Scratch};
+use super::{Covariates, LinearRows, Rows, Scratch, Storage};
 use crate::families::rows::{
     CurvatureOf, LANES, Lane, MAX_AUX, RowFamily, RowQuantity, Terms, TermsOf,
 };
-use crate::numerics::arithmetic::{
-    Arithmetic, Separate, SimdLevel, at_level, one_column_at_a_time,
-};
-use ergodic_base::linalg::dot;
+use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level, one_column_at_a_time};
 
 /// Tiles handled together; more would need more registers than there are. The rows of the next as many are prefetched.
 const GROUP: usize = 4;
-/// Most coordinates whose products of scores are summed lane by lane: those of twice as many no longer fit the nearest cache.
-pub const MOST_IN_LANES: usize = 24;
 
 /// Covariates and responses of all rows, in the layout of family `F`.
 #[derive(Clone, Debug)]
 pub struct GlmRows<F> {
     num_columns: usize,
-    num_obs: usize,
-    data: Vec<f64>,
-    /// The tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
-    blocks: OnceLock<Vec<Lane>>,
+    store: RowStore,
     family: F,
     level: SimdLevel,
 }
@@ -59,14 +54,22 @@ impl<F: RowFamily> GlmRows<F> {
 
     /// Takes rows already in layout: `num_columns` covariates, then [`RowFamily::EXTRA`] numbers, per row.
     pub fn new(family: F, num_columns: usize, data: Vec<f64>) -> Self {
-        let num_obs = data.len() / (num_columns + F::EXTRA);
         Self {
             num_columns,
-            num_obs,
-            data,
-            blocks: OnceLock::new(),
+            store: RowStore::new(num_columns, F::EXTRA, data),
             family,
             level: SimdLevel::detect(),
+        }
+    }
+
+    /// These rows with their covariates in the precision of `storage`.
+    pub fn stored_as(self, storage: Storage) -> Self {
+        match storage {
+            Storage::F64 => self,
+            Storage::F32 => Self {
+                store: self.store.rounded(),
+                ..self
+            },
         }
     }
 
@@ -100,7 +103,7 @@ impl<F: RowFamily> GlmRows<F> {
 
     /// N.
     pub fn num_obs(&self) -> usize {
-        self.num_obs
+        self.store.num_obs()
     }
 
     /// Numbers per row.
@@ -108,10 +111,17 @@ impl<F: RowFamily> GlmRows<F> {
         self.num_columns + F::EXTRA
     }
 
-    /// Covariates and extra numbers of row `i`.
-    pub fn row(&self, i: usize) -> &[f64] {
-        let stride = self.stride();
-        &self.data[i * stride..(i + 1) * stride]
+    /// Covariates of row `i` of rows in double precision, for templates that offer no other ([`super::Template::STORAGE`]).
+    pub fn doubles(&self, i: usize) -> &[f64] {
+        match self.store.covariates(i) {
+            Covariates::Double(x) => x,
+            Covariates::Single(_) => unreachable!("a template that offers double precision alone"),
+        }
+    }
+
+    /// The [`RowFamily::EXTRA`] numbers of row `i`.
+    pub fn extra(&self, i: usize) -> &[f64] {
+        self.store.extra(i)
     }
 
     /// Working memory for passes over these rows.
@@ -174,7 +184,7 @@ impl<F: RowFamily> GlmRows<F> {
         grad: &mut [f64],
     ) -> f64 {
         let (start, len) = match rows {
-            Rows::All => (0, self.num_obs),
+            Rows::All => (0, self.num_obs()),
             Rows::Span { start, len } => (start, len),
             Rows::Pick(rows) => {
                 let row = |k: usize| rows[k] as usize;
@@ -355,57 +365,11 @@ impl<F: RowFamily> GlmRows<F> {
             } else {
                 None
             };
-            tiles[t] = match block {
-                Some(block) => &self.blocks()[block * stride..][..stride],
-                None => {
-                    self.fill_tile::<A>(|k| (pass.row)(at + k), live, own);
-                    own
-                }
-            };
+            // Lanes past `live` repeat the first row; callers zero their weight.
+            let row = |k: usize| (pass.row)(at + if k < live { k } else { 0 });
+            tiles[t] = self.store.tile::<A>(block, row, own);
         }
         tiles
-    }
-
-    /// The tiles of all whole blocks.
-    #[inline(always)]
-    fn blocks(&self) -> &[Lane] {
-        self.blocks.get_or_init(|| self.transposed())
-    }
-
-    #[cold]
-    fn transposed(&self) -> Vec<Lane> {
-        let stride = self.stride();
-        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * stride];
-        for (block, tile) in blocks.chunks_exact_mut(stride).enumerate() {
-            self.fill_tile::<Separate>(|k| block * LANES + k, LANES, tile);
-        }
-        blocks
-    }
-
-    /// Transposes up to [`LANES`] rows into `tile`. Lanes past `live` repeat the first row; callers zero their weight.
-    #[inline(always)]
-    fn fill_tile<A: Arithmetic>(
-        &self,
-        row: impl Fn(usize) -> usize,
-        live: usize,
-        tile: &mut [Lane],
-    ) {
-        let stride = tile.len();
-        let row_of = |k: usize| {
-            let start = row(if k < live { k } else { 0 }) * stride;
-            &self.data[start..][..stride]
-        };
-        let rows = [
-            row_of(0),
-            row_of(1),
-            row_of(2),
-            row_of(3),
-            row_of(4),
-            row_of(5),
-            row_of(6),
-            row_of(7),
-        ];
-        A::transpose(rows, tile);
     }
 
     /// [`Self::each_row`] without shifts.
@@ -415,7 +379,7 @@ impl<F: RowFamily> GlmRows<F> {
         rows: Rows<'_>,
         scratch: &mut Scratch,
         quantity: Q,
-        mut visit: impl FnMut(usize, &[f64], usize, &Q::Lanes),
+        mut visit: impl FnMut(usize, Covariates<'_>, usize, &Q::Lanes),
     ) {
         let tile = &mut scratch.tile;
         self.each_row(
@@ -439,10 +403,10 @@ impl<F: RowFamily> GlmRows<F> {
         tile: &mut [f64],
         shift: impl Fn(usize) -> f64,
         quantity: Q,
-        mut visit: impl FnMut(usize, &[f64], usize, &Q::Lanes),
+        mut visit: impl FnMut(usize, Covariates<'_>, usize, &Q::Lanes),
     ) {
         self.row_by_row(u, rows, tile, shift, quantity, |k, lane, _z, values| {
-            visit(k, self.covariates(rows.get(k)), lane, values);
+            visit(k, self.store.covariates(rows.get(k)), lane, values);
         });
     }
 
@@ -457,7 +421,7 @@ impl<F: RowFamily> GlmRows<F> {
         mut visit: impl FnMut(usize, usize, &Lane, &Q::Lanes),
     ) {
         let (buffer, _) = tile.as_chunks_mut::<LANES>();
-        let (len, shared) = (rows.len(self.num_obs), self.shared(u));
+        let (len, shared) = (rows.len(self.num_obs()), self.shared(u));
         let mut first = 0;
         while first + GROUP * LANES <= len {
             let mut shifts = [[0.0; LANES]; GROUP];
@@ -497,14 +461,14 @@ impl<F: RowFamily> GlmRows<F> {
         shifts: &[Lane; T],
         buffer: &mut [Lane],
     ) -> [(Lane, Q::Lanes); T] {
-        let len = rows.len(self.num_obs);
+        let len = rows.len(self.num_obs());
         // Blocks are used where there are some, but not made: models that only go row by row need no rows twice.
         let start = match rows {
             Rows::All => Some(0),
             Rows::Span { start, .. } => Some(start),
             Rows::Pick(_) => None,
         };
-        let start = start.filter(|it| it.is_multiple_of(LANES) && self.blocks.get().is_some());
+        let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
         let pass = TilePass {
             beta: &u[..self.num_columns],
             shared,
@@ -564,149 +528,14 @@ impl<F: RowFamily> GlmRows<F> {
                 |m: usize| centre.map_or(0.0, |centre| centre[rows.get(k) * Self::WIDTH + m]);
             let out = &mut out[k * dim..(k + 1) * dim];
             let residual = terms.residual[lane] - centre(0);
-            for (out, x) in out.iter_mut().zip(x) {
-                *out = residual * x;
+            x.write_to(&mut out[..columns]);
+            for out in &mut out[..columns] {
+                *out *= residual;
             }
             for m in 0..F::AUX {
                 out[columns + m] = terms.aux[m][lane] - centre(1 + m);
             }
         });
-    }
-
-    /// ADDS the sum of the scores s of `rows` to `sum` (D), and the lower half of Σ s s' to the row-major D×D `products`; of at most
-    /// [`MOST_IN_LANES`] coordinates it pays.
-    pub fn score_moments(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        sum: &mut [f64],
-        products: &mut [f64],
-    ) {
-        at_level!(self.level, A => self.moments::<A>(u, rows, scratch, sum, products));
-    }
-
-    #[inline(always)]
-    fn moments<A: Arithmetic>(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        sum: &mut [f64],
-        products: &mut [f64],
-    ) {
-        let (dim, len) = (self.dim(), rows.len(self.num_obs));
-        let shared = self.shared(u);
-        let pass = TilePass {
-            beta: &u[..self.num_columns],
-            shared: &shared,
-            row: |k| rows.get(k),
-            block: |k: usize| match rows {
-                Rows::All => Some(k / LANES),
-                Rows::Span { start, .. } => {
-                    let first = start + k;
-                    first.is_multiple_of(LANES).then_some(first / LANES)
-                }
-                Rows::Pick(rows) => whole_block(&rows[k..][..LANES]),
-            },
-            len,
-            centre: &[],
-        };
-        // Scores of a group, their sums, and the sums of their products.
-        let lanes = GROUP * dim + dim + dim * (dim + 1) / 2;
-        scratch.products.resize(LANES * lanes, 0.0);
-        let (lanes, _) = scratch.products.as_chunks_mut::<LANES>();
-        let (scores, sums) = lanes.split_at_mut(GROUP * dim);
-        sums.fill([0.0; LANES]);
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
-        let mut first = 0;
-        while first + GROUP * LANES <= len {
-            self.add_moments::<A, GROUP>(&pass, first, LANES, tile, scores, sums);
-            first += GROUP * LANES;
-        }
-        while first < len {
-            let live = LANES.min(len - first);
-            self.add_moments::<A, 1>(&pass, first, live, tile, scores, sums);
-            first += LANES;
-        }
-        let (means, pairs) = sums.split_at(dim);
-        for (sum, mean) in sum.iter_mut().zip(means) {
-            *sum += reduce(mean);
-        }
-        let mut pairs = pairs.iter();
-        for (i, line) in products.chunks_exact_mut(dim).enumerate() {
-            for (product, pair) in line[..=i].iter_mut().zip(&mut pairs) {
-                *product += reduce(pair);
-            }
-        }
-    }
-
-    /// Adds the scores of `T` tiles from row `first` of a pass, of which `live` rows count in each, and their products to `sums`.
-    #[inline(always)]
-    fn add_moments<A: Arithmetic, const T: usize>(
-        &self,
-        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
-        first: usize,
-        live: usize,
-        buffer: &mut [Lane],
-        scores: &mut [Lane],
-        sums: &mut [Lane],
-    ) {
-        let (columns, dim) = (self.num_columns, self.dim());
-        let live = if T > 1 { LANES } else { live };
-        let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
-        let predictors = predictors::<A, T>(pass.beta, &tiles);
-        for t in 0..T {
-            let extra = extra_lanes::<F>(&tiles[t][columns..]);
-            let mut z = predictors[t];
-            F::predictor(&mut z, &extra);
-            let Terms {
-                mut residual,
-                mut aux,
-                ..
-            } = F::terms::<A, false>(&z, &extra, pass.shared);
-            for k in live..LANES {
-                residual[k] = 0.0;
-                for aux in &mut aux {
-                    aux[k] = 0.0;
-                }
-            }
-            // Coordinate by coordinate, the tiles of each next to each other.
-            for j in 0..columns {
-                one_column_at_a_time();
-                for k in 0..LANES {
-                    scores[j * T + t][k] = residual[k] * tiles[t][j][k];
-                }
-            }
-            for m in 0..F::AUX {
-                scores[(columns + m) * T + t] = aux[m];
-            }
-        }
-        let (means, mut pairs) = sums.split_at_mut(dim);
-        for (i, mean) in means.iter_mut().enumerate() {
-            one_column_at_a_time();
-            let mut own = [[0.0; LANES]; T];
-            own.copy_from_slice(&scores[i * T..][..T]);
-            let mut total = *mean;
-            for own in &own {
-                for k in 0..LANES {
-                    total[k] += own[k];
-                }
-            }
-            *mean = total;
-            let (line, rest) = pairs.split_at_mut(i + 1);
-            for (pair, other) in line.iter_mut().zip(scores.chunks_exact(T)) {
-                one_column_at_a_time();
-                let mut total = *pair;
-                for t in 0..T {
-                    for k in 0..LANES {
-                        total[k] = A::mul_add(own[t][k], other[t][k], total[k]);
-                    }
-                }
-                *pair = total;
-            }
-            pairs = rest;
-        }
     }
 
     /// ADDS the sum of second derivatives of −log p to the row-major D×D `hessian`.
@@ -718,23 +547,33 @@ impl<F: RowFamily> GlmRows<F> {
         hessian: &mut [f64],
     ) {
         let (columns, dim) = (self.num_columns, self.dim());
-        self.per_row(u, rows, scratch, CurvatureOf, |_k, x, lane, curvature| {
-            for i in 0..columns {
-                let weight = curvature.zz[lane] * x[i];
-                for (entry, x_j) in hessian[i * dim..i * dim + i + 1].iter_mut().zip(x) {
-                    *entry += weight * x_j;
+        let Scratch { tile, vector, .. } = scratch;
+        let no_shift = |_row| 0.0;
+        self.each_row(
+            u,
+            rows,
+            tile,
+            no_shift,
+            CurvatureOf,
+            |_k, x, lane, curvature| {
+                let x = x.widened(vector);
+                for i in 0..columns {
+                    let weight = curvature.zz[lane] * x[i];
+                    for (entry, x_j) in hessian[i * dim..i * dim + i + 1].iter_mut().zip(x) {
+                        *entry += weight * x_j;
+                    }
                 }
-            }
-            for m in 0..F::AUX {
-                let row = &mut hessian[(columns + m) * dim..][..dim];
-                for (entry, x_j) in row.iter_mut().zip(x) {
-                    *entry += curvature.za[m][lane] * x_j;
+                for m in 0..F::AUX {
+                    let row = &mut hessian[(columns + m) * dim..][..dim];
+                    for (entry, x_j) in row.iter_mut().zip(x) {
+                        *entry += curvature.za[m][lane] * x_j;
+                    }
+                    for l in 0..=m {
+                        row[columns + l] += curvature.aa[m + l][lane];
+                    }
                 }
-                for l in 0..=m {
-                    row[columns + l] += curvature.aa[m + l][lane];
-                }
-            }
-        });
+            },
+        );
         for i in 0..dim {
             for j in 0..i {
                 hessian[j * dim + i] = hessian[i * dim + j];
@@ -749,13 +588,8 @@ impl<F: RowFamily> GlmRows<F> {
         pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
         first: usize,
     ) {
-        // Numbers per cache line.
-        const LINE: usize = 8;
-        let stride = self.stride();
         if let Some(block) = (pass.block)(first) {
-            for lane in self.blocks()[block * stride..][..stride].iter() {
-                prefetch(lane, 0);
-            }
+            self.store.prefetch_block(block);
             if DIFFERENCE {
                 prefetch(pass.centre, block * LANES * Self::WIDTH);
             }
@@ -763,11 +597,7 @@ impl<F: RowFamily> GlmRows<F> {
         }
         for k in 0..LANES {
             let row = (pass.row)(first + k);
-            let mut at = row * stride;
-            while at < (row + 1) * stride {
-                prefetch(&self.data, at);
-                at += LINE;
-            }
+            self.store.prefetch_row(row);
             if DIFFERENCE {
                 prefetch(pass.centre, row * Self::WIDTH);
             }
@@ -817,9 +647,9 @@ fn extra_lanes<F: RowFamily>(tile: &[Lane]) -> [Lane; 4] {
 
 impl<F: RowFamily> GlmRows<F> {
     /// The extra numbers of row `i` in every lane.
-    fn extra(&self, i: usize) -> [Lane; 4] {
+    fn extra_everywhere(&self, i: usize) -> [Lane; 4] {
         let mut extra = [[0.0; LANES]; 4];
-        for (lane, &value) in extra.iter_mut().zip(&self.row(i)[self.num_columns..]) {
+        for (lane, &value) in extra.iter_mut().zip(self.extra(i)) {
             *lane = [value; LANES];
         }
         extra
@@ -828,18 +658,18 @@ impl<F: RowFamily> GlmRows<F> {
 
 /// Only for families without auxiliary coordinates: elsewhere a row depends on more than its linear predictor.
 impl<F: RowFamily> LinearRows for GlmRows<F> {
-    fn covariates(&self, row: usize) -> &[f64] {
-        &self.row(row)[..self.num_columns]
+    fn covariates(&self, row: usize) -> Covariates<'_> {
+        self.store.covariates(row)
     }
 
     fn predictor(&self, row: usize, u: &[f64]) -> f64 {
-        let mut z = [dot(self.covariates(row), u); LANES];
-        F::predictor(&mut z, &self.extra(row));
+        let mut z = [self.covariates(row).dot(u); LANES];
+        F::predictor(&mut z, &self.extra_everywhere(row));
         z[0]
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
-        let (z, extra) = ([z; LANES], self.extra(row));
+        let (z, extra) = ([z; LANES], self.extra_everywhere(row));
         let shared = self.family.shared(&[]);
         // One lane of each alone, so that nothing is computed for the others.
         let [sum, factor, residual, curvature] = at_level!(self.level, A => {
@@ -855,11 +685,11 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn slope_bound(&self, row: usize) -> f64 {
-        F::bounds(&self.row(row)[self.num_columns..])[0]
+        F::bounds(self.extra(row))[0]
     }
 
     fn curvature_bound(&self, row: usize) -> f64 {
-        F::bounds(&self.row(row)[self.num_columns..])[1]
+        F::bounds(self.extra(row))[1]
     }
 
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
@@ -884,7 +714,7 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn third_bound(&self, row: usize) -> f64 {
-        F::third_bound(&self.row(row)[self.num_columns..])
+        F::third_bound(self.extra(row))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Log densities that are a prior plus a sum over rows of data.
 
-use super::LogDensity;
 use super::prior::PriorRows;
+use super::{Covariates, LogDensity};
 use ergodic_base::linalg::{add_outer_products, axpy};
 
 /// Which rows of the design a call concerns.
@@ -186,7 +186,7 @@ pub fn moments_of_scores<L: RowLikelihood + ?Sized>(
 /// Samplers that bound or expand the likelihood row by row need this structure ([`RowLikelihood::linear_rows`]).
 pub trait LinearRows {
     /// a_i (D), up to a sign that log p of the row takes into account.
-    fn covariates(&self, row: usize) -> &[f64];
+    fn covariates(&self, row: usize) -> Covariates<'_>;
     /// z_i at `u`.
     fn predictor(&self, row: usize, u: &[f64]) -> f64;
     /// log p of row i, its first and its second derivative in z, at `z`.
@@ -216,7 +216,7 @@ pub trait LinearRows {
     /// ADDS Σ w_k a_k over `rows` to `grad` (D), with one weight per row (B).
     fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
         for (k, &weight) in weights.iter().enumerate() {
-            axpy(weight, self.covariates(rows.get(k)), grad);
+            self.covariates(rows.get(k)).add_to(weight, grad);
         }
     }
     /// The smallest and the largest −∂² log p/∂z² over all z; rows that are log-concave can say more than the bound does.

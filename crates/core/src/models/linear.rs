@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::coefficients::{INTERCEPT, SLOPES};
 use super::regression::{priors_with, regression};
 use super::translation::{Context, Glm, Translation};
-use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
+use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
 use crate::families::Family;
@@ -44,6 +44,7 @@ impl Template for Linear {
         response: |_settings| ResponseUse::Number,
         priors: priors_with(&[INTERCEPT, SLOPES, ("sigma", "Residual standard deviation")]),
     };
+    const STORAGE: &'static [Storage] = Storage::ALL;
 
     fn family(_settings: &Settings) -> Option<Family> {
         Some(Family::Gaussian)

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::regression::{COEFFICIENT_PRIORS, Parts, Regression, regression};
 use super::translation::{Context, Glm, Translation};
-use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
+use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
 use crate::families::{Family, bernoulli};
@@ -36,6 +36,7 @@ impl Template for Logistic {
         response: |_settings| ResponseUse::Outcome,
         priors: COEFFICIENT_PRIORS,
     };
+    const STORAGE: &'static [Storage] = Storage::ALL;
 
     fn family(_settings: &Settings) -> Option<Family> {
         Some(Family::Bernoulli)

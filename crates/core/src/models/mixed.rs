@@ -215,13 +215,12 @@ impl<F: RowFamily> MixedModel<F> {
         }
         check_keys(&params, &terms, options)?;
         let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
-        let columns = rows.num_columns();
         let auto = parametrisation == Parametrisation::Auto;
         let working = options.working.as_deref().filter(|_working| auto);
         let frame = Frame::new(
             &terms,
             coefficients.len(),
-            &|row| &rows.row(row)[..columns],
+            &|row| rows.doubles(row),
             working,
         );
         Ok(Arc::new(Self {
@@ -325,7 +324,7 @@ impl<F: RowFamily> MixedModel<F> {
             TermsOf::<VALUE>,
             |k, x, lane, row| {
                 let residual = row.residual[lane];
-                axpy(factor * residual, x, &mut grad[..columns]);
+                x.add_to(factor * residual, &mut grad[..columns]);
                 for m in 0..F::AUX {
                     grad[columns + m] += factor * row.aux[m][lane];
                 }

@@ -17,7 +17,7 @@ use super::coefficients::{INTERCEPT, SLOPES};
 use super::poisson::check_counts;
 use super::regression::{priors_with, regression};
 use super::translation::{Context, Glm, Translation};
-use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
+use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::families::Family;
@@ -35,6 +35,7 @@ impl Template for NegativeBinomial {
         response: |_settings| ResponseUse::Count,
         priors: priors_with(&[INTERCEPT, SLOPES, ("shape", "Shape of the overdispersion")]),
     };
+    const STORAGE: &'static [Storage] = Storage::ALL;
 
     fn family(_settings: &Settings) -> Option<Family> {
         Some(Family::NegativeBinomial)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::regression::{COEFFICIENT_PRIORS, regression};
 use super::translation::{Context, Glm, Translation};
-use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
+use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
 use crate::families::Family;
@@ -40,6 +40,7 @@ impl Template for Poisson {
         response: |_settings| ResponseUse::Count,
         priors: COEFFICIENT_PRIORS,
     };
+    const STORAGE: &'static [Storage] = Storage::ALL;
 
     fn family(_settings: &Settings) -> Option<Family> {
         Some(Family::Poisson)

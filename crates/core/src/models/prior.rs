@@ -9,8 +9,8 @@ use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc;
 use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 
-use super::LinearRows;
 use super::prior_text::{Argument, PriorError, PriorProblem, PriorText};
+use super::{Covariates, LinearRows};
 use ergodic_base::linalg::dot;
 use ergodic_base::numerals::to_digits;
 use ergodic_base::rng::ChainRng;
@@ -485,16 +485,21 @@ impl PriorRows {
     pub fn prior(&self, row: usize) -> &Prior {
         &self.priors[row]
     }
-}
 
-impl LinearRows for PriorRows {
-    fn covariates(&self, row: usize) -> &[f64] {
+    /// What the prior of a row is the prior of: a row of the map (D).
+    pub fn row(&self, row: usize) -> &[f64] {
         let dim = self.priors.len();
         &self.map[row * dim..(row + 1) * dim]
     }
+}
+
+impl LinearRows for PriorRows {
+    fn covariates(&self, row: usize) -> Covariates<'_> {
+        Covariates::Double(self.row(row))
+    }
 
     fn predictor(&self, row: usize, u: &[f64]) -> f64 {
-        dot(self.covariates(row), u)
+        dot(self.row(row), u)
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {

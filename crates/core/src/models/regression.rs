@@ -11,7 +11,7 @@ use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
     CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, moments_of_scores, sum_of_rows,
+    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Storage, moments_of_scores, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
@@ -177,6 +177,18 @@ impl<F: RowFamily> Parts<F> {
     }
 }
 
+/// Refuses columns with numbers that are infinite in single precision.
+fn check_single(design: &Design) -> Result<(), ModelError> {
+    let mut numbers = design.x.indexed_iter();
+    match numbers.find(|(_, x)| x.abs() > f64::from(f32::MAX)) {
+        Some(((_, j), _)) => Err(ModelError::Data(format!(
+            "Column `{}` has numbers that single precision cannot hold; leave `data.storage` out",
+            design.terms[j]
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The posterior of a regression.
 pub(super) struct Regression<F> {
     design: Arc<Design>,
@@ -205,8 +217,12 @@ impl<F: RowFamily> Regression<F> {
         } = parts;
         let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
         options.check_priors(priors.classes, &names)?;
+        if options.storage == Storage::F32 {
+            check_single(&design)?;
+        }
+        let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
         Ok(Arc::new(Self {
-            rows: GlmRows::new(parts.family, design.terms.len(), parts.data),
+            rows: rows.stored_as(options.storage),
             response,
             design,
             params,

@@ -16,7 +16,7 @@ use super::coefficients::{INTERCEPT, SLOPES};
 use super::linear::check_numbers;
 use super::regression::{Parts, Regression, priors_with, regression};
 use super::translation::{self, Context, Glm, Translation};
-use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
+use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::families::{Family, student};
@@ -51,6 +51,7 @@ impl Template for Student {
             ("nu", "Degrees of freedom"),
         ]),
     };
+    const STORAGE: &'static [Storage] = Storage::ALL;
 
     fn family(_settings: &Settings) -> Option<Family> {
         Some(Family::Student)

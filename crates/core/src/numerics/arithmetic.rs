@@ -64,9 +64,32 @@ pub trait Arithmetic: Copy + 'static {
     }
 }
 
-/// [`Arithmetic::transpose`] as compilers find it.
+/// A number as it may be stored: arithmetic is in double precision.
+pub(crate) trait Stored: Copy {
+    /// The same number in double precision.
+    fn widen(self) -> f64;
+}
+
+impl Stored for f64 {
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+}
+
+impl Stored for f32 {
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// [`Arithmetic::transpose`] as compilers find it, of rows in any precision.
 #[inline(always)]
-fn columns([r0, r1, r2, r3, r4, r5, r6, r7]: [&[f64]; LANES], tile: &mut [Lane]) {
+pub(crate) fn columns<T: Stored>(
+    [r0, r1, r2, r3, r4, r5, r6, r7]: [&[T]; LANES],
+    tile: &mut [Lane],
+) {
     let length = tile.len();
     // Slices of one known length: no bounds are checked below, and a lane is put together in registers (eight single stores would
     // stall the vector load that follows them).
@@ -74,7 +97,16 @@ fn columns([r0, r1, r2, r3, r4, r5, r6, r7]: [&[f64]; LANES], tile: &mut [Lane])
     let (r4, r5, r6, r7) = (&r4[..length], &r5[..length], &r6[..length], &r7[..length]);
     for j in 0..length {
         one_column_at_a_time();
-        tile[j] = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
+        tile[j] = [
+            r0[j].widen(),
+            r1[j].widen(),
+            r2[j].widen(),
+            r3[j].widen(),
+            r4[j].widen(),
+            r5[j].widen(),
+            r6[j].widen(),
+            r7[j].widen(),
+        ];
     }
 }
 

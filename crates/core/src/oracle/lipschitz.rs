@@ -99,7 +99,7 @@ impl AliasTable {
 
 /// L_i in whitened coordinates; `whitened` is working memory (D).
 fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &mut [f64]) -> f64 {
-    whitened.copy_from_slice(linear.covariates(row));
+    linear.covariates(row).write_to(whitened);
     factor.solve_lower(whitened);
     linear.curvature_bound(row) * dot(whitened, whitened)
 }

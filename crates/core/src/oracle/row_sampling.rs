@@ -37,7 +37,7 @@ pub fn difference_chances(
     let mut whitened = vec![0.0; u.len()];
     let mut masses: Vec<f64> = (0..num_obs)
         .map(|row| {
-            whitened.copy_from_slice(linear.covariates(row));
+            linear.covariates(row).write_to(&mut whitened);
             factor.solve_lower(&mut whitened);
             let sd = dot(&whitened, &whitened).sqrt();
             let z = linear.predictor(row, u);

@@ -105,7 +105,7 @@ impl RowTable {
                     let slopes = &mut self.rows[start..start + len];
                     linear.slopes(u, rows, &mut self.scratch, slopes);
                     for (k, &slope) in slopes.iter().enumerate() {
-                        axpy(slope, linear.covariates(start + k), &mut self.sum);
+                        linear.covariates(start + k).add_to(slope, &mut self.sum);
                     }
                 }
                 (Kept::Scores, _) => {
@@ -137,20 +137,14 @@ impl RowTable {
             let fresh = &mut self.fresh[..len];
             linear.slopes(u, rows, &mut self.scratch, fresh);
             for (k, &slope) in fresh.iter().enumerate() {
-                axpy(
-                    slope - self.rows[rows.get(k)],
-                    linear.covariates(rows.get(k)),
-                    out,
-                );
+                let row = rows.get(k);
+                linear.covariates(row).add_to(slope - self.rows[row], out);
             }
             if keep == Keep::New {
                 for (k, &slope) in fresh.iter().enumerate() {
                     let row = rows.get(k);
-                    axpy(
-                        slope - self.rows[row],
-                        linear.covariates(row),
-                        &mut self.sum,
-                    );
+                    let change = slope - self.rows[row];
+                    linear.covariates(row).add_to(change, &mut self.sum);
                     self.rows[row] = slope;
                 }
             }

@@ -29,9 +29,9 @@ use super::mixed::statistics::Statistics;
 use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
 use super::recommend::{Standing, Traits};
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use crate::models::Model;
 use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
 use crate::models::prior::PriorRows;
-use crate::models::{LinearRows as _, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Streams};
@@ -256,7 +256,7 @@ impl State {
         self.work.prior_precision.fill(0.0);
         self.work.prior_linear.fill(0.0);
         for k in 0..self.prior.count() {
-            let row = self.prior.covariates(k);
+            let row = self.prior.row(k);
             let [precision, location] =
                 normal_given(self.prior.prior(k), dot(row, &self.u[..p]), rng);
             axpy(precision * location, row, &mut self.work.prior_linear);

@@ -38,7 +38,7 @@ use super::scoring::{ScoreCovariance, check_gradient};
 use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::mixed::{GroupTerm, MixedEffects};
 use crate::models::prior::PriorRows;
-use crate::models::{LinearRows as _, Model, Rows, Scratch};
+use crate::models::{Model, Rows, Scratch};
 use crate::numerics::fisher_step::FisherStep;
 use crate::oracle::minibatch::below;
 use crate::oracle::{Oracle, StepError};
@@ -316,7 +316,7 @@ fn prior_of_head(
     grad.fill(0.0);
     curvature.fill(0.0);
     for k in 0..prior.count() {
-        let row = prior.covariates(k);
+        let row = prior.row(k);
         let z = dot(row, &at[..p]);
         axpy(prior.prior(k).log_density(z).1, row, &mut grad[..p]);
         let second = prior.prior(k).curvature(z);

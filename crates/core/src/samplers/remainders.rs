@@ -35,7 +35,7 @@ use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution as _, Exp1};
 
 use crate::models::prior::PriorRows;
-use crate::models::{LinearRows, Model};
+use crate::models::{Covariates, LinearRows, Model};
 use crate::oracle::{Centre, StepError};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::ChainRng;
@@ -79,7 +79,7 @@ impl<'a> AllRows<'a> {
     /// b ← L⁻¹ a_i.
     fn whitened(&self, row: usize, b: &mut [f64]) {
         let (rows, index) = self.at(row);
-        b.copy_from_slice(rows.covariates(index));
+        rows.covariates(index).write_to(b);
         self.factor.solve_lower(b);
     }
 }
@@ -341,8 +341,8 @@ pub struct Heading {
 
 impl Heading {
     /// a'(u − û) now.
-    fn change(&self, a: &[f64]) -> f64 {
-        dot(a, &self.offset) + self.time * dot(a, &self.velocity)
+    fn change(&self, a: Covariates<'_>) -> f64 {
+        a.dot(&self.offset) + self.time * a.dot(&self.velocity)
     }
 }
 

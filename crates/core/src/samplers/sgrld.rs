@@ -121,9 +121,9 @@ impl Metric {
         let (dim, num_obs) = (model.dim(), model.num_obs());
         let count = (ROWS_PER_DIM * dim).clamp(ROWS_LEAST, ROWS_MOST);
         let rows = spread_rows(num_obs, count, &mut stream(0, 3, Purpose::Data));
-        let mut slopes = Vec::with_capacity(rows.len() * dim);
-        for &row in &rows {
-            slopes.extend_from_slice(linear.covariates(row as usize));
+        let mut slopes = vec![0.0; rows.len() * dim];
+        for (slope, &row) in slopes.chunks_exact_mut(dim).zip(&rows) {
+            linear.covariates(row as usize).write_to(slope);
         }
         for slope in slopes.chunks_exact_mut(dim) {
             centre.factor.solve_lower(slope);

@@ -236,6 +236,8 @@ pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> 
         "Stale: other data are open now"
     } else if !same_data && mine.data.import != draft.data.import {
         "Stale: the data were read differently"
+    } else if mine.data.storage != draft.data.storage {
+        "Stale: rows were stored in another precision"
     } else if mine.model != draft.model && completed.is_none_or(|it| mine.model != it.model) {
         "Stale: the model was changed since"
     } else {

@@ -88,7 +88,7 @@ pub fn run_control_ui(ui: &mut Ui, recipe: &Recipe, out: &mut Outbox) {
 }
 
 /// A label, controls, and a hint below them.
-fn row_ui(ui: &mut Ui, label: &str, hint: &str, controls: impl FnOnce(&mut Ui)) {
+pub(super) fn row_ui(ui: &mut Ui, label: &str, hint: &str, controls: impl FnOnce(&mut Ui)) {
     let t = tokens();
     let colors = Palette::of(ui);
     ui.horizontal_top(|ui| {

@@ -310,3 +310,26 @@ fn blocks_are_typed_by_the_names_of_parameters() {
     let sent = Command::SetSetting("blocks".to_owned(), Some(Value::Text(blocks.to_owned())));
     assert_eq!(type_blocks(blocks), (false, Some(sent)));
 }
+
+#[test]
+fn rows_are_stored_in_single_precision_where_everything_is_shown() {
+    use crate::app::Depth;
+    use ergodic_core::models::Storage;
+    let mut harness = page(Session::with_draft("churn"));
+    let single = "Single precision";
+    assert!(harness.query_by_label(single).is_none());
+    let session = &mut harness.state_mut().session;
+    session.send(Command::SetDepth(Depth::Everything));
+    harness.run_steps(3);
+    harness.get_by_label(single).click_accesskit();
+    harness.run_steps(3);
+    let sent = harness.state().sent.last();
+    assert_eq!(sent, Some(&Command::SetStorage(Storage::F32)));
+    // A choice that was made shows at every depth.
+    let session = &mut harness.state_mut().session;
+    session.send(Command::SetDepth(Depth::Standard));
+    harness.run_steps(3);
+    harness.get_by_label(single);
+    let document = harness.state().session.state.document.as_ref().unwrap();
+    assert_eq!(document.recipe.data.storage, Storage::F32);
+}

@@ -11,7 +11,7 @@ use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
 use crate::families::Family;
 use crate::models::mixed::WorkingRows;
 use crate::models::testing::plain_design;
-use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions};
+use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions, Storage};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Kind, Settings, Value};
 
@@ -247,7 +247,13 @@ pub(super) fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions
     if entry.spec.id == "mixed" {
         return mixed_cases();
     }
-    let (designs, options) = combinations(entry);
+    let (designs, mut options) = combinations(entry);
+    let others = (entry.storage.iter()).filter(|storage| !storage.is_default());
+    let others = others.map(|&storage| ModelOptions {
+        storage,
+        ..options[0].clone()
+    });
+    options.extend(others.collect::<Vec<_>>());
     designs
         .into_iter()
         .map(|(words, design)| (words, design, options.clone()))
@@ -299,6 +305,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                             .map(|group| (0..group.levels.len()).map(|g| g % 3 != 1).collect())
                             .collect(),
                         working: None,
+                        storage: Storage::F64,
                     });
                 }
             }

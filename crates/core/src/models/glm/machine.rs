@@ -6,7 +6,7 @@
     target_arch = "x86_64",
     expect(unsafe_code, reason = "a prefetch hint reads nothing and cannot fault")
 )]
-pub(super) fn prefetch(data: &[f64], index: usize) {
+pub(super) fn prefetch<T>(data: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -104,12 +104,17 @@ fn every_way_to_a_tile_gives_the_same_bits() {
     let data: Vec<f64> = (0..COLUMNS * (LEN + 1)).map(number).collect();
     let u: Vec<f64> = (0..COLUMNS).map(|j| 0.3 * number(j + 5)).collect();
     let centre: Vec<f64> = (0..=LEN).map(|i| 0.1 * number(3 * i)).collect();
-    // The rows from 1 on are no whole blocks; without the first they are.
-    let shifted = GlmRows::new(SignedBernoulli, COLUMNS, data.clone());
-    let aligned = GlmRows::new(SignedBernoulli, COLUMNS, data[COLUMNS..].to_vec());
     let (start, len) = (1, LEN);
     let picks: Vec<u32> = (0..LEN as u32).collect();
-    for level in SimdLevel::available() {
+    let every = Storage::ALL.iter().flat_map(|&storage| {
+        let levels = SimdLevel::available().into_iter();
+        levels.map(move |level| (storage, level))
+    });
+    for (storage, level) in every {
+        // The rows from 1 on are no whole blocks; without the first they are.
+        let rows =
+            |data: &[f64]| GlmRows::new(SignedBernoulli, COLUMNS, data.to_vec()).stored_as(storage);
+        let (shifted, aligned) = (rows(&data), rows(&data[COLUMNS..]));
         let of = |rows: &GlmRows<_>, which: Rows<'_>, centre: &[f64]| {
             let rows = rows.clone().at_level(level);
             let (mut scratch, mut grad) = (rows.scratch(), vec![0.0; 2 * COLUMNS]);
@@ -126,7 +131,116 @@ fn every_way_to_a_tile_gives_the_same_bits() {
                 .all(|number| number.is_finite() && *number != 0.0)
         );
         for which in [Rows::All, Rows::Pick(&picks)] {
-            assert_eq!(of(&aligned, which, &centre[1..]), expected, "{level:?}");
+            let found = of(&aligned, which, &centre[1..]);
+            assert_eq!(found, expected, "{storage:?} {level:?}");
         }
     }
+}
+
+/// Compares rows in single precision with rows of rounded covariates.
+struct Rounded(usize, SimdLevel);
+
+impl RowUse for Rounded {
+    type Made = ();
+
+    fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
+        let Self(columns, level) = self;
+        let mut data = rows.data.clone();
+        for row in data.chunks_exact_mut(columns + F::EXTRA) {
+            for x in &mut row[..columns] {
+                *x = f64::from(*x as f32);
+            }
+        }
+        assert_ne!(data, rows.data);
+        let expected = all_of(&GlmRows::new(rows.family, columns, data).at_level(level));
+        let stored = GlmRows::new(rows.family, columns, rows.data).stored_as(Storage::F32);
+        assert_eq!(all_of(&stored.at_level(level)), expected, "{level:?}");
+    }
+}
+
+/// Everything that is computed of rows.
+fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
+    let (n, dim, width) = (rows.num_obs(), rows.dim(), 1 + F::AUX);
+    let mut scratch = rows.scratch();
+    let mut u: Vec<f64> = (0..dim).map(|j| 0.2 - 0.15 * j as f64).collect();
+    u[rows.num_columns()..].fill(0.35);
+    let centre: Vec<f64> = (0..n * width).map(|k| 0.01 * (k % 17) as f64).collect();
+    let picks: Vec<u32> = (0..n as u32)
+        .map(|i| i * 7 % n as u32)
+        .chain(8..24)
+        .collect();
+    let mut out = Vec::new();
+    let spans = [(0, 16), (3, 29)].map(|(start, len)| Rows::Span { start, len });
+    // Row by row before there are blocks, and after.
+    for which in [spans[0], spans[1], Rows::Pick(&picks), Rows::All, spans[0]] {
+        let len = which.len(n);
+        let mut part = vec![0.0; 3 * dim + dim * dim + len * (1 + width + dim)];
+        let (gradients, rest) = part.split_at_mut(3 * dim);
+        let (hessian, rest) = rest.split_at_mut(dim * dim);
+        let (values, rest) = rest.split_at_mut(len);
+        let (residuals, scores) = rest.split_at_mut(len * width);
+        rows.pointwise(&u, which, &mut scratch, values);
+        rows.residuals(&u, which, &mut scratch, residuals);
+        rows.scores(&u, which, Some(&centre), &mut scratch, scores);
+        rows.add_neg_hessian(&u, which, &mut scratch, hessian);
+        rows.gradient(&u, which, &mut scratch, &mut gradients[..dim]);
+        let value = rows.value_gradient(&u, which, &mut scratch, &mut gradients[dim..2 * dim]);
+        rows.gradient_difference(&u, which, &centre, &mut scratch, &mut gradients[2 * dim..]);
+        out.extend(part);
+        out.push(value);
+    }
+    if F::AUX == 0 {
+        let mut sum = vec![0.0; dim];
+        for i in 0..n {
+            let z = rows.predictor(i, &u);
+            out.push(z);
+            out.extend(rows.derivatives(i, z));
+            rows.covariates(i).add_to(z, &mut sum);
+            out.extend(rows.covariates(i).to_vec());
+        }
+        out.extend(sum);
+    }
+    out
+}
+
+#[test]
+fn single_precision_rounds_covariates_and_nothing_else() {
+    for &family in Family::ALL {
+        let shape = Shape {
+            offset: true,
+            weights: true,
+            trials: family == Family::Binomial,
+            ..Shape::default()
+        };
+        let design = match family.definition().response {
+            ResponseUse::Number => measured_design(false, shape, ROWS),
+            ResponseUse::Count => measured_design(true, shape, ROWS),
+            _ => design(shape, ROWS),
+        };
+        for level in SimdLevel::available() {
+            family
+                .rows(&design, Rounded(design.terms.len(), level))
+                .unwrap();
+        }
+    }
+    let plain = design(Shape::default(), ROWS);
+    for level in SimdLevel::available() {
+        let rows = crate::families::bernoulli::signed(&plain).unwrap();
+        Rounded(plain.terms.len(), level).of(rows);
+    }
+}
+
+#[test]
+fn single_precision_takes_half_the_memory_of_covariates() {
+    let design = design(Shape::default(), ROWS);
+    let rows = crate::families::bernoulli::signed(&design).unwrap();
+    let double = GlmRows::new(rows.family, design.terms.len(), rows.data);
+    let single = double.clone().stored_as(Storage::F32);
+    let bytes = [double, single].map(|rows| {
+        let mut grad = vec![0.0; rows.dim()];
+        rows.gradient(&[0.1; 4], Rows::All, &mut rows.scratch(), &mut grad);
+        rows.store.bytes()
+    });
+    assert!(bytes[0].iter().all(|&bytes| bytes > 0));
+    assert_eq!(bytes[0].map(|bytes| bytes / 2), bytes[1]);
 }

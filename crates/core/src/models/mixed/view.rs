@@ -91,7 +91,7 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
     }
 
     fn covariates(&self, row: usize) -> &[f64] {
-        &self.rows.row(row)[..self.rows.num_columns()]
+        self.rows.doubles(row)
     }
 
     fn coefficient_prior(&self) -> PriorRows {
@@ -105,7 +105,7 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
     }
 
     fn normal_row(&self, row: usize) -> Option<[f64; 2]> {
-        let extra = &self.rows.row(row)[self.rows.num_columns()..];
+        let extra = self.rows.extra(row);
         F::NORMAL.then(|| [extra[0], extra[1]])
     }
 

@@ -274,8 +274,8 @@ fn chances_of_rows_are_root_mean_squares_of_their_differences() {
             .unwrap();
         // E d² over z ~ N(ẑ, a'H⁻¹a) by the trapezoidal rule.
         let root_mean_square = |row: usize| {
-            let a = linear.covariates(row);
-            let sd = quadratic_form(&centre.covariance, a).sqrt();
+            let a = linear.covariates(row).to_vec();
+            let sd = quadratic_form(&centre.covariance, &a).sqrt();
             let z = linear.predictor(row, &centre.u);
             let mut terms = linear.derivatives(row, z);
             terms[order + 1..].fill(0.0);

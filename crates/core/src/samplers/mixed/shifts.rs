@@ -7,7 +7,6 @@
 
 use super::Spread;
 use crate::design::confounding::{Direction, GroupColumns, directions};
-use crate::models::LinearRows as _;
 use crate::models::mixed::{GroupTerm, MixedEffects};
 use crate::models::prior::PriorRows;
 use crate::oracle::StepError;
@@ -80,12 +79,7 @@ impl Shift {
             trial.copy_from_slice(beta);
             axpy(delta, direction, trial);
             let of_beta: f64 = (0..prior.count())
-                .map(|k| {
-                    prior
-                        .prior(k)
-                        .log_density(dot(prior.covariates(k), trial))
-                        .0
-                })
+                .map(|k| prior.prior(k).log_density(dot(prior.row(k), trial)).0)
                 .sum();
             Ok(of_beta + delta * (linear - 0.5 * delta * square))
         };

@@ -19,8 +19,8 @@ use crate::estimators::find_mode;
 use crate::models::prior::{Prior, PriorRows};
 use crate::models::testing::plain_design;
 use crate::models::{
-    CentreRows, LinearRows, LogDensity, ModelOptions, ParamInfo, Posterior, RowLikelihood, Rows,
-    Scratch, find, sum_of_rows,
+    CentreRows, Covariates, LinearRows, LogDensity, ModelOptions, ParamInfo, Posterior,
+    RowLikelihood, Rows, Scratch, find, sum_of_rows,
 };
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
@@ -78,21 +78,25 @@ impl RowModel {
         exact_oracle(Arc::new(self), Some(centre))
     }
 
+    fn of_row(&self, row: usize) -> &[f64] {
+        &self.covariates[row * self.dim()..][..self.dim()]
+    }
+
     fn each(&self, u: &[f64], rows: Rows<'_>, mut visit: impl FnMut(usize, &[f64], [f64; 3])) {
         for k in 0..rows.len(self.num_obs()) {
             let row = rows.get(k);
             let terms = self.derivatives(row, self.predictor(row, u));
-            visit(k, self.covariates(row), terms);
+            visit(k, self.of_row(row), terms);
         }
     }
 }
 
 impl LinearRows for RowModel {
-    fn covariates(&self, row: usize) -> &[f64] {
-        &self.covariates[row * self.dim()..][..self.dim()]
+    fn covariates(&self, row: usize) -> Covariates<'_> {
+        Covariates::Double(self.of_row(row))
     }
     fn predictor(&self, row: usize, u: &[f64]) -> f64 {
-        dot(self.covariates(row), u)
+        dot(self.of_row(row), u)
     }
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
         (self.row)(row, z)
@@ -148,7 +152,7 @@ impl RowLikelihood for RowModel {
         for k in 0..u.len() {
             let [value, slope, _] = self.prior.derivatives(k, self.prior.predictor(k, u));
             sum += value;
-            axpy(slope, self.prior.covariates(k), grad);
+            axpy(slope, self.prior.row(k), grad);
         }
         sum
     }

@@ -70,7 +70,7 @@ fn slopes_are_scores_without_their_direction() {
         .scores(&u, Rows::All, &mut scratch, &mut scores);
     for row in 0..40 {
         for j in 0..2 {
-            let expected = slopes[row] * linear.covariates(row)[j];
+            let expected = slopes[row] * linear.covariates(row).to_vec()[j];
             assert!((scores[2 * row + j] - expected).abs() < 1e-14);
         }
         let z = linear.predictor(row, &u);

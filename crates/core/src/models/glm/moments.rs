@@ -1,0 +1,148 @@
+//! First and second moments of scores, summed lane by lane.
+
+use super::sums::reduce;
+use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors, whole_block};
+use crate::families::rows::{LANES, Lane, RowFamily, Terms};
+use crate::models::{Rows, Scratch};
+use crate::numerics::arithmetic::{Arithmetic, at_level, one_column_at_a_time};
+
+/// Most coordinates whose products of scores are summed lane by lane: those of twice as many no longer fit the nearest cache.
+pub const MOST_IN_LANES: usize = 24;
+
+impl<F: RowFamily> GlmRows<F> {
+    /// ADDS the sum of the scores s of `rows` to `sum` (D), and the lower half of Σ s s' to the row-major D×D `products`; of at most
+    /// [`MOST_IN_LANES`] coordinates it pays.
+    pub fn score_moments(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        at_level!(self.level, A => self.moments::<A>(u, rows, scratch, sum, products));
+    }
+
+    #[inline(always)]
+    fn moments<A: Arithmetic>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        let (dim, len) = (self.dim(), rows.len(self.num_obs()));
+        let shared = self.shared(u);
+        let pass = TilePass {
+            beta: &u[..self.num_columns],
+            shared: &shared,
+            row: |k| rows.get(k),
+            block: |k: usize| match rows {
+                Rows::All => Some(k / LANES),
+                Rows::Span { start, .. } => {
+                    let first = start + k;
+                    first.is_multiple_of(LANES).then_some(first / LANES)
+                }
+                Rows::Pick(rows) => whole_block(&rows[k..][..LANES]),
+            },
+            len,
+            centre: &[],
+        };
+        // Scores of a group, their sums, and the sums of their products.
+        let lanes = GROUP * dim + dim + dim * (dim + 1) / 2;
+        scratch.products.resize(LANES * lanes, 0.0);
+        let (lanes, _) = scratch.products.as_chunks_mut::<LANES>();
+        let (scores, sums) = lanes.split_at_mut(GROUP * dim);
+        sums.fill([0.0; LANES]);
+        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let mut first = 0;
+        while first + GROUP * LANES <= len {
+            self.add_moments::<A, GROUP>(&pass, first, LANES, tile, scores, sums);
+            first += GROUP * LANES;
+        }
+        while first < len {
+            let live = LANES.min(len - first);
+            self.add_moments::<A, 1>(&pass, first, live, tile, scores, sums);
+            first += LANES;
+        }
+        let (means, pairs) = sums.split_at(dim);
+        for (sum, mean) in sum.iter_mut().zip(means) {
+            *sum += reduce(mean);
+        }
+        let mut pairs = pairs.iter();
+        for (i, line) in products.chunks_exact_mut(dim).enumerate() {
+            for (product, pair) in line[..=i].iter_mut().zip(&mut pairs) {
+                *product += reduce(pair);
+            }
+        }
+    }
+
+    /// Adds the scores of `T` tiles from row `first` of a pass, of which `live` rows count in each, and their products to `sums`.
+    #[inline(always)]
+    fn add_moments<A: Arithmetic, const T: usize>(
+        &self,
+        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        first: usize,
+        live: usize,
+        buffer: &mut [Lane],
+        scores: &mut [Lane],
+        sums: &mut [Lane],
+    ) {
+        let (columns, dim) = (self.num_columns, self.dim());
+        let live = if T > 1 { LANES } else { live };
+        let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
+        let predictors = predictors::<A, T>(pass.beta, &tiles);
+        for t in 0..T {
+            let extra = extra_lanes::<F>(&tiles[t][columns..]);
+            let mut z = predictors[t];
+            F::predictor(&mut z, &extra);
+            let Terms {
+                mut residual,
+                mut aux,
+                ..
+            } = F::terms::<A, false>(&z, &extra, pass.shared);
+            for k in live..LANES {
+                residual[k] = 0.0;
+                for aux in &mut aux {
+                    aux[k] = 0.0;
+                }
+            }
+            // Coordinate by coordinate, the tiles of each next to each other.
+            for j in 0..columns {
+                one_column_at_a_time();
+                for k in 0..LANES {
+                    scores[j * T + t][k] = residual[k] * tiles[t][j][k];
+                }
+            }
+            for m in 0..F::AUX {
+                scores[(columns + m) * T + t] = aux[m];
+            }
+        }
+        let (means, mut pairs) = sums.split_at_mut(dim);
+        for (i, mean) in means.iter_mut().enumerate() {
+            one_column_at_a_time();
+            let mut own = [[0.0; LANES]; T];
+            own.copy_from_slice(&scores[i * T..][..T]);
+            let mut total = *mean;
+            for own in &own {
+                for k in 0..LANES {
+                    total[k] += own[k];
+                }
+            }
+            *mean = total;
+            let (line, rest) = pairs.split_at_mut(i + 1);
+            for (pair, other) in line.iter_mut().zip(scores.chunks_exact(T)) {
+                one_column_at_a_time();
+                let mut total = *pair;
+                for t in 0..T {
+                    for k in 0..LANES {
+                        total[k] = A::mul_add(own[t][k], other[t][k], total[k]);
+                    }
+                }
+                *pair = total;
+            }
+            pairs = rest;
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Where the numbers of rows are kept, in double or in single precision, and how tiles of eight rows come about.
+//!
+//! In double precision covariates and extra numbers of a row stand together, so that a random row costs one stretch of memory. In
+//! single precision only covariates are rounded: extra numbers, such as responses, stand apart in double precision, and tiles are
+//! widened on the way into the buffer of a pass, so that the row loop is the same.
+
+use std::sync::OnceLock;
+
+use super::machine::prefetch;
+use crate::families::rows::{LANES, Lane};
+use crate::models::Covariates;
+use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
+
+/// Covariates and extra numbers of all rows.
+#[derive(Clone, Debug)]
+pub(super) struct RowStore {
+    /// P.
+    num_columns: usize,
+    /// Extra numbers per row.
+    num_extra: usize,
+    /// N.
+    num_obs: usize,
+    numbers: Numbers,
+}
+
+/// The numbers, row by row. `blocks` are the tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
+#[derive(Clone, Debug)]
+enum Numbers {
+    Double {
+        /// Covariates and then extra numbers.
+        rows: Vec<f64>,
+        blocks: OnceLock<Vec<Lane>>,
+    },
+    Single {
+        covariates: Vec<f32>,
+        extra: Vec<f64>,
+        /// Of covariates alone.
+        blocks: OnceLock<Vec<[f32; LANES]>>,
+    },
+}
+
+impl RowStore {
+    /// Rows of `num_columns` covariates and then `num_extra` numbers each, in double precision.
+    pub fn new(num_columns: usize, num_extra: usize, rows: Vec<f64>) -> Self {
+        Self {
+            num_columns,
+            num_extra,
+            num_obs: rows.len() / (num_columns + num_extra),
+            numbers: Numbers::Double {
+                rows,
+                blocks: OnceLock::new(),
+            },
+        }
+    }
+
+    /// These rows with covariates rounded to single precision.
+    pub fn rounded(self) -> Self {
+        let Numbers::Double { rows, .. } = &self.numbers else {
+            return self;
+        };
+        if self.num_columns == 0 {
+            return self;
+        }
+        let mut covariates = Vec::with_capacity(self.num_obs * self.num_columns);
+        let mut extra = Vec::with_capacity(self.num_obs * self.num_extra);
+        for row in rows.chunks_exact(self.stride()) {
+            let (x, rest) = row.split_at(self.num_columns);
+            covariates.extend(x.iter().map(|&x| x as f32));
+            extra.extend_from_slice(rest);
+        }
+        Self {
+            numbers: Numbers::Single {
+                covariates,
+                extra,
+                blocks: OnceLock::new(),
+            },
+            ..self
+        }
+    }
+
+    /// N.
+    pub fn num_obs(&self) -> usize {
+        self.num_obs
+    }
+
+    /// Numbers per row.
+    pub fn stride(&self) -> usize {
+        self.num_columns + self.num_extra
+    }
+
+    /// Bytes of the numbers of all rows, and of the tiles that are kept.
+    #[cfg(test)]
+    pub fn bytes(&self) -> [usize; 2] {
+        fn of<T>(blocks: &OnceLock<Vec<T>>) -> usize {
+            blocks.get().map_or(0, |blocks| size_of_val(&blocks[..]))
+        }
+        match &self.numbers {
+            Numbers::Double { rows, blocks } => [size_of_val(&rows[..]), of(blocks)],
+            Numbers::Single {
+                covariates,
+                extra,
+                blocks,
+            } => [
+                size_of_val(&covariates[..]) + size_of_val(&extra[..]),
+                of(blocks),
+            ],
+        }
+    }
+
+    /// Covariates of row `i`.
+    #[inline]
+    pub fn covariates(&self, i: usize) -> Covariates<'_> {
+        let columns = self.num_columns;
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                Covariates::Double(&rows[i * self.stride()..][..columns])
+            }
+            Numbers::Single { covariates, .. } => {
+                Covariates::Single(&covariates[i * columns..][..columns])
+            }
+        }
+    }
+
+    /// Extra numbers of row `i`.
+    #[inline]
+    pub fn extra(&self, i: usize) -> &[f64] {
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                &rows[i * self.stride() + self.num_columns..][..self.num_extra]
+            }
+            Numbers::Single { extra, .. } => &extra[i * self.num_extra..][..self.num_extra],
+        }
+    }
+
+    /// Whether the tiles of blocks are kept already.
+    pub fn has_blocks(&self) -> bool {
+        match &self.numbers {
+            Numbers::Double { blocks, .. } => blocks.get().is_some(),
+            Numbers::Single { blocks, .. } => blocks.get().is_some(),
+        }
+    }
+
+    /// The tile of eight rows, of which `row(k)` is the k-th, or of the `block` of neighbours that they are: the kept one, or put
+    /// together in `buffer`, a lane for each number of a row.
+    #[inline(always)]
+    pub fn tile<'a, A: Arithmetic>(
+        &'a self,
+        block: Option<usize>,
+        row: impl Fn(usize) -> usize,
+        buffer: &'a mut [Lane],
+    ) -> &'a [Lane] {
+        let stride = self.stride();
+        match &self.numbers {
+            Numbers::Double { rows, blocks } => match block {
+                Some(block) => &kept(blocks, || self.transposed(rows))[block * stride..][..stride],
+                None => {
+                    A::transpose(eight(|k| &rows[row(k) * stride..][..stride]), buffer);
+                    buffer
+                }
+            },
+            Numbers::Single {
+                covariates,
+                extra,
+                blocks,
+            } => {
+                let (p, count) = (self.num_columns, self.num_extra);
+                let (x, rest) = buffer.split_at_mut(p);
+                match block {
+                    Some(block) => {
+                        let blocks = kept(blocks, || self.transposed_single(covariates));
+                        for (lane, stored) in x.iter_mut().zip(&blocks[block * p..][..p]) {
+                            for k in 0..LANES {
+                                lane[k] = stored[k].widen();
+                            }
+                        }
+                    }
+                    None => columns(eight(|k| &covariates[row(k) * p..][..p]), x),
+                }
+                columns(eight(|k| &extra[row(k) * count..][..count]), rest);
+                buffer
+            }
+        }
+    }
+
+    #[cold]
+    fn transposed(&self, rows: &[f64]) -> Vec<Lane> {
+        let stride = self.stride();
+        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * stride];
+        for (block, tile) in blocks.chunks_exact_mut(stride).enumerate() {
+            let row = |k: usize| &rows[(block * LANES + k) * stride..][..stride];
+            Separate::transpose(eight(row), tile);
+        }
+        blocks
+    }
+
+    #[cold]
+    fn transposed_single(&self, covariates: &[f32]) -> Vec<[f32; LANES]> {
+        let p = self.num_columns;
+        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * p];
+        for (tile, rows) in blocks
+            .chunks_exact_mut(p)
+            .zip(covariates.chunks_exact(LANES * p))
+        {
+            for (k, row) in rows.chunks_exact(p).enumerate() {
+                for (lane, &x) in tile.iter_mut().zip(row) {
+                    lane[k] = x;
+                }
+            }
+        }
+        blocks
+    }
+
+    /// Asks for the numbers of a kept block ahead of their use.
+    #[inline(always)]
+    pub fn prefetch_block(&self, block: usize) {
+        let (p, stride) = (self.num_columns, self.stride());
+        match &self.numbers {
+            Numbers::Double { rows, blocks } => {
+                let blocks = kept(blocks, || self.transposed(rows));
+                prefetch_span(blocks, block * stride, stride);
+            }
+            Numbers::Single {
+                covariates,
+                extra,
+                blocks,
+            } => {
+                let blocks = kept(blocks, || self.transposed_single(covariates));
+                prefetch_span(blocks, block * p, p);
+                let count = LANES * self.num_extra;
+                prefetch_span(extra, block * count, count);
+            }
+        }
+    }
+
+    /// The same for row `i`.
+    #[inline(always)]
+    pub fn prefetch_row(&self, i: usize) {
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                prefetch_span(rows, i * self.stride(), self.stride());
+            }
+            Numbers::Single {
+                covariates, extra, ..
+            } => {
+                prefetch_span(covariates, i * self.num_columns, self.num_columns);
+                prefetch_span(extra, i * self.num_extra, self.num_extra);
+            }
+        }
+    }
+}
+
+/// Tiles that are kept from the first use on.
+#[inline(always)]
+fn kept<T>(blocks: &OnceLock<Vec<T>>, make: impl FnOnce() -> Vec<T>) -> &[T] {
+    blocks.get_or_init(make)
+}
+
+/// Eight rows. No `from_fn`: what the standard library calls is not compiled for vector instructions.
+#[inline(always)]
+fn eight<'a, T>(row: impl Fn(usize) -> &'a [T]) -> [&'a [T]; LANES] {
+    [
+        row(0),
+        row(1),
+        row(2),
+        row(3),
+        row(4),
+        row(5),
+        row(6),
+        row(7),
+    ]
+}
+
+/// Asks for `len` of `data` from `start` on, a cache line at a time.
+#[inline(always)]
+fn prefetch_span<T>(data: &[T], start: usize, len: usize) {
+    /// Bytes of a cache line.
+    const LINE: usize = 64;
+    let mut at = start;
+    while at < start + len {
+        prefetch(data, at);
+        at += LINE / size_of::<T>();
+    }
+}

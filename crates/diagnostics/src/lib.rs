@@ -28,6 +28,7 @@
 //! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`psis`] | Pareto-smoothed importance weights |
+//! | [`loo`] | how well models predict rows that they have not seen, and how they compare |
 //! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
@@ -50,6 +51,7 @@ mod geyer;
 mod indicator;
 pub mod inefficiency;
 pub mod kolmogorov;
+pub mod loo;
 pub mod mcse;
 mod moments;
 pub mod partition;

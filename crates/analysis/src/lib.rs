@@ -24,6 +24,7 @@ pub mod job;
 pub mod lesson;
 pub mod likelihood;
 pub mod likelihood_comparison;
+pub mod loo;
 mod outset;
 pub mod predict;
 pub mod prior_predictive;

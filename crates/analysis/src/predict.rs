@@ -16,6 +16,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use ndarray::ArrayView1;
 use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
@@ -41,6 +42,7 @@ use ergodic_data::table::Table;
 use ergodic_data::{ColumnKindOverride, DataError};
 use ergodic_diagnostics::{quantiles, weights};
 
+pub mod log_lik;
 pub mod picture;
 pub mod plug_in;
 #[cfg(test)]
@@ -201,6 +203,8 @@ pub struct Fitted {
     table: Arc<Table>,
     /// Rows of the fit, ascending.
     rows: Vec<u32>,
+    /// Their weights.
+    row_weights: Option<Vec<f64>>,
     response: ResponseInfo,
     has_groups: bool,
     import: ImportOptions,
@@ -221,11 +225,13 @@ impl Fitted {
                 recipe.model.template
             )));
         }
-        let mut rows = design.row.clone();
-        rows.sort_unstable();
+        let mut order: Vec<usize> = (0..design.row.len()).collect();
+        order.sort_unstable_by_key(|&i| design.row[i]);
+        let weights = design.weights.as_ref();
         Ok(Self {
             coding: Coding::of(table.as_ref(), &job::model_frame(recipe, &table)?, design)?,
-            rows,
+            rows: order.iter().map(|&i| design.row[i]).collect(),
+            row_weights: weights.map(|weights| order.iter().map(|&i| weights[i]).collect()),
             response: design.response.clone(),
             has_groups: !design.group_terms.is_empty(),
             import: recipe.data.import.clone(),
@@ -295,7 +301,7 @@ impl Fitted {
             }
         };
         let all: usize = draws.iter().map(|chain| chain.len()).sum();
-        let posterior = self.posterior(draws, weights, options, control)?;
+        let posterior = self.posterior(draws, weights, options.draws, control)?;
         control.enter("predicting rows");
         control.expect(rows.row.len() as u64);
         let mut predicted = vec![RowPrediction::default(); rows.row.len()];
@@ -332,12 +338,12 @@ impl Fitted {
         })
     }
 
-    /// At most `options.draws` draws, evenly spaced.
+    /// At most `most` draws, evenly spaced.
     fn posterior(
         &self,
         draws: &[&DrawList],
         weights: &[Vec<f64>],
-        options: PredictOptions,
+        most: usize,
         control: &Control,
     ) -> Result<Posterior, PredictError> {
         let refuse = |text: &str| Err(PredictError::Refused(text.to_owned()));
@@ -351,18 +357,20 @@ impl Fitted {
         let places: Vec<(usize, usize)> = (0..draws.len())
             .flat_map(|chain| (0..draws[chain].len()).map(move |i| (chain, i)))
             .collect();
-        let used = options.draws.min(places.len());
+        let used = most.min(places.len());
         if used == 0 {
             return refuse("There are no draws to predict from");
         }
         let mut theta = vec![0.0; width];
         let mut points = Vec::with_capacity(used);
         let mut thinned = Vec::with_capacity(if weights.is_empty() { 0 } else { used });
+        let mut lengths = vec![0; draws.len()];
         for k in 0..used {
             if control.is_cancelled() {
                 return Err(PredictError::Cancelled);
             }
             let (chain, i) = places[k * places.len() / used];
+            lengths[chain] += 1;
             for (j, theta) in theta.iter_mut().enumerate() {
                 *theta = draws[chain].value(i, j);
             }
@@ -387,6 +395,7 @@ impl Fitted {
         };
         Ok(Posterior::new(
             &points,
+            lengths,
             weights,
             self.response.kind.function(),
         ))
@@ -453,9 +462,12 @@ pub(super) fn taken_back(response: &ResponseInfo) -> Option<String> {
 }
 
 /// Draws by parameter, so that a row's predictors under all of them are sums of whole vectors.
+#[derive(Debug)]
 struct Posterior {
     /// One per draw (S).
     outcomes: Vec<Outcome>,
+    /// Draws of each chain; they stand one chain after the other.
+    chains: Vec<usize>,
     /// The function of the outcome that the model explains.
     function: Option<Elementwise>,
     /// Relative weights (S), where they matter.
@@ -465,6 +477,7 @@ struct Posterior {
     terms: Vec<PosteriorTerm>,
 }
 
+#[derive(Debug)]
 struct PosteriorTerm {
     /// q.
     width: usize,
@@ -472,6 +485,22 @@ struct PosteriorTerm {
     effects: Vec<Vec<f64>>,
     /// (q × q) × S.
     factor: Vec<Vec<f64>>,
+}
+
+impl PosteriorTerm {
+    /// Adds z'r of a `group` under the draws from `first` on.
+    fn add(&self, z: ArrayView1<'_, f64>, group: usize, first: usize, eta: &mut [f64]) {
+        for (z, effects) in z.iter().zip(&self.effects[group * self.width..]) {
+            add(*z, &effects[first..], eta);
+        }
+    }
+}
+
+/// Adds a multiple of the first of `values` to as many of `eta`.
+fn add(factor: f64, values: &[f64], eta: &mut [f64]) {
+    if factor != 0.0 {
+        ergodic_base::linalg::axpy(factor, &values[..eta.len()], eta);
+    }
 }
 
 /// Working memory of one thread.
@@ -496,7 +525,12 @@ impl Work {
 }
 
 impl Posterior {
-    fn new(points: &[Point], weights: Option<Vec<f64>>, function: Option<Elementwise>) -> Self {
+    fn new(
+        points: &[Point],
+        chains: Vec<usize>,
+        weights: Option<Vec<f64>>,
+        function: Option<Elementwise>,
+    ) -> Self {
         let first = &points[0];
         let by_draw = |len: usize, pick: &dyn Fn(&Point, usize) -> f64| -> Vec<Vec<f64>> {
             (0..len)
@@ -514,6 +548,7 @@ impl Posterior {
             });
         Self {
             outcomes: points.iter().map(|point| point.outcome).collect(),
+            chains,
             function,
             weights,
             coefficients: by_draw(first.coefficients.len(), &|p, j| p.coefficients[j]),
@@ -526,6 +561,14 @@ impl Posterior {
         self.outcomes.len()
     }
 
+    /// Offset and x'b of row `i` under the draws from `first` on, as many as `eta` has place for.
+    fn begin(&self, rows: &NewRows, i: usize, first: usize, eta: &mut [f64]) {
+        eta.fill(rows.offset.as_ref().map_or(0.0, |offset| offset[i]));
+        for (x, b) in rows.x.row(i).iter().zip(&self.coefficients) {
+            add(*x, &b[first..], eta);
+        }
+    }
+
     fn predict(
         &self,
         rows: &NewRows,
@@ -535,24 +578,14 @@ impl Posterior {
         work: &mut Work,
     ) -> RowPrediction {
         let eta = &mut work.predictor;
-        eta.fill(rows.offset.as_ref().map_or(0.0, |offset| offset[i]));
-        let add = |factor: f64, values: &[f64], eta: &mut [f64]| {
-            if factor != 0.0 {
-                ergodic_base::linalg::axpy(factor, values, eta);
-            }
-        };
-        for (x, b) in rows.x.row(i).iter().zip(&self.coefficients) {
-            add(*x, b, eta);
-        }
+        self.begin(rows, i, 0, eta);
         let mut new_group = false;
         for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
             let groups = &rows.groups[*factor];
             let group = groups.index[i] as usize;
             let q = term.width;
             if group < groups.num_known {
-                for (z, effects) in z.row(i).iter().zip(&term.effects[group * q..]) {
-                    add(*z, effects, eta);
-                }
+                term.add(z.row(i), group, 0, eta);
                 continue;
             }
             new_group = true;

@@ -1,0 +1,443 @@
+//! Leave-one-out cross-validation of finished runs, and how models of the same rows compare.
+//!
+//! Everything is computed again from draws and data, so that runs keep nothing for it; rows are taken one at a time, in
+//! parallel, and each by itself, so that threads change no bit. See [`ergodic_diagnostics::loo`] for what is computed.
+
+use rayon::prelude::*;
+
+use super::predict::log_lik::{LogLik, LogLikError, Observed};
+use super::predict::{Fitted, PredictError};
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::{fixed, thousands};
+use ergodic_core::design::columns::plural;
+use ergodic_diagnostics::Missing;
+use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
+
+/// Rows between two looks at the control.
+const TILE: usize = 16;
+/// Differences below it are small whatever their standard error, which is then too small (Sivula, Magnusson, Matamoros and
+/// Vehtari 2020).
+const SMALL_DIFFERENCE: f64 = 4.0;
+/// Rows below which standard errors of differences are too small (same source).
+const FEW_ROWS: usize = 100;
+/// Standard errors from which a difference is clear.
+const CLEAR: f64 = 4.0;
+/// Standard errors from which a difference is probably one of new rows as well.
+const PROBABLE: f64 = 2.0;
+
+/// Why there are no scores: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum LooError {
+    /// Somebody cancelled.
+    #[error("Leaving rows out was cancelled")]
+    Cancelled,
+    /// Model, data or draws.
+    #[error(transparent)]
+    LogLik(#[from] LogLikError),
+    /// A row has no density at a draw.
+    #[error(
+        "The log density of the outcome in {0} is not a finite number at some draw, so no score is known; leave such rows out"
+    )]
+    NotFinite(String),
+    /// Too few draws.
+    #[error("One draw is too few to leave rows out; draw more")]
+    TooFew,
+    /// Draws with negative weights.
+    #[error(
+        "Some draws have negative weights, which cannot be importance weights; leave rows out of a run whose sampler makes none"
+    )]
+    SignedWeights,
+}
+
+/// Cross-validation of a run.
+#[derive(Clone, Debug)]
+pub struct CrossValidation {
+    /// Scores, one per row used.
+    pub loo: Loo,
+    /// What the rows observed.
+    pub observed: Observed,
+    /// Draws there are; [`Loo::draws`] were used.
+    pub draws_total: usize,
+    /// Whether draws had weights of their own.
+    pub weighted: bool,
+    /// Whether the model has effects of groups.
+    pub has_groups: bool,
+    /// Why the draws are not exactly from the posterior, if they are not.
+    pub approximation: Option<String>,
+}
+
+/// Leaves each row of `fitted` out, by importance weights of `draws` (one list per chain, with `weights` or none), of which at
+/// most `most` are used, evenly spaced. `approximation` says why these are not exactly from the posterior, if they are not.
+///
+/// # Errors
+/// See [`LooError`].
+pub fn cross_validate(
+    fitted: &Fitted,
+    (draws, weights): (&[&DrawList], &[Vec<f64>]),
+    most: usize,
+    approximation: Option<String>,
+    control: &Control,
+) -> Result<CrossValidation, LooError> {
+    let log_lik = fitted.log_lik(draws, weights, most, control);
+    let log_lik = log_lik.map_err(|error| match error {
+        LogLikError::Predict(PredictError::Cancelled) => LooError::Cancelled,
+        other => other.into(),
+    })?;
+    let loo = scores(fitted, &log_lik, control)?;
+    Ok(CrossValidation {
+        loo,
+        observed: log_lik.observed().clone(),
+        draws_total: log_lik.draws_total(),
+        weighted: log_lik.draw_weights().is_some(),
+        has_groups: fitted.has_groups(),
+        approximation,
+    })
+}
+
+fn scores(fitted: &Fitted, log_lik: &LogLik, control: &Control) -> Result<Loo, LooError> {
+    let chains = Chains::new(log_lik.chains(), log_lik.draw_weights());
+    let chains = chains.map_err(|_signed| LooError::SignedWeights)?;
+    control.enter("leaving rows out");
+    control.expect(log_lik.num_rows() as u64);
+    let mut rows: Vec<Result<RowScore, Missing>> =
+        vec![Ok(RowScore::default()); log_lik.num_rows()];
+    rows.par_chunks_mut(TILE).enumerate().for_each_init(
+        || (Scorer::new(&chains), vec![0.0; chains.num_draws()]),
+        |(scorer, values), (t, tile)| {
+            if control.is_cancelled() {
+                return;
+            }
+            for (k, row) in tile.iter_mut().enumerate() {
+                log_lik.row(t * TILE + k, 0, values);
+                *row = scorer.score(values);
+            }
+            control.advance(tile.len() as u64);
+        },
+    );
+    control.check(LooError::Cancelled)?;
+    let place = |i: usize| fitted.place(log_lik.observed().rows[i]);
+    let refuse = |(i, row): (usize, Result<RowScore, Missing>)| {
+        row.map_err(|missing| match missing {
+            Missing::TooFew => LooError::TooFew,
+            _ => LooError::NotFinite(place(i)),
+        })
+    };
+    let rows = rows.into_iter().enumerate().map(refuse);
+    Ok(Loo {
+        rows: rows.collect::<Result<_, _>>()?,
+        draws: log_lik.num_draws(),
+    })
+}
+
+impl CrossValidation {
+    /// Rows of the table, 0-based, whose Pareto k is not good, with it, the largest first.
+    pub fn doubtful(&self) -> Vec<(u32, f64)> {
+        let found = self.loo.doubtful().into_iter();
+        found
+            .map(|i| (self.observed.rows[i], self.loo.rows[i].k))
+            .collect()
+    }
+
+    /// What the Pareto k of the rows say together, in one sentence.
+    pub fn reliability(&self) -> String {
+        let counts = self.loo.reliability();
+        let limit = fixed(self.loo.threshold(), 2);
+        let all = self.loo.rows.len();
+        match counts.bad + counts.very_bad {
+            0 => format!("All Pareto k are good (up to {limit}), so the estimates can be trusted"),
+            wrong => {
+                let very = match counts.very_bad {
+                    0 => String::new(),
+                    very => format!(", {very} of them above 1"),
+                };
+                format!(
+                    "{} of {} have a Pareto k above {limit}{very}: leaving them out changes the posterior so much that its draws \
+                     cannot say how, and elpd_loo is too optimistic",
+                    thousands(wrong as u64),
+                    plural(all, "row")
+                )
+            }
+        }
+    }
+
+    /// What to know about these scores: what was left out, of what they are, whose draws they come from.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let observed = &self.observed;
+        if let Some(function) = observed.function {
+            let column = &observed.column;
+            remarks.push(format!(
+                "The model explains {}({column}); densities are taken back to {column}, so that they compare with those of models of \
+                 {column} itself",
+                function.name()
+            ));
+        }
+        if self.has_groups {
+            remarks.push(
+                "Rows are left out and their groups stay: this is prediction of further rows of known groups, not of new groups"
+                    .to_owned(),
+            );
+        }
+        if observed.weights.is_some() {
+            remarks
+                .push("A row of weight w counts as w rows that are left out together".to_owned());
+        }
+        if self.loo.draws < self.draws_total {
+            remarks.push(format!(
+                "From {} of {} draws, evenly spaced",
+                thousands(self.loo.draws as u64),
+                thousands(self.draws_total as u64)
+            ));
+        }
+        if self.weighted {
+            remarks.push(
+                "The draws have weights of their own, which multiply the importance weights of rows left out"
+                    .to_owned(),
+            );
+        }
+        if let Some(why) = &self.approximation {
+            remarks.push(format!(
+                "The draws are not exactly from the posterior, and neither are these scores: {why}"
+            ));
+        }
+        remarks
+    }
+}
+
+/// Why two runs cannot be compared: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Incomparable {
+    /// Other columns.
+    #[error(
+        "{one} and {other} explain different outcomes (`{of_one}` and `{of_other}`), so their scores are not of the same thing"
+    )]
+    Outcome {
+        /// A run.
+        one: String,
+        /// Another.
+        other: String,
+        /// Outcome of the one.
+        of_one: String,
+        /// Outcome of the other.
+        of_other: String,
+    },
+    /// Other rows.
+    #[error(
+        "{one} and {other} use different rows of the data ({of_one} and {of_other}, {shared} of them in both), so their scores cannot \
+         be compared; fit both to the same rows"
+    )]
+    Rows {
+        /// A run.
+        one: String,
+        /// Another.
+        other: String,
+        /// Rows of the one.
+        of_one: usize,
+        /// Rows of the other.
+        of_other: usize,
+        /// Rows of both.
+        shared: usize,
+    },
+    /// Other values in them.
+    #[error(
+        "{one} and {other} have different {what} in the same rows, so their scores cannot be compared; fit both to the same data"
+    )]
+    Values {
+        /// A run.
+        one: String,
+        /// Another.
+        other: String,
+        /// What differs.
+        what: String,
+    },
+}
+
+/// Whether two runs scored the same rows; `names` are what sentences call them.
+///
+/// # Errors
+/// They did not.
+pub fn check_comparable(
+    names: [&str; 2],
+    [one, other]: [&Observed; 2],
+) -> Result<(), Incomparable> {
+    let [a, b] = names.map(str::to_owned);
+    let different = |what: &str| {
+        Err(Incomparable::Values {
+            one: a.clone(),
+            other: b.clone(),
+            what: what.to_owned(),
+        })
+    };
+    let same_values = one.values == other.values && one.labels == other.labels;
+    if one.column != other.column && !same_values {
+        return Err(Incomparable::Outcome {
+            one: a,
+            other: b,
+            of_one: one.column.clone(),
+            of_other: other.column.clone(),
+        });
+    }
+    if one.rows != other.rows {
+        let shared = one.rows.iter();
+        return Err(Incomparable::Rows {
+            shared: shared
+                .filter(|row| other.rows.binary_search(row).is_ok())
+                .count(),
+            one: a,
+            other: b,
+            of_one: one.rows.len(),
+            of_other: other.rows.len(),
+        });
+    }
+    if !same_values {
+        return different(&format!("values of `{}`", one.column));
+    }
+    if one.trials != other.trials {
+        return different("numbers of trials");
+    }
+    if one.weights != other.weights {
+        return different("weights of rows");
+    }
+    Ok(())
+}
+
+/// One of several models.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Position among those compared.
+    pub index: usize,
+    /// elpd_loo.
+    pub elpd: Total,
+    /// Effective number of parameters.
+    pub p: Total,
+    /// elpd less that of the best, with the standard error of differences row by row.
+    pub difference: Total,
+    /// Share in the mixture of all of them that predicts best.
+    pub weight: f64,
+}
+
+/// Models of the same rows, the best first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The models.
+    pub models: Vec<Compared>,
+    /// One sentence for each model after the first: how it compares with that.
+    pub sentences: Vec<String>,
+    /// What to know about the differences.
+    pub remarks: Vec<String>,
+}
+
+/// Compares runs, each with what sentences call it.
+///
+/// # Errors
+/// They are not of the same rows.
+pub fn compare(runs: &[(String, &CrossValidation)]) -> Result<Comparison, Incomparable> {
+    if let Some(((name, first), rest)) = runs.split_first() {
+        for (other, run) in rest {
+            check_comparable([name, other], [&first.observed, &run.observed])?;
+        }
+    }
+    let loos: Vec<&Loo> = runs.iter().map(|(_, run)| &run.loo).collect();
+    let elpds: Vec<Total> = loos.iter().map(|loo| loo.elpd()).collect();
+    let weights = stacking(&loos);
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by(|&a, &b| elpds[b].estimate.total_cmp(&elpds[a].estimate));
+    let best = order.first().copied().unwrap_or_default();
+    let models: Vec<Compared> = order
+        .iter()
+        .map(|&index| Compared {
+            index,
+            elpd: elpds[index],
+            p: loos[index].p(),
+            difference: if index == best {
+                Total::default()
+            } else {
+                loos[index].difference(loos[best])
+            },
+            weight: weights[index],
+        })
+        .collect();
+    let sentence = |other: &Compared| {
+        difference_in_words(
+            [&runs[best].0, &runs[other.index].0],
+            other.difference.times(-1.0),
+        )
+    };
+    Ok(Comparison {
+        sentences: models.iter().skip(1).map(sentence).collect(),
+        remarks: remarks(runs, &models),
+        models,
+    })
+}
+
+/// How much better the first of two models predicts, in one sentence.
+pub fn difference_in_words([better, other]: [&str; 2], difference: Total) -> String {
+    let Total { estimate, se } = difference;
+    if estimate == 0.0 {
+        return format!("{better} and {other} predict equally well");
+    }
+    let by = format!("by {} ± {}", fixed(estimate, 1), fixed(se, 1));
+    let errors = estimate / se;
+    if errors.is_nan() || errors < 1.0 {
+        return format!(
+            "{better} predicts better than {other} {by}; the difference is smaller than its uncertainty, so neither can be said to \
+             predict better"
+        );
+    }
+    let (size, meaning) = if errors < PROBABLE {
+        ("less than two".to_owned(), "so it may be chance".to_owned())
+    } else if errors < CLEAR {
+        let about = ["two", "three", "four"][(errors.round() as usize).clamp(2, 4) - 2];
+        (
+            format!("about {about}"),
+            format!("so {better} probably predicts new rows better"),
+        )
+    } else {
+        (
+            format!("{} or more", CLEAR),
+            format!("so {better} clearly predicts new rows better"),
+        )
+    };
+    format!("{better} predicts better than {other} {by}; that is {size} standard errors, {meaning}")
+}
+
+fn remarks(runs: &[(String, &CrossValidation)], models: &[Compared]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let rows = runs.first().map_or(0, |(_, run)| run.loo.rows.len());
+    let mut others = models.iter().skip(1);
+    if rows < FEW_ROWS {
+        remarks.push(format!(
+            "With fewer than {FEW_ROWS} rows the standard error of a difference is often too small"
+        ));
+    } else if others.any(|model| model.difference.estimate.abs() < SMALL_DIFFERENCE) {
+        remarks.push(format!(
+            "Differences below {SMALL_DIFFERENCE} are small, and their standard errors are often too small"
+        ));
+    }
+    let doubtful = |(_, run): &&(String, &CrossValidation)| !run.loo.doubtful().is_empty();
+    let names: Vec<&str> = runs
+        .iter()
+        .filter(doubtful)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if !names.is_empty() {
+        remarks.push(format!(
+            "Some rows of {} have a Pareto k that is not good, so differences may be off by more than their standard errors",
+            names.join(", ")
+        ));
+    }
+    let whole = runs.iter().filter(|(_, run)| run.observed.is_whole).count();
+    if whole > 0 && whole < runs.len() {
+        remarks.push(
+            "Some models give whole numbers a probability and others a density; these compare only as far as a density stands for \
+             the probability of an interval of width 1"
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+#[cfg(test)]
+#[path = "loo_tests.rs"]
+mod tests;

@@ -1,0 +1,216 @@
+//! Exact refits as the yardstick, threads, what is compared and what is not, and the words.
+
+use std::path::{Path, PathBuf};
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::*;
+use crate::Recipe;
+use ergodic_base::rng::{Purpose, stream};
+
+fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.csv");
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn opened(path: &Path, template: &str, formula: &str) -> Fitted {
+    let recipe = Recipe::new(path.to_str().unwrap(), template, formula);
+    Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap()
+}
+
+/// Twenty rows: x, x twice, a number y, a count k, yes or no, text that is missing in two rows.
+fn table() -> (tempfile::TempDir, PathBuf) {
+    let rows: String = (0..20)
+        .map(|i| {
+            let (x, y) = (0.1 * f64::from(i), 1.0 + 0.3 * f64::from(i * 7 % 11));
+            let f = ["a", "b", ""][if i < 2 { 2 } else { i as usize % 2 }];
+            let answer = ["no", "yes"][i as usize * 5 % 3 % 2];
+            format!("{x},{y},{},{answer},{f}\n", i % 4)
+        })
+        .collect();
+    file(&format!("x,y,k,answer,f\n{rows}"))
+}
+
+/// 400 draws of as many variables as the model has, around 0.3.
+fn draws(width: usize, seed: u64) -> [DrawList; 2] {
+    let mut rng = stream(seed, 0, Purpose::Noise);
+    std::array::from_fn(|_| {
+        let mut list = DrawList::new(width);
+        for _ in 0..200 {
+            let row: Vec<f64> = (0..width)
+                .map(|j| {
+                    let z: f64 = StandardNormal.sample(&mut rng);
+                    if j < 2 {
+                        0.3 + 0.1 * z
+                    } else {
+                        (0.1 * z).exp()
+                    }
+                })
+                .collect();
+            list.push(&row);
+        }
+        list
+    })
+}
+
+fn scored(fitted: &Fitted, width: usize) -> CrossValidation {
+    let lists = draws(width, 3);
+    let lists = [&lists[0], &lists[1]];
+    cross_validate(fitted, (&lists, &[]), usize::MAX, None, &Control::default()).unwrap()
+}
+
+#[test]
+fn threads_change_no_bit_and_thinning_is_said() {
+    let (_folder, path) = table();
+    let fitted = opened(&path, "linear", "y ~ x");
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| scored(&fitted, 3).loo)
+    };
+    let one = run(1);
+    assert_eq!(one, run(3));
+    assert_eq!((one.rows.len(), one.draws), (20, 400));
+    let lists = draws(3, 3);
+    let lists = [&lists[0], &lists[1]];
+    let thinned = cross_validate(&fitted, (&lists, &[]), 50, None, &Control::default()).unwrap();
+    assert_eq!((thinned.loo.draws, thinned.draws_total), (50, 400));
+    assert_eq!(thinned.remarks(), ["From 50 of 400 draws, evenly spaced"]);
+    let control = Control::default();
+    control.cancel();
+    let cancelled = cross_validate(&fitted, (&lists, &[]), 50, None, &control);
+    assert!(matches!(cancelled, Err(LooError::Cancelled)));
+}
+
+#[test]
+fn weights_of_draws_count_unless_they_are_negative() {
+    let (_folder, path) = table();
+    let fitted = opened(&path, "linear", "y ~ x");
+    let lists = draws(3, 3);
+    let lists = [&lists[0], &lists[1]];
+    let with = |weight: &dyn Fn(usize) -> f64| {
+        let weights: Vec<Vec<f64>> = vec![(0..200).map(weight).collect(); 2];
+        let why = Some("its steps are too large".to_owned());
+        cross_validate(&fitted, (&lists, &weights), 400, why, &Control::default())
+    };
+    let even = with(&|_| 2.0).unwrap();
+    assert_eq!(even.loo, scored(&fitted, 3).loo);
+    assert!(!even.weighted && even.remarks()[0].ends_with("its steps are too large"));
+    let uneven = with(&|s| 1.0 + (s % 2) as f64).unwrap();
+    assert!(uneven.weighted && uneven.remarks()[0].contains("weights of their own"));
+    assert_ne!(uneven.loo, even.loo);
+    let signed = with(&|s| if s % 10 == 0 { -1.0 } else { 1.0 });
+    assert!(matches!(signed, Err(LooError::SignedWeights)));
+}
+
+#[test]
+fn runs_of_other_rows_or_outcomes_are_not_compared() {
+    let (_folder, path) = table();
+    let run = |template: &str, formula: &str, width: usize| {
+        scored(&opened(&path, template, formula), width)
+    };
+    let line = run("linear", "y ~ x", 3);
+    let refusal = |other: &CrossValidation| {
+        let runs = [("A".to_owned(), &line), ("B".to_owned(), other)];
+        compare(&runs).unwrap_err().to_string()
+    };
+    let fewer = run("linear", "y ~ f", 3);
+    assert!(
+        refusal(&fewer).contains("(20 and 18, 18 of them in both)"),
+        "{}",
+        refusal(&fewer)
+    );
+    let count = run("poisson", "k ~ x", 2);
+    assert!(refusal(&count).contains("different outcomes (`y` and `k`)"));
+    let weighted = run("linear", "y | weights(x) ~ x", 3);
+    assert!(weighted.observed.weights.is_some());
+    // A row of weight 0 may be left out.
+    let said = refusal(&weighted);
+    assert!(
+        said.contains("weights of rows") || said.contains("different rows"),
+        "{said}"
+    );
+    let text = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("1.9,", "1.8,");
+    let (_other, path) = file(&text);
+    let changed = scored(&opened(&path, "linear", "y ~ x"), 3);
+    if changed.observed.values != line.observed.values {
+        assert!(refusal(&changed).contains("different values of `y` in the same rows"));
+    }
+}
+
+/// A model of log(y) is compared on the scale of y, and which answer counts as success changes nothing.
+#[test]
+fn models_of_the_same_outcome_are_compared_on_one_scale() {
+    let (_folder, path) = table();
+    let (line, log) = (
+        scored(&opened(&path, "linear", "y ~ x"), 3),
+        scored(&opened(&path, "linear", "log(y) ~ x"), 3),
+    );
+    let runs = [("A".to_owned(), &line), ("B".to_owned(), &log)];
+    let compared = compare(&runs).unwrap();
+    let best = &compared.models[0];
+    assert_eq!(best.difference, Total::default());
+    let other = &compared.models[1];
+    let difference = runs[other.index].1.loo.difference(&runs[best.index].1.loo);
+    assert_eq!(other.difference, difference);
+    assert!(difference.estimate < 0.0);
+    assert!((compared.models.iter().map(|m| m.weight).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_eq!(compared.sentences.len(), 1);
+    assert!(compared.remarks[0].contains("fewer than 100 rows"));
+    assert!(log.remarks()[0].starts_with("The model explains log(y)"));
+    let answer = |success: &str, sign: f64| {
+        let recipe = Recipe::new(path.to_str().unwrap(), "logistic", "answer ~ x");
+        let recipe = recipe
+            .changed(&[format!("model.success={success}")])
+            .unwrap();
+        let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
+        let mut list = DrawList::new(2);
+        for s in 0..100 {
+            list.push(&[
+                sign * (0.1 + 0.01 * f64::from(s % 10)),
+                sign * 0.02 * f64::from(s % 7),
+            ]);
+        }
+        cross_validate(&fitted, (&[&list], &[]), 100, None, &Control::default()).unwrap()
+    };
+    let (yes, no) = (answer("yes", 1.0), answer("no", -1.0));
+    assert_eq!(yes.observed, no.observed);
+    let apart = (yes.loo.elpd().estimate - no.loo.elpd().estimate).abs();
+    assert!(apart < 1e-9, "{apart}");
+    // Probabilities of counts beside densities.
+    let counts = scored(&opened(&path, "poisson", "k ~ x"), 2);
+    let numbers = scored(&opened(&path, "linear", "k ~ x"), 3);
+    let runs = [("A".to_owned(), &counts), ("B".to_owned(), &numbers)];
+    let remarks = compare(&runs).unwrap().remarks;
+    assert!(
+        remarks.last().unwrap().contains("interval of width 1"),
+        "{remarks:?}"
+    );
+}
+
+#[test]
+fn a_difference_is_told_with_its_uncertainty() {
+    let words = |estimate: f64, se: f64| difference_in_words(["A", "B"], Total { estimate, se });
+    assert_eq!(
+        words(4.1, 1.9),
+        "A predicts better than B by 4.1 ± 1.9; that is about two standard errors, so A probably predicts new rows better"
+    );
+    assert_eq!(
+        words(1.0, 2.0),
+        "A predicts better than B by 1.0 ± 2.0; the difference is smaller than its uncertainty, so neither can be said to predict \
+         better"
+    );
+    assert!(
+        words(3.0, 2.0).ends_with("that is less than two standard errors, so it may be chance")
+    );
+    assert!(words(30.0, 9.0).contains("about three"));
+    assert!(words(35.0, 9.0).contains("about four"));
+    assert!(
+        words(90.0, 9.0)
+            .ends_with("4 or more standard errors, so A clearly predicts new rows better")
+    );
+    assert_eq!(words(0.0, 0.0), "A and B predict equally well");
+}

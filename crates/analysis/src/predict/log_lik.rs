@@ -1,0 +1,223 @@
+//! Pointwise log likelihood: log p(y_i | draw s) of every row of a fit, from the density of the model's family.
+//!
+//! Constants are all there (log binomial coefficients, log y!, 2π). Where the model explains a function f of a column y, the
+//! density is that of y: p(y) = p(f(y)) |f'(y)|, so that models of y and of log(y) can be compared. A row of weight w
+//! counts as w rows. Group effects are those of the row's group: what is left out of such a model is a row, not a group.
+//!
+//! Rows × draws are never held together: whoever needs them asks for one row and a stretch of draws.
+
+use rayon::prelude::*;
+
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_core::design::Columns as _;
+use ergodic_core::design::coding::NewRows;
+use ergodic_core::design::response::ResponseKind;
+use ergodic_core::formula::Elementwise;
+
+use super::{Fitted, Posterior, PredictError};
+
+/// Why there is no pointwise log likelihood: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum LogLikError {
+    /// Model, data or draws.
+    #[error(transparent)]
+    Predict(#[from] PredictError),
+    /// The table has lost the column.
+    #[error("The outcome `{0}` is not in the data, so no density of it is known")]
+    NoOutcome(String),
+    /// The function that the model explains has no finite slope at an outcome.
+    #[error(
+        "The outcome `{column}` is {value} in {place}, where {function}({column}) has no finite slope and so no density; leave \
+         such rows out"
+    )]
+    NoSlope {
+        /// The outcome.
+        column: String,
+        /// What it is.
+        value: f64,
+        /// Row of the file.
+        place: String,
+        /// The function.
+        function: &'static str,
+    },
+}
+
+/// What the rows of a fit observed: runs whose rows differ in this cannot be compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// The column.
+    pub column: String,
+    /// Rows of the table, 0-based, ascending (n).
+    pub rows: Vec<u32>,
+    /// Outcomes as they are in the column, whatever function of it the model explains (n); of two values 1 for the later of
+    /// `labels`.
+    pub values: Vec<f64>,
+    /// The two values, in the order of letters.
+    pub labels: Option<[String; 2]>,
+    /// Numbers of trials (n).
+    pub trials: Option<Vec<f64>>,
+    /// Weights of rows (n).
+    pub weights: Option<Vec<f64>>,
+    /// Whether outcomes have probabilities; the others have densities.
+    pub is_whole: bool,
+    /// The function of the column that the model explains.
+    pub function: Option<Elementwise>,
+}
+
+/// The log likelihood of every row at every draw, computed when it is asked for.
+#[derive(Debug)]
+pub struct LogLik {
+    posterior: Posterior,
+    coded: NewRows,
+    observed: Observed,
+    /// What the model explains (n): the outcome, or the function of it.
+    y: Vec<f64>,
+    /// log |f'(y)|, where the model explains f(y) (n).
+    log_slope: Option<Vec<f64>>,
+    draws_total: usize,
+}
+
+impl Fitted {
+    /// The pointwise log likelihood at `draws` of reported quantities (one list per chain) with `weights` (one vector per
+    /// chain, or empty), of which at most `most` are used, evenly spaced.
+    ///
+    /// # Errors
+    /// The work was cancelled; the draws are of other variables, or too few; an outcome has no density.
+    pub fn log_lik(
+        &self,
+        draws: &[&DrawList],
+        weights: &[Vec<f64>],
+        most: usize,
+        control: &Control,
+    ) -> Result<LogLik, LogLikError> {
+        let rows = Some(self.rows.clone());
+        let coded = self.coding.code(self.table.as_ref(), rows, true);
+        let mut coded = coded.map_err(PredictError::from)?;
+        let column = self.response.column();
+        let Some(outcomes) = coded.observed.take() else {
+            return Err(LogLikError::NoOutcome(column.to_owned()));
+        };
+        let function = self.response.kind.function();
+        let log_slope = function.map(|function| {
+            let slopes = outcomes.iter().map(|y| function.slope_at(*y).abs().ln());
+            slopes.collect::<Vec<f64>>()
+        });
+        let lost = log_slope.iter().flatten().position(|log| !log.is_finite());
+        if let (Some(i), Some(function)) = (lost, function) {
+            return Err(LogLikError::NoSlope {
+                column: column.to_owned(),
+                value: outcomes[i],
+                place: self.table.place(coded.row[i] as usize),
+                function: function.name(),
+            });
+        }
+        let posterior = self.posterior(draws, weights, most, control)?;
+        let y = match function {
+            Some(function) => outcomes.iter().map(|y| function.at(*y)).collect(),
+            None => outcomes.clone(),
+        };
+        let (values, labels) = match &self.response.kind {
+            ResponseKind::Binary { success, failure } => {
+                // Which value counts as success changes nothing about how probable each is.
+                let turned = success < failure;
+                let mut labels = [failure.clone(), success.clone()];
+                labels.sort();
+                let turn = |y: f64| if turned { 1.0 - y } else { y };
+                (outcomes.into_iter().map(turn).collect(), Some(labels))
+            }
+            _ => (outcomes, None),
+        };
+        Ok(LogLik {
+            observed: Observed {
+                column: column.to_owned(),
+                rows: coded.row.clone(),
+                values,
+                labels,
+                trials: coded.trials.clone(),
+                weights: self.row_weights.clone(),
+                is_whole: posterior.outcomes[0].is_whole(),
+                function,
+            },
+            draws_total: draws.iter().map(|chain| chain.len()).sum(),
+            posterior,
+            coded,
+            y,
+            log_slope,
+        })
+    }
+
+    /// Row `row` of the data as people name it: "row 12".
+    pub fn place(&self, row: u32) -> String {
+        self.table.place(row as usize)
+    }
+
+    /// Whether the model has effects of groups.
+    pub fn has_groups(&self) -> bool {
+        self.has_groups
+    }
+}
+
+impl LogLik {
+    /// n.
+    pub fn num_rows(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Draws used.
+    pub fn num_draws(&self) -> usize {
+        self.posterior.len()
+    }
+
+    /// Draws there are.
+    pub fn draws_total(&self) -> usize {
+        self.draws_total
+    }
+
+    /// Draws used of each chain; they stand one chain after the other.
+    pub fn chains(&self) -> &[usize] {
+        &self.posterior.chains
+    }
+
+    /// Weights of the draws over their mean, where they matter.
+    pub fn draw_weights(&self) -> Option<&[f64]> {
+        self.posterior.weights.as_deref()
+    }
+
+    /// What the rows observed.
+    pub fn observed(&self) -> &Observed {
+        &self.observed
+    }
+
+    /// Writes all rows at `draws` draws from `first` on: n × draws, row after row of the data.
+    pub fn tile(&self, first: usize, draws: usize, out: &mut [f64]) {
+        out.par_chunks_mut(draws)
+            .enumerate()
+            .for_each(|(i, row)| self.row(i, first, row));
+    }
+
+    /// Writes log p(y_i | s) for the `i`-th row and the draws from `first` on, as many as `out` has place for.
+    pub fn row(&self, i: usize, first: usize, out: &mut [f64]) {
+        let Self {
+            posterior, coded, ..
+        } = self;
+        posterior.begin(coded, i, first, out);
+        for (term, (factor, z)) in posterior.terms.iter().zip(&coded.terms) {
+            // All groups are known: the rows are those of the fit.
+            let group = coded.groups[*factor].index[i] as usize;
+            term.add(z.row(i), group, first, out);
+        }
+        let y = self.y[i];
+        let trials = coded.trials.as_ref().map_or(1.0, |trials| trials[i]);
+        let weight = self.observed.weights.as_ref().map_or(1.0, |w| w[i]);
+        let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
+        for (value, outcome) in out.iter_mut().zip(&posterior.outcomes[first..]) {
+            let log_p = outcome.at(*value, y, trials).log_p + outcome.constant(y, trials);
+            *value = weight * (log_p + log_slope);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "log_lik_tests.rs"]
+mod tests;

@@ -17,6 +17,7 @@ mod compare;
 mod estimate;
 mod fit;
 mod list;
+mod loo;
 mod output;
 mod predict;
 mod prior_predictive;
@@ -134,6 +135,7 @@ pub fn main() -> ExitCode {
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Predict(args)) => predict::predict(&args),
+        Some(Command::Loo(args)) => loo::loo(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => resume::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),

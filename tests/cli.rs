@@ -1372,6 +1372,123 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     assert!(stderr(&former).contains("called `--compare-with` now"));
 }
 
+/// Runs of the same rows are compared; what is exported gives the same scores; what cannot be compared is refused.
+#[test]
+fn runs_are_scored_by_leaving_rows_out_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = String::from("x,y,k,z\n");
+    for i in 0..120 {
+        let (x, wave) = (f64::from(i) / 20.0, f64::from(i * 37 % 23) / 11.0);
+        let z = if i < 2 {
+            String::new()
+        } else {
+            (i % 5).to_string()
+        };
+        table.push_str(&format!("{x},{},{},{z}\n", 1.0 + x + wave, i % 4));
+    }
+    fs::write(folder.path().join("rows.csv"), table).unwrap();
+    let fit = |out: &str, formula: &str, template: &str| {
+        let args = format!(
+            "fit --data rows.csv --template {template} --chains 2 --warmup 200 --draws 300 --seed 3 --out {out} --formula"
+        );
+        let mut args: Vec<&str> = args.split(' ').collect();
+        args.push(formula);
+        let done = ergodic(folder.path(), &args);
+        assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    };
+    fit("slope", "y ~ x", "linear");
+    fit("flat", "y ~ 1", "linear");
+    fit("log", "log(y) ~ x", "linear");
+    fit("fewer", "y ~ x + z", "linear");
+    fit("counts", "k ~ x", "poisson");
+    let loo = |runs: &[&str]| ergodic(folder.path(), &[&["loo"], runs].concat());
+    let read = |output: &Output| -> serde_json::Value {
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+
+    let one = loo(&["slope"]);
+    assert_eq!(one.status.code(), Some(0), "{}", stderr(&one));
+    let said = text(&one.stdout);
+    assert!(said.starts_with("slope: 120 rows, 600 draws\n"), "{said}");
+    for words in [
+        "elpd_loo",
+        "p_waic",
+        "up to 0.64  good",
+        "All Pareto k are good",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let all = loo(&["flat", "slope", "log"]);
+    assert_eq!(all.status.code(), Some(0), "{}", stderr(&all));
+    let said = text(&all.stdout);
+    assert!(said.contains("stacking weight"), "{said}");
+    assert!(
+        said.contains("slope predicts better than flat by ") && said.contains("clearly predicts"),
+        "{said}"
+    );
+    assert!(
+        stderr(&all).contains("log: The model explains log(y)"),
+        "{}",
+        stderr(&all)
+    );
+
+    let json = read(&loo(&["flat", "slope", "--json"]));
+    let models = &json["comparison"]["models"];
+    assert_eq!(
+        (&models[0]["run"], &models[1]["run"]),
+        (&"slope".into(), &"flat".into())
+    );
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let elpd = |k: usize| number(&json["runs"][k]["elpd_loo"]["estimate"]);
+    let difference = number(&models[1]["elpd_diff"]["estimate"]);
+    assert!((difference - (elpd(0) - elpd(1))).abs() < 1e-9 && difference < -20.0);
+    assert_eq!(json["runs"][1]["rows"].as_array().unwrap().len(), 120);
+    assert!(number(&json["runs"][1]["p_loo"]["estimate"]) > 1.5);
+
+    // WAIC of what was exported is that of the command.
+    let export = ["export", "slope", "--format", "log-lik-csv"];
+    let exported = ergodic(folder.path(), &export);
+    assert_eq!(exported.status.code(), Some(0), "{}", stderr(&exported));
+    let exported = text(&exported.stdout);
+    let mut lines = exported.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(head[..4], [".chain", ".iteration", ".draw", "log_lik[1]"]);
+    assert_eq!(head.len(), 123);
+    let rows: Vec<Vec<f64>> = lines
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(rows.len(), 600);
+    assert_eq!(rows[300][..3], [2.0, 1.0, 301.0]);
+    let waic: f64 = (3..123)
+        .map(|j| {
+            let n = rows.len() as f64;
+            let lpd = (rows.iter().map(|row| row[j].exp()).sum::<f64>() / n).ln();
+            let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n;
+            lpd - rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>() / (n - 1.0)
+        })
+        .sum();
+    let said = number(&json["runs"][1]["elpd_waic"]["estimate"]);
+    assert!((waic - said).abs() < 1e-9, "{waic} {said}");
+    // Few draws may be enough, and that is said.
+    let few = loo(&["slope", "--draws", "100"]);
+    assert!(
+        stderr(&few).contains("From 100 of 600 draws"),
+        "{}",
+        stderr(&few)
+    );
+
+    assert_refused(
+        &loo(&["slope", "fewer"]),
+        &["different rows", "120 and 118"],
+    );
+    assert_refused(
+        &loo(&["slope", "counts"]),
+        &["different outcomes", "`y` and `k`"],
+    );
+    assert_refused(&loo(&["slope", "nothing"]), &["no such run folder"]);
+}
+
 #[test]
 fn priors_are_listed_and_shown_in_outcomes() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
+use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
@@ -20,6 +21,19 @@ pub(super) enum Source {
     Job(Arc<Job>),
     /// The recipe of a folder, whose data must be read again.
     Recipe(Box<Recipe>, PathBuf),
+}
+
+impl Source {
+    /// The model that predicts rows.
+    ///
+    /// # Errors
+    /// Its data cannot be read; it predicts nothing.
+    pub fn fitted(&self, control: &Control) -> Result<Fitted, PredictError> {
+        match self {
+            Self::Job(job) => Fitted::of(job),
+            Self::Recipe(recipe, folder) => Fitted::open(recipe, folder, control),
+        }
+    }
 }
 
 /// Starts correcting, or drops a correction and cancels one that is being made.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::predicting::draws_of;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::loo::CrossValidation;
 use ergodic_analysis::predict::Predictions;
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::sensitivity::Sensitivity;
@@ -96,6 +97,8 @@ pub struct RunEntry {
     pub extras: Task<Arc<Extras>>,
     /// Kept draws per chain that those were asked for with.
     pub extras_of: usize,
+    /// How well it predicts rows that it has not seen.
+    pub scores: Task<Arc<CrossValidation>>,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
@@ -164,6 +167,7 @@ impl RunEntry {
             prior_sensitivity: Task::default(),
             extras: Task::default(),
             extras_of: 0,
+            scores: Task::default(),
             folder: None,
             recalled: Task::default(),
             resuming: None,
@@ -188,6 +192,7 @@ impl RunEntry {
     pub(super) fn forget_analyses(&mut self) {
         self.forget_correction();
         self.prior_sensitivity.forget();
+        self.scores.forget();
     }
 
     /// "Run 4".
@@ -278,7 +283,7 @@ impl RunEntry {
         match format.id {
             "partition" => clusters.is_some(),
             "density" => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
-            _ => true,
+            _ => !format.needs_log_lik || self.can_predict(),
         }
     }
 

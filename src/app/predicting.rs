@@ -9,7 +9,7 @@ use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::likelihood::{LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
-use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions};
+use ergodic_analysis::predict::{PredictError, PredictOptions};
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 use ergodic_export::{likelihood as fit_files, predictions as files};
@@ -48,10 +48,7 @@ pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut
         fx,
         ("Predicting the rows of", &title),
         move |control| {
-            let fitted = match source {
-                Source::Job(job) => Fitted::of(&job),
-                Source::Recipe(recipe, folder) => Fitted::open(&recipe, &folder, control),
-            }?;
+            let fitted = source.fitted(control)?;
             let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
             let predictions = fitted.predict(&lists, &weights, None, options, control)?;
             let picture = Picture::of(&predictions);

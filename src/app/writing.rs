@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::correcting::source;
 use super::entry::{RunPhase, Saved};
 use super::project;
 use super::state::AppState;
@@ -167,6 +168,7 @@ pub(super) fn export_run(
             corrected: None,
             extras: None,
             sensitivity: None,
+            log_lik: None,
             clusters: read.report.clusters.clone(),
             labels: Vec::new(),
             units_kept: Vec::new(),
@@ -179,11 +181,18 @@ pub(super) fn export_run(
     };
     results.corrected = entry.correction.done().cloned();
     results.sensitivity = entry.prior_sensitivity.done().cloned();
-    let title = entry.title();
+    let (title, source) = (entry.title(), source(entry));
     let export = move |control: &Control| {
-        ergodic_export::find(format)
-            .and_then(|format| ergodic_export::write_watched(format, &results, &path, control))
+        let found = ergodic_export::find(format).map_err(|error| error.to_string())?;
+        if let Some(source) = source.filter(|_| found.needs_log_lik) {
+            let fitted = source.fitted(control).map_err(|error| error.to_string())?;
+            let (draws, weights) = results.usable();
+            let log_lik = fitted.log_lik(&draws, &weights, usize::MAX, control);
+            results.log_lik = Some(Arc::new(log_lik.map_err(|error| error.to_string())?));
+        }
+        ergodic_export::write_watched(found, &results, &path, control)
             .map(|()| format!("Exported to {}", path.display()))
+            .map_err(|error| error.to_string())
     };
     let say = |state: &mut AppState, ended, _fx: &mut dyn Effects| state.say_ended(ended);
     state.begin(fx, ("Exporting", &title), export, say).keep();

@@ -90,7 +90,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
         "Look at a model before it is fitted",
         &["show", "prior-predictive"],
     ),
-    ("Look at a run", &["summarise", "predict", "export"]),
+    ("Look at a run", &["summarise", "predict", "loo", "export"]),
     (
         "Compare and check samplers",
         &["compare", "tune", "calibrate", "bench"],
@@ -128,6 +128,8 @@ pub enum Command {
     Calibrate(CalibrateArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),
+    /// Score runs by leave-one-out cross-validation, and compare those of the same rows
+    Loo(LooArgs),
     /// List all priors and what they expect in units of the outcome
     PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
@@ -539,6 +541,20 @@ pub struct PredictArgs {
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
     /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `loo`.
+#[derive(Debug, Parser)]
+pub struct LooArgs {
+    /// Run folders; several of the same rows are compared
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Most draws used of each run, evenly spaced; all if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    pub draws: Option<u64>,
+    /// Print JSON, with the scores of all rows, instead of tables
     #[arg(long)]
     pub json: bool,
 }

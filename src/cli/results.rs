@@ -1,11 +1,14 @@
 //! `summarise` and `export`, and the summary table of every command.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{ControlVariates, ExportArgs, ExtraArgs, SummariseArgs};
 use super::{Failure, output};
 use ergodic_analysis::Job;
+use ergodic_analysis::predict::Fitted;
+use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_base::control::Control;
@@ -267,6 +270,14 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
         .map_err(|error| Failure::request(ExportError::Draws(error, path.to_owned())))
 }
 
+/// The log likelihood of each row at all draws of a run.
+fn log_lik(folder: &RunFolder, results: &Results) -> Result<LogLik, Box<dyn Error>> {
+    let control = Control::default();
+    let fitted = Fitted::open(&folder.recipe()?, folder.path(), &control)?;
+    let (draws, weights) = results.usable();
+    Ok(fitted.log_lik(&draws, &weights, usize::MAX, &control)?)
+}
+
 /// Writes a run folder's results in another format.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = ergodic_export::find(&args.format).map_err(Failure::request)?;
@@ -275,6 +286,10 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = of_folder(&folder)?;
+    if format.needs_log_lik {
+        let log_lik = log_lik(&folder, &results).map_err(Failure::request)?;
+        results.log_lik = Some(Arc::new(log_lik));
+    }
     format.check(&results).map_err(Failure::request)?;
     if format.id == "partition"
         && let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)

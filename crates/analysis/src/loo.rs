@@ -151,9 +151,13 @@ impl CrossValidation {
                     0 => String::new(),
                     very => format!(", {very} of them above 1"),
                 };
+                let (have, them) = match wrong {
+                    1 => ("has", "it"),
+                    _ => ("have", "them"),
+                };
                 format!(
-                    "{} of {} have a Pareto k above {limit}{very}: leaving them out changes the posterior so much that its draws \
-                     cannot say how, and elpd_loo is too optimistic",
+                    "{} of {} {have} a Pareto k above {limit}{very}: leaving {them} out changes the posterior so much that its \
+                     draws cannot say how, and elpd_loo may be too optimistic",
                     thousands(wrong as u64),
                     plural(all, "row")
                 )
@@ -385,17 +389,20 @@ pub fn difference_in_words([better, other]: [&str; 2], difference: Total) -> Str
              predict better"
         );
     }
+    let about = match errors.round() {
+        n if n <= 4.0 => ["two", "three", "four"][(n as usize).clamp(2, 4) - 2].to_owned(),
+        n => fixed(n, 0),
+    };
     let (size, meaning) = if errors < PROBABLE {
         ("less than two".to_owned(), "so it may be chance".to_owned())
     } else if errors < CLEAR {
-        let about = ["two", "three", "four"][(errors.round() as usize).clamp(2, 4) - 2];
         (
             format!("about {about}"),
             format!("so {better} probably predicts new rows better"),
         )
     } else {
         (
-            format!("{} or more", CLEAR),
+            format!("about {about}"),
             format!("so {better} clearly predicts new rows better"),
         )
     };

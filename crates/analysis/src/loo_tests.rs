@@ -210,7 +210,7 @@ fn a_difference_is_told_with_its_uncertainty() {
     assert!(words(35.0, 9.0).contains("about four"));
     assert!(
         words(90.0, 9.0)
-            .ends_with("4 or more standard errors, so A clearly predicts new rows better")
+            .ends_with("about 10 standard errors, so A clearly predicts new rows better")
     );
     assert_eq!(words(0.0, 0.0), "A and B predict equally well");
 }

@@ -26,6 +26,8 @@ pub mod files;
 mod folder;
 pub mod journal;
 pub mod likelihood;
+mod log_lik;
+pub mod loo;
 pub mod manifest;
 mod number;
 mod partitions;
@@ -55,6 +57,8 @@ pub struct Format {
     pub about: &'static str,
     /// Default file name.
     pub file_name: &'static str,
+    /// Whether it writes [`Results::log_lik`], which who writes it has to add to the results first.
+    pub needs_log_lik: bool,
     /// Refuses results without what it writes; the reason can follow "the run ".
     pub holds: fn(&Results) -> Result<(), &'static str>,
     /// Writes it.
@@ -84,6 +88,7 @@ pub static FORMATS: &[Format] = &[
         title: "Draws, CSV",
         about: "One row per draw with .chain, .iteration, .draw: R's posterior, pandas, spreadsheets",
         file_name: "draws.csv",
+        needs_log_lik: false,
         holds: anything,
         write: draws_csv::write,
     },
@@ -92,6 +97,7 @@ pub static FORMATS: &[Format] = &[
         title: "Summary, CSV",
         about: "One row per variable: mean, Monte Carlo error, quantiles, effective sample sizes, R-hat",
         file_name: "summary.csv",
+        needs_log_lik: false,
         holds: anything,
         write: summary::write_csv,
     },
@@ -100,6 +106,7 @@ pub static FORMATS: &[Format] = &[
         title: "Summary, JSON",
         about: "The same with the run's manifest",
         file_name: "summary.json",
+        needs_log_lik: false,
         holds: anything,
         write: summary::write_json,
     },
@@ -108,8 +115,21 @@ pub static FORMATS: &[Format] = &[
         title: "Sampler information, CSV",
         about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
         file_name: "info.csv",
+        needs_log_lik: false,
         holds: anything,
         write: draws_csv::write_info,
+    },
+    Format {
+        id: "log-lik-csv",
+        title: "Log likelihood, CSV",
+        about: "One row per draw, one column per row of the data: log density of each outcome, for R's loo and ArviZ",
+        file_name: log_lik::FILE,
+        needs_log_lik: true,
+        holds: |results| match results.log_lik {
+            Some(_) => Ok(()),
+            None => Err("explains no outcome, or its model and data are not known"),
+        },
+        write: log_lik::write,
     },
     Format {
         id: "partition",
@@ -117,6 +137,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there \
                 (NA for one alone, or one of more than 2000); names that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::POINT,
+        needs_log_lik: false,
         holds: |results| partitions::clusters(results).map(|_| ()),
         write: partitions::write_point,
     },
@@ -126,6 +147,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band; names \
                 that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::DENSITY,
+        needs_log_lik: false,
         holds: |results| partitions::densities(results).map(|_| ()),
         write: partitions::write_density,
     },

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::draws_csv::ReadDraws;
 use super::manifest::Manifest;
 use ergodic_analysis::Job;
+use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_base::draws::{DrawList, LabelList};
@@ -41,6 +42,8 @@ pub struct Results {
     pub extras: Option<Arc<Extras>>,
     /// How much prior and likelihood matter, if somebody asked.
     pub sensitivity: Option<Arc<Sensitivity>>,
+    /// The log likelihood of each row at each draw, if somebody asked.
+    pub log_lik: Option<Arc<LogLik>>,
     /// The clusters, for samplers of partitions.
     pub clusters: Option<Arc<Clusters>>,
     /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
@@ -73,6 +76,7 @@ impl Results {
             corrected: None,
             extras: None,
             sensitivity: None,
+            log_lik: None,
             clusters: report.clusters.clone(),
             labels: view
                 .chains
@@ -112,6 +116,7 @@ impl Results {
             corrected: None,
             extras: None,
             sensitivity: None,
+            log_lik: None,
             warmup_of_chains: None,
             clusters: None,
             labels: Vec::new(),

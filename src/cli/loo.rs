@@ -1,0 +1,171 @@
+//! `loo`: how well finished runs predict rows that they have not seen, and how they compare.
+
+use std::path::Path;
+
+use super::args::LooArgs;
+use super::{Failure, output, progress, results};
+use ergodic_analysis::loo::{Comparison, CrossValidation, LooError, compare, cross_validate};
+use ergodic_analysis::predict::Fitted;
+use ergodic_analysis::predict::log_lik::LogLikError;
+use ergodic_base::control::Control;
+use ergodic_base::numerals::{fixed, thousands};
+use ergodic_diagnostics::loo::{Total, VERY_BAD};
+use ergodic_export::{RunFolder, loo as files};
+
+/// Rows with a Pareto k that is not good that are printed; JSON has all.
+const ROWS_PRINTED: usize = 20;
+
+/// Scores runs, compares them, and prints.
+pub fn loo(args: &LooArgs) -> Result<(), Failure> {
+    let most = args.draws.map_or(usize::MAX, |draws| draws as usize);
+    let scored = args.runs.iter().map(|path| run(path, most));
+    let scored = scored.collect::<Result<Vec<CrossValidation>, Failure>>()?;
+    let names = args.runs.iter().map(|path| path.display().to_string());
+    let runs: Vec<(String, &CrossValidation)> = names.zip(&scored).collect();
+    let comparison = match runs.len() {
+        1 => None,
+        _ => Some(compare(&runs).map_err(Failure::request)?),
+    };
+    if args.json {
+        let json = files::to_json(&runs, comparison.as_ref());
+        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
+        output::json(&(text + "\n"));
+        return Ok(());
+    }
+    for (name, run) in &runs {
+        print(name, run);
+    }
+    if let Some(comparison) = &comparison {
+        print_comparison(&runs, comparison);
+    }
+    Ok(())
+}
+
+/// Scores a run on a thread of its own, so that Ctrl-C ends the work.
+fn run(path: &Path, most: usize) -> Result<CrossValidation, Failure> {
+    let folder = RunFolder::open(path).map_err(Failure::request)?;
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let results = results::of_folder(&folder)?;
+    let manifest = results.manifest.as_ref();
+    let approximation = manifest.and_then(|manifest| manifest.approximation.clone());
+    let control = Control::default();
+    let work = || -> Result<CrossValidation, LooError> {
+        let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+        let (draws, weights) = results.usable();
+        cross_validate(&fitted, (&draws, &weights), most, approximation, &control)
+    };
+    let tell = |done: Option<f64>| {
+        let rows = done.map(|done| format!("{:.0} % of rows left out", 100.0 * done));
+        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
+    };
+    progress::work("scores", &control, work, tell, |error, interrupted| {
+        if interrupted {
+            Failure::interrupted(error.to_string())
+        } else {
+            Failure::request(error)
+        }
+    })
+}
+
+/// The scores of a run, and the rows that they cannot be trusted for.
+fn print(name: &str, run: &CrossValidation) {
+    let loo = &run.loo;
+    output::result(&format!(
+        "{name}: {} rows, {} draws\n",
+        thousands(loo.rows.len() as u64),
+        thousands(loo.draws as u64)
+    ));
+    let line = |name: &str, total: Total| {
+        vec![
+            name.to_owned(),
+            fixed(total.estimate, 1),
+            fixed(total.se, 1),
+        ]
+    };
+    let rows = [
+        line("elpd_loo", loo.elpd()),
+        line("p_loo", loo.p()),
+        line("looic", loo.looic()),
+        line("elpd_waic", loo.elpd_waic()),
+        line("p_waic", loo.p_waic()),
+    ];
+    output::result(&output::table(&["", "estimate", "SE"], &rows));
+    if let Some(error) = loo.mcse() {
+        output::result(&format!(
+            "Monte Carlo error of elpd_loo: {}\n",
+            fixed(error, 2)
+        ));
+    }
+    output::result("\n");
+    let (counts, limit) = (loo.reliability(), fixed(loo.threshold(), 2));
+    let share = |count: usize| {
+        let share = 100.0 * count as f64 / loo.rows.len() as f64;
+        vec![thousands(count as u64), format!("{} %", fixed(share, 1))]
+    };
+    let line = |range: String, word: &str, count: usize| {
+        let mut cells = vec![range, word.to_owned()];
+        cells.extend(share(count));
+        cells
+    };
+    let very = fixed(VERY_BAD, 0);
+    let rows = [
+        line(format!("up to {limit}"), "good", counts.good),
+        line(format!("{limit} to {very}"), "bad", counts.bad),
+        line(format!("above {very}"), "very bad", counts.very_bad),
+    ];
+    output::result(&output::table(&["Pareto k", "", "rows", ""], &rows));
+    let doubtful = run.doubtful();
+    if !doubtful.is_empty() {
+        let rows: Vec<Vec<String>> = doubtful
+            .iter()
+            .take(ROWS_PRINTED)
+            .map(|(row, k)| vec![(row + 1).to_string(), fixed(*k, 2)])
+            .collect();
+        output::result("\n");
+        output::result(&output::table(&["row", "Pareto k"], &rows));
+        let more = doubtful.len() - rows.len();
+        if more > 0 {
+            output::result(&format!("and {more} more, which --json lists\n"));
+        }
+    }
+    output::result(&format!("{}\n\n", run.reliability()));
+    for remark in run.remarks() {
+        output::note(&format!("{name}: {remark}"));
+    }
+}
+
+fn print_comparison(runs: &[(String, &CrossValidation)], comparison: &Comparison) {
+    let rows: Vec<Vec<String>> = comparison
+        .models
+        .iter()
+        .map(|model| {
+            let number = |value: f64| fixed(value, 1);
+            vec![
+                runs[model.index].0.clone(),
+                number(model.elpd.estimate),
+                number(model.elpd.se),
+                number(model.p.estimate),
+                number(model.difference.estimate),
+                number(model.difference.se),
+                fixed(model.weight, 3),
+            ]
+        })
+        .collect();
+    let heads = [
+        "run",
+        "elpd_loo",
+        "SE",
+        "p_loo",
+        "difference",
+        "SE of difference",
+        "stacking weight",
+    ];
+    output::result(&output::table(&heads, &rows));
+    output::result("\n");
+    for sentence in &comparison.sentences {
+        output::result(&format!("{sentence}\n"));
+    }
+    for remark in &comparison.remarks {
+        output::note(remark);
+    }
+}

@@ -31,6 +31,7 @@ pub mod recalling;
 mod removing;
 pub mod resuming;
 pub mod running;
+pub mod scoring;
 pub mod state;
 pub mod tasks;
 #[cfg(test)]

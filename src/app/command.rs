@@ -175,6 +175,12 @@ pub enum Command {
     CheckPrior(u64),
     /// Compute the further columns of a run's summary from the draws that there are.
     ComputeColumns(u64),
+    /// Leave the rows of a run out, one at a time, by importance weights.
+    Score(u64),
+    /// Stop doing that.
+    CancelScore(u64),
+    /// Show a row of the open table, 0-based, on the data page.
+    ShowRow(usize),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
     Correct(u64, Option<Order>),
     /// Predict the rows of a run, with group effects or without.

@@ -235,6 +235,8 @@ pub struct AppState {
     pub selected_run: Option<u64>,
     /// The variable shown.
     pub selected_variable: usize,
+    /// A row of the open table, 0-based, that the data page is to show, and how often one was asked for.
+    pub row_asked: Option<(u64, usize)>,
     /// How the panes of runs are arranged, if not as at first.
     pub panes: Option<PaneLayout>,
     /// Pictures of the bundled data sets, once they are drawn.

@@ -18,7 +18,7 @@ use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
     calibrating, comparing, examples, extras, likelihood, picking, predicting, prior_preview,
-    prior_sensitivity, recalling, removing, resuming, trials,
+    prior_sensitivity, recalling, removing, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -99,6 +99,13 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
         Command::CheckPrior(id) => prior_sensitivity::look(state, id, fx),
         Command::ComputeColumns(id) => extras::compute(state, id, fx),
+        Command::Score(id) => scoring::score(state, id, fx),
+        Command::CancelScore(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.scores.cancel();
+            }
+        }
+        Command::ShowRow(row) => scoring::show_row(state, row),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
         Command::CancelPredict(id) => {

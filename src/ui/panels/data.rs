@@ -28,6 +28,8 @@ pub struct DataView {
     size: Option<(Option<PathBuf>, String, Option<u64>)>,
     /// A cell, row and column, that the preview is to bring into sight.
     go_to: Option<(usize, usize)>,
+    /// Rows asked for elsewhere that were shown.
+    asked: u64,
     /// The table whose Import button was given the keyboard.
     focused: Option<String>,
 }
@@ -57,6 +59,10 @@ pub fn data_ui(ui: &mut Ui, state: &AppState, view: &mut DataView, out: &mut Out
             });
         return;
     };
+    if let Some((times, row)) = state.row_asked.filter(|(times, _)| *times != view.asked) {
+        view.asked = times;
+        view.go_to = Some((row, 0));
+    }
     head_ui(ui, state, data, view, out);
     read_as::read_as_ui(ui, data, &mut view.read_as, out);
     Panel::right("remarks")

@@ -27,6 +27,7 @@ mod info;
 mod layout;
 mod lesson;
 mod likelihood_comparison;
+mod loo;
 #[cfg(test)]
 mod mixing_tests;
 mod mode;
@@ -60,6 +61,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<clusters::ClustersView>(),
     PaneEntry::of::<predictions::PredictionsView>(),
     PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),
+    PaneEntry::of::<loo::LooView>(),
     PaneEntry::of::<summary::Summary>(),
     PaneEntry::of::<panes::Density>(),
     PaneEntry::of::<effects::Groups>(),

@@ -1,0 +1,75 @@
+//! Leave-one-out cross-validation of finished runs, on a thread of its own.
+
+use std::sync::Arc;
+
+use super::command::Page;
+use super::correcting::source;
+use super::entry::RunEntry;
+use super::state::AppState;
+use super::tasks::Effects;
+use ergodic_analysis::loo::cross_validate;
+use ergodic_analysis::predict::log_lik::LogLikError;
+use ergodic_base::draws::DrawList;
+use ergodic_core::samplers::weight_column;
+
+/// Why the rows of a run cannot be left out now, if so.
+pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
+    if entry.is_active() {
+        Some("Rows are left out once the run has ended")
+    } else if source(entry).is_none() || !entry.can_predict() {
+        Some("Draws without a model that explains rows have none to leave out")
+    } else {
+        None
+    }
+}
+
+/// Leaves the rows of a run out, unless that is being done.
+pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run(id) else { return };
+    if entry.scores.working().is_some() {
+        return;
+    }
+    if let Some(why) = refusal(entry) {
+        state.refuse(why);
+        return;
+    }
+    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
+        return;
+    };
+    let weights = view.weights(weight_column(&entry.info_names()));
+    let approximation = entry
+        .sampler()
+        .and_then(|spec| spec.bias)
+        .map(str::to_owned);
+    let going = state.begin(
+        fx,
+        ("Leaving out the rows of", &title),
+        move |control| {
+            let fitted = source.fitted(control).map_err(LogLikError::from)?;
+            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
+            let scores = cross_validate(
+                &fitted,
+                (&lists, &weights),
+                usize::MAX,
+                approximation,
+                control,
+            );
+            scores.map(Arc::new)
+        },
+        move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                entry.scores.end(ended);
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.scores.begin(going);
+    }
+}
+
+/// Shows row `row` of the open table, 0-based.
+pub(super) fn show_row(state: &mut AppState, row: usize) {
+    let times = state.row_asked.map_or(0, |(times, _)| times);
+    state.row_asked = Some((times + 1, row));
+    state.page = Page::Data;
+}

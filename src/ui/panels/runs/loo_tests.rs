@@ -1,0 +1,95 @@
+//! The pane over real runs of the bundled data.
+
+use eframe::egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
+use crate::app::testing::Session;
+use crate::app::{Command, Page};
+use crate::ui::panels::runs::{RunsView, runs_ui};
+use crate::ui::testing::{Shown, page_harness};
+use crate::ui::widgets::number;
+use ergodic_core::engine::run_section::RunSection;
+
+/// A session with finished runs of these formulas, the last one shown.
+fn finished(formulas: &[&str]) -> Session {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(100),
+        draws: 120,
+        ..RunSection::default()
+    }));
+    for formula in formulas {
+        session.send(Command::SetFormula((*formula).to_owned()));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+    }
+    session
+}
+
+fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
+    let mut harness = page_harness(session, runs_ui);
+    harness.run_steps(3);
+    harness.get_by_role_and_label(Role::Tab, "LOO").click();
+    harness.run_steps(3);
+    harness
+}
+
+#[test]
+fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
+    let mut harness = page(finished(&["churned ~ age", "churned ~ age + plan"]));
+    let ids: Vec<u64> = (harness.state().session.state.runs.iter())
+        .map(|entry| entry.id)
+        .collect();
+    harness.get_by_label("Leave rows out").click_accesskit();
+    harness.run_steps(4);
+    assert!(harness.state().sent.contains(&Command::Score(ids[1])));
+    let scores = harness.state().session.state.runs[1].scores.done().cloned();
+    let scores = scores.unwrap();
+    assert_eq!(scores.loo.rows.len(), 1000);
+    harness.get_by_label("How well rows are predicted that were left out");
+    harness.get_by_role_and_label(Role::Cell, "elpd_loo");
+    harness.get_by_label(&scores.reliability());
+
+    harness.get_by_label("Compare with Run 1").click_accesskit();
+    harness.run_steps(4);
+    assert!(harness.state().sent.contains(&Command::Score(ids[0])));
+    harness.get_by_label_contains(" predicts better than ");
+    assert!(harness.query_by_label("Compare with Run 1").is_none());
+    let picture = format!(
+        "Pareto k of {} rows, {} of them not good",
+        number::integer(1000),
+        scores.loo.doubtful().len()
+    );
+    harness.get_by_label(&picture);
+    // More draws make the scores old.
+    let session = &mut harness.state_mut().session;
+    session.send(Command::AddDraws(ids[1], 50));
+    assert!(session.state.runs[1].scores.is_idle());
+    session.wait_for_runs();
+}
+
+#[test]
+fn runs_of_other_outcomes_are_not_compared_and_say_why() {
+    let mut session = finished(&["churned ~ age"]);
+    session.send(Command::SetFormula("age ~ plan".to_owned()));
+    session.send(Command::SetTemplate("linear".to_owned()));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    for id in [1, 2] {
+        session.send(Command::Score(id));
+    }
+    let harness = page(session);
+    harness.get_by_label_contains("explain different outcomes");
+}
+
+#[test]
+fn a_row_is_shown_on_the_data_page() {
+    let mut session = finished(&["churned ~ age"]);
+    session.send(Command::ShowRow(41));
+    assert_eq!(session.state.page, Page::Data);
+    assert_eq!(session.state.row_asked, Some((1, 41)));
+    session.send(Command::ShowRow(41));
+    assert_eq!(session.state.row_asked, Some((2, 41)));
+}

@@ -14,6 +14,7 @@ pub mod args;
 mod bench;
 mod calibrate;
 mod compare;
+mod effects;
 mod estimate;
 mod fit;
 mod list;
@@ -136,6 +137,7 @@ pub fn main() -> ExitCode {
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Predict(args)) => predict::predict(&args),
         Some(Command::Loo(args)) => loo::loo(&args),
+        Some(Command::Effects(args)) => effects::effects(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => resume::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),

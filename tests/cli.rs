@@ -1272,6 +1272,63 @@ fn a_group_named_by_role_varies_everything_under_the_hierarchical_template() {
 
 /// Predictions of a run's own rows and of new ones, and its likelihood fit beside it.
 #[test]
+fn a_run_answers_on_the_scale_of_its_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let args =
+        "fit --data sample:churn --chains 2 --warmup 100 --draws 100 --seed 3 --out run --formula";
+    let mut args: Vec<&str> = args.split(' ').collect();
+    args.push("churned ~ age*plan");
+    let fitted = ergodic(folder.path(), &args);
+    assert_eq!(fitted.status.code(), Some(0), "{}", stderr(&fitted));
+
+    let plain = ergodic(folder.path(), &["effects", "run"]);
+    assert_eq!(plain.status.code(), Some(0), "{}", stderr(&plain));
+    let text = String::from_utf8(plain.stdout.clone()).unwrap();
+    let first = text.lines().next().unwrap();
+    assert!(
+        first.starts_with(
+            "With age one unit higher, the probability that churned is yes is on average "
+        ) && first.contains(" percentage points ")
+            && first.contains("(90 % interval "),
+        "{text}"
+    );
+    assert!(text.contains("Difference in the probability that churned is yes"));
+    assert!(
+        text.contains("One unit more of a term: odds ratio"),
+        "{text}"
+    );
+    let again = ergodic(folder.path(), &["effects", "run"]);
+    assert_eq!(again.stdout, plain.stdout);
+
+    let args = "effects run --of age --contrasts plan --by plan --rope -0.01,0.01 --interval 0.5 --out e.csv --json";
+    let told = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    assert_eq!(told.status.code(), Some(0), "{}", stderr(&told));
+    let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let effects = json["effects"].as_array().unwrap();
+    assert!(effects.iter().all(|effect| effect["predictor"] == "age"));
+    assert!(effects[0]["by"]["plan"].is_string() && effects[0]["in_rope"].is_number());
+    let csv = fs::read_to_string(folder.path().join("e.csv")).unwrap();
+    assert!(csv.starts_with("quantity,predictor,contrast,by,mean,median,sd,lower,upper,"));
+    assert!(csv.lines().any(|line| line.starts_with("odds ratio,age,")));
+
+    let args = ["effects", "run", "--expression", "exp(10*b[age])"];
+    let value = ergodic(folder.path(), &args);
+    let text = String::from_utf8(value.stdout).unwrap();
+    assert!(text.starts_with("expression") && text.contains("exp(10*b[age])"));
+    assert_eq!(text.lines().count(), 2, "no effects besides: {text}");
+    for (args, said) in [
+        (&["--of", "agee"] as &[&str], "did you mean `age`?"),
+        (&["--contrasts", "age"], "is a number and has no levels"),
+        (&["--at", "plan=gold"], "`plan` cannot be set to `gold`"),
+        (&["--expression", "b[age] +"], "at character 9"),
+        (&["--interval", "0"], "between 0 and 1"),
+    ] {
+        let refused = ergodic(folder.path(), &[&["effects", "run"], args].concat());
+        assert_refused(&refused, &[said]);
+    }
+}
+
+#[test]
 fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     let folder = tempfile::tempdir().unwrap();
     let slopes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4/slopes.csv");

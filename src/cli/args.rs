@@ -90,7 +90,10 @@ pub const GROUPS: &[(&str, &[&str])] = &[
         "Look at a model before it is fitted",
         &["show", "prior-predictive"],
     ),
-    ("Look at a run", &["summarise", "predict", "loo", "export"]),
+    (
+        "Look at a run",
+        &["summarise", "effects", "predict", "loo", "export"],
+    ),
     (
         "Compare and check samplers",
         &["compare", "tune", "calibrate", "bench"],
@@ -126,6 +129,8 @@ pub enum Command {
     ///
     /// True values must rank evenly among posterior draws.
     Calibrate(CalibrateArgs),
+    /// Say how the outcome differs by each predictor, on its own scale, from a finished run
+    Effects(EffectsArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),
     /// Score runs by leave-one-out cross-validation, and compare those of the same rows
@@ -517,6 +522,77 @@ pub enum EffectsUsed {
     With,
     /// Every row in an average group
     Without,
+}
+
+/// The effect of numbers that the table of `effects` has; JSON and files have all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChangeShown {
+    /// The slope at each row
+    Slope,
+    /// One unit more than each row has
+    Unit,
+    /// One standard deviation more than each row has
+    Sd,
+}
+
+/// Reads `NAME=VALUE`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("write NAME=VALUE, such as plan=pro")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Reads `FROM,TO`.
+fn range(text: &str) -> Result<[f64; 2], String> {
+    let read = |part: &str| part.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+    let ends = text.split_once(',');
+    ends.and_then(|(from, to)| Some([read(from)?, read(to)?]))
+        .ok_or_else(|| "write two numbers, such as -0.05,0.05".to_owned())
+}
+
+/// `effects`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
+pub struct EffectsArgs {
+    /// Run folder
+    pub run: PathBuf,
+    /// Predictors, comma separated; all if absent
+    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    pub of: Vec<String>,
+    /// Predictors of which all pairs of levels are compared, comma separated
+    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    pub contrasts: Vec<String>,
+    /// Repeat each effect with this column set to each of its levels in all rows
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// Set a column to a value in all rows; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub at: Vec<(String, String)>,
+    /// Expression of parameters, such as 'exp(10*b[age])'; may be repeated
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub expression: Vec<String>,
+    /// Effect of numbers in the table
+    #[arg(long, value_enum, default_value_t = ChangeShown::Slope, value_name = "CHANGE")]
+    pub change: ChangeShown,
+    /// With or without the effects of groups
+    #[arg(long, value_enum, default_value_t = EffectsUsed::With)]
+    pub effects: EffectsUsed,
+    /// Probability in intervals
+    #[arg(long, default_value_t = ergodic_analysis::predict::INTERVAL, value_name = "PROBABILITY")]
+    pub interval: f64,
+    /// Differences that count as none: how probable it is that an effect is one of them
+    #[arg(long, value_name = "FROM,TO", value_parser = range, allow_hyphen_values = true)]
+    pub rope: Option<[f64; 2]>,
+    /// Most draws used, evenly spaced; all if absent, fewer where rows are many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..).map(|n| n as usize))]
+    pub draws: Option<usize>,
+    /// File for the effects as CSV
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Print JSON instead of sentences and tables
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `predict`.

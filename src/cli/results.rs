@@ -563,7 +563,7 @@ pub fn summary_table(rows: &[SummaryRow]) -> String {
 }
 
 /// Decimals up to the first digit that the Monte Carlo error moves, and one more.
-fn digits(mcse: Option<f64>) -> usize {
+pub(super) fn digits(mcse: Option<f64>) -> usize {
     match mcse {
         Some(error) if error > 0.0 && error.is_finite() => {
             (1.0 - error.log10().floor()).clamp(0.0, 12.0) as usize
@@ -572,10 +572,10 @@ fn digits(mcse: Option<f64>) -> usize {
     }
 }
 
-fn decimals(value: Option<f64>, decimals: usize) -> String {
+pub(super) fn decimals(value: Option<f64>, decimals: usize) -> String {
     numerals::fixed(value.unwrap_or(f64::NAN), decimals)
 }
 
-fn significant(value: Option<f64>, digits: usize) -> String {
+pub(super) fn significant(value: Option<f64>, digits: usize) -> String {
     numerals::significant(value.unwrap_or(f64::NAN), digits)
 }

@@ -31,7 +31,7 @@ use ergodic_core::design::coding::{Coding, NewRows};
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
-use ergodic_core::design::{ColumnKind, DesignError};
+use ergodic_core::design::{ColumnKind, DesignError, DesignTerm};
 use ergodic_core::families::Outcome;
 use ergodic_core::formula::Elementwise;
 use ergodic_core::models::predicts::Point;
@@ -198,15 +198,17 @@ pub enum PredictError {
 
 /// A fitted model without its draws.
 pub struct Fitted {
-    model: Arc<dyn Model>,
-    coding: Coding,
-    table: Arc<Table>,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) coding: Coding,
+    pub(super) table: Arc<Table>,
     /// Rows of the fit, ascending.
-    rows: Vec<u32>,
-    /// Their weights.
-    row_weights: Option<Vec<f64>>,
-    response: ResponseInfo,
-    has_groups: bool,
+    pub(super) rows: Vec<u32>,
+    /// Weight of each of these rows, where the formula has weights.
+    pub(super) row_weights: Option<Vec<f64>>,
+    /// The columns of the design.
+    pub(super) terms: Vec<DesignTerm>,
+    pub(super) response: ResponseInfo,
+    pub(super) has_groups: bool,
     import: ImportOptions,
     seed: u64,
 }
@@ -229,6 +231,7 @@ impl Fitted {
         order.sort_unstable_by_key(|&i| design.row[i]);
         let weights = design.weights.as_ref();
         Ok(Self {
+            terms: design.terms.clone(),
             coding: Coding::of(table.as_ref(), &job::model_frame(recipe, &table)?, design)?,
             rows: order.iter().map(|&i| design.row[i]).collect(),
             row_weights: weights.map(|weights| order.iter().map(|&i| weights[i]).collect()),
@@ -346,6 +349,23 @@ impl Fitted {
         most: usize,
         control: &Control,
     ) -> Result<Posterior, PredictError> {
+        let places: Vec<(usize, usize)> = (0..draws.len())
+            .flat_map(|chain| (0..draws[chain].len()).map(move |i| (chain, i)))
+            .collect();
+        let used = most.min(places.len());
+        let places: Vec<(usize, usize)> =
+            (0..used).map(|k| places[k * places.len() / used]).collect();
+        self.posterior_of(draws, weights, &places, control)
+    }
+
+    /// The draws at `places`: chain and draw of each.
+    pub(super) fn posterior_of(
+        &self,
+        draws: &[&DrawList],
+        weights: &[Vec<f64>],
+        places: &[(usize, usize)],
+        control: &Control,
+    ) -> Result<Posterior, PredictError> {
         let refuse = |text: &str| Err(PredictError::Refused(text.to_owned()));
         let Some(model) = self.model.predicts() else {
             return refuse("This model predicts nothing");
@@ -354,10 +374,7 @@ impl Fitted {
         if draws.iter().any(|chain| chain.width() != width) {
             return refuse("The draws are not those of the recipe's model: their variables differ");
         }
-        let places: Vec<(usize, usize)> = (0..draws.len())
-            .flat_map(|chain| (0..draws[chain].len()).map(move |i| (chain, i)))
-            .collect();
-        let used = most.min(places.len());
+        let used = places.len();
         if used == 0 {
             return refuse("There are no draws to predict from");
         }
@@ -365,11 +382,10 @@ impl Fitted {
         let mut points = Vec::with_capacity(used);
         let mut thinned = Vec::with_capacity(if weights.is_empty() { 0 } else { used });
         let mut lengths = vec![0; draws.len()];
-        for k in 0..used {
+        for &(chain, i) in places {
             if control.is_cancelled() {
                 return Err(PredictError::Cancelled);
             }
-            let (chain, i) = places[k * places.len() / used];
             lengths[chain] += 1;
             for (j, theta) in theta.iter_mut().enumerate() {
                 *theta = draws[chain].value(i, j);
@@ -463,26 +479,26 @@ pub(super) fn taken_back(response: &ResponseInfo) -> Option<String> {
 
 /// Draws by parameter, so that a row's predictors under all of them are sums of whole vectors.
 #[derive(Debug)]
-struct Posterior {
+pub(super) struct Posterior {
     /// One per draw (S).
-    outcomes: Vec<Outcome>,
+    pub(super) outcomes: Vec<Outcome>,
     /// Draws of each chain; they stand one chain after the other.
     chains: Vec<usize>,
     /// The function of the outcome that the model explains.
-    function: Option<Elementwise>,
+    pub(super) function: Option<Elementwise>,
     /// Relative weights (S), where they matter.
-    weights: Option<Vec<f64>>,
+    pub(super) weights: Option<Vec<f64>>,
     /// P × S.
-    coefficients: Vec<Vec<f64>>,
-    terms: Vec<PosteriorTerm>,
+    pub(super) coefficients: Vec<Vec<f64>>,
+    pub(super) terms: Vec<PosteriorTerm>,
 }
 
 #[derive(Debug)]
-struct PosteriorTerm {
+pub(super) struct PosteriorTerm {
     /// q.
-    width: usize,
+    pub(super) width: usize,
     /// (groups × q) × S.
-    effects: Vec<Vec<f64>>,
+    pub(super) effects: Vec<Vec<f64>>,
     /// (q × q) × S.
     factor: Vec<Vec<f64>>,
 }
@@ -557,7 +573,7 @@ impl Posterior {
     }
 
     /// S.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.outcomes.len()
     }
 

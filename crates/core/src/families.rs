@@ -292,6 +292,19 @@ impl Link {
             }
         }
     }
+
+    /// The derivative of [`Self::inverse`] at `z`.
+    #[inline]
+    pub fn inverse_slope(self, z: f64) -> f64 {
+        match self {
+            Self::Identity => 1.0,
+            Self::Log => z.exp(),
+            Self::Logit => {
+                let e = (-z.abs()).exp();
+                e / ((1.0 + e) * (1.0 + e))
+            }
+        }
+    }
 }
 
 /// log p of a row and derivatives in z: the score s, the weight w = −s', and w'.

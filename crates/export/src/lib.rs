@@ -21,6 +21,7 @@ use ergodic_base::control::Control;
 
 mod claim;
 pub mod draws_csv;
+pub mod effects;
 mod error;
 pub mod files;
 mod folder;

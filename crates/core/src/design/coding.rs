@@ -14,7 +14,7 @@ use super::terms::Predictor;
 use super::transform::Transform;
 use crate::design::Columns;
 use crate::design::error::DesignError;
-use crate::formula::{Factor, Trials};
+use crate::formula::{Factor, Formula, Trials};
 
 /// Levels named in a refusal.
 const LEVELS_NAMED: usize = 6;
@@ -31,6 +31,17 @@ pub struct Coding {
     /// Columns of each grouping, and their values in each group.
     groups: Vec<(Vec<String>, Vec<Vec<String>>)>,
     response: ResponseKind,
+}
+
+/// A column of the data that rows are coded from, and what it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodedColumn {
+    /// Name of the column.
+    pub name: String,
+    /// Levels of the fit and the position of the reference, where it is a category; `None` where it is a number.
+    pub levels: Option<(Vec<String>, usize)>,
+    /// Whether coefficients of the population belong to it, or only effects that vary by group.
+    pub is_fixed: bool,
 }
 
 /// Rows to predict: n of them, columns as they are.
@@ -122,6 +133,32 @@ impl Coding {
     pub fn categorical(&self) -> impl Iterator<Item = &str> {
         let groups = self.groups.iter().flat_map(|(columns, _)| columns);
         self.categorical.iter().chain(groups).map(String::as_str)
+    }
+
+    /// The formula, without terms that were left out.
+    pub fn formula(&self) -> &Formula {
+        &self.frame.formula
+    }
+
+    /// The predictors in the order of the formula, each column once; one that is a number and a category is a category.
+    pub fn coded_columns(&self) -> Vec<CodedColumn> {
+        let formula = &self.frame.formula;
+        let fixed = formula.terms.iter().flatten().map(|factor| (factor, true));
+        let varying = formula.groups.iter().flat_map(|group| &group.terms);
+        let varying = varying.flatten().map(|factor| (factor, false));
+        let mut found: Vec<CodedColumn> = Vec::new();
+        for (factor, is_fixed) in fixed.chain(varying) {
+            let levels = self.categories.get(factor);
+            match found.iter_mut().find(|known| known.name == factor.column()) {
+                Some(known) => known.levels = known.levels.take().or_else(|| levels.cloned()),
+                None => found.push(CodedColumn {
+                    name: factor.column().to_owned(),
+                    levels: levels.cloned(),
+                    is_fixed,
+                }),
+            }
+        }
+        found
     }
 
     /// Codes the rows of `table`: those listed, ascending and without missing values, or all that have a value in every

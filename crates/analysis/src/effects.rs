@@ -1,0 +1,693 @@
+//! Answers on the scale of the outcome: how the expected outcome differs where a predictor differs.
+//!
+//! Rows of the data are coded again with a column changed, so interactions and functions of columns follow. For draw s the average
+//! marginal effect of a number x is Σ_i w_i ∂E(y_i | s)/∂x_i / Σ_i w_i, that of one unit more Σ_i w_i (E(y_i | x_i + 1, s) − E(y_i | x_i, s))
+//! / Σ_i w_i, and the contrast of two levels likewise with all rows at one level and at the other; w are the weights of rows, 1 where
+//! the formula has none. A column of 0 and 1 has two levels. Where the model explains a function of the outcome, such as log(y),
+//! medians of y stand for means ([`crate::predict`]). Of successes among trials what is expected is their share.
+//!
+//! As in the R package marginaleffects (Arel-Bundock, Greifer, Heiss 2024, doi 10.18637/jss.v111.i09), effects are averages over the
+//! data first and over the posterior then.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::{brief, thousands};
+use ergodic_base::param::ParamId;
+use ergodic_core::design::DesignError;
+use ergodic_core::design::coding::CodedColumn;
+use ergodic_core::design::columns::plural;
+use ergodic_core::design::error::name_hint;
+use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_core::families::Link;
+use ergodic_core::formula::Elementwise;
+
+use crate::predict::{self, Fitted, INTERVAL, Posterior, PredictError};
+use averages::{Ask, Curve, averages};
+use derived::Layout;
+use what_if::{Change, Rows, To, ends};
+
+mod averages;
+mod derived;
+mod expression;
+#[cfg(test)]
+mod tests;
+mod what_if;
+mod words;
+
+pub use derived::Derived;
+pub use expression::{ExpressionError, ExpressionValue, expressions};
+
+/// Expected outcomes that are affordable in all where the user sets no number of draws: about a minute of one core.
+const EVALUATIONS: usize = 4_000_000_000;
+/// Draws that are used at least, if there are as many.
+const LEAST_DRAWS: usize = 400;
+/// Levels of a predictor that nobody asked for by name, at most.
+const LEVELS: usize = 50;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectsOptions {
+    /// With the effects of each row's group, or for an average group.
+    pub with_groups: bool,
+    /// Probability in intervals.
+    pub interval: f64,
+    /// What counts as no effect: from, to.
+    pub rope: Option<[f64; 2]>,
+    /// Most draws used; `None`: all, fewer where rows are many.
+    pub draws: Option<usize>,
+    /// Predictors; all if empty.
+    pub of: Vec<String>,
+    /// Predictors with levels of which all pairs are compared, not each level with the reference.
+    pub pairs: Vec<String>,
+    /// Each effect with this column set to each of its levels in all rows; a number: one standard deviation below its mean, at
+    /// it, and above.
+    pub by: Option<String>,
+    /// Columns set to a value in all rows.
+    pub at: Vec<(String, String)>,
+}
+
+impl Default for EffectsOptions {
+    fn default() -> Self {
+        Self {
+            with_groups: true,
+            interval: INTERVAL,
+            rope: None,
+            draws: None,
+            of: Vec::new(),
+            pairs: Vec::new(),
+            by: None,
+            at: Vec::new(),
+        }
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Contrast {
+    /// The slope: what changes per unit at the margin.
+    Slope,
+    /// One unit more than each row has.
+    Unit,
+    /// So much more than each row has: one standard deviation of the column (divisor n − 1).
+    Sd(f64),
+    /// All rows at one level with all rows at another.
+    Levels {
+        /// The level.
+        level: String,
+        /// What it is compared with.
+        reference: String,
+    },
+}
+
+impl Contrast {
+    /// In few words: `slope`, `1 more`, `1 sd more`, `pro - basic`.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Slope => "slope".to_owned(),
+            Self::Unit => "1 more".to_owned(),
+            Self::Sd(_) => "1 sd more".to_owned(),
+            Self::Levels { level, reference } => format!("{level} - {reference}"),
+        }
+    }
+}
+
+/// How the expected outcome differs by a predictor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// Name of the column.
+    pub predictor: String,
+    /// What is compared.
+    pub contrast: Contrast,
+    /// The column that is set in all rows, and its value.
+    pub by: Option<(String, String)>,
+    /// The difference in the expected outcome.
+    pub value: Derived,
+}
+
+/// exp of a coefficient, which is a ratio of odds, rates, means or medians.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratio {
+    /// Name of the column of the design.
+    pub term: String,
+    /// The ratio.
+    pub value: Derived,
+}
+
+/// Answers of a run.
+#[derive(Clone, Debug)]
+pub struct Effects {
+    /// What is expected, in words: "probability that churned is yes".
+    pub quantity: String,
+    /// The response.
+    pub response: ResponseInfo,
+    /// What was asked.
+    pub options: EffectsOptions,
+    /// Draws used, and draws there are.
+    pub draws: (usize, usize),
+    /// Rows averaged over.
+    pub rows: usize,
+    /// Effects, predictor by predictor.
+    pub effects: Vec<Effect>,
+    /// What ratios are: "odds ratio"; `None` where coefficients are none.
+    pub ratio: Option<&'static str>,
+    /// Ratios of the coefficients, those of the intercept left out.
+    pub ratios: Vec<Ratio>,
+    /// What to know.
+    pub remarks: Vec<String>,
+    /// Standard deviation (divisor n − 1) of each predictor that is a number.
+    spreads: BTreeMap<String, f64>,
+}
+
+/// Why there are no answers: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum EffectsError {
+    /// Somebody cancelled.
+    #[error("The effects were cancelled")]
+    Cancelled,
+    /// The model, its data or its draws.
+    #[error(transparent)]
+    Predict(#[from] PredictError),
+    /// Rows that cannot be coded.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    /// An expression that is none.
+    #[error(transparent)]
+    Expression(#[from] ExpressionError),
+    /// There is nothing to compute from.
+    #[error("There are no draws to compute from")]
+    NoDraws,
+    /// A name that is none of a predictor.
+    #[error("`{name}` is no predictor of this model; {hint}")]
+    NoPredictor {
+        /// What was asked for.
+        name: String,
+        /// Names that are near, or all.
+        hint: String,
+    },
+    /// Pairs of levels of a number.
+    #[error("`{0}` is a number and has no levels to compare; ask for its effect with --of {0}")]
+    NoLevels(String),
+    /// A value that is none.
+    #[error("`{column}` cannot be set to `{value}`: {why}")]
+    NoValue {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+        /// What it can be.
+        why: String,
+    },
+    /// A probability that is none.
+    #[error("The interval must be a probability between 0 and 1, not {0}")]
+    Interval(f64),
+    /// A range whose ends are the wrong way round.
+    #[error("The range of no effect must begin below its end, not {0} to {1}")]
+    Rope(f64, f64),
+    /// Weights that cancel.
+    #[error(
+        "The sum of the draws' weights is not positive beyond doubt, so no average over them can be trusted; draw more"
+    )]
+    Weights,
+    /// The model has no predictors.
+    #[error("The model has no predictors, so there are no effects to tell")]
+    NoPredictors,
+}
+
+/// What is known of a predictor.
+struct Asked<'a> {
+    column: &'a CodedColumn,
+    /// Levels and the reference; of numbers that are 0 or 1 these.
+    levels: Option<(Vec<String>, usize)>,
+    /// Standard deviation of a number.
+    sd: f64,
+}
+
+impl Fitted {
+    /// Effects of predictors on the expected outcome, from `draws` of reported quantities (one list per chain) with `weights` (one
+    /// vector per chain, or empty).
+    ///
+    /// # Errors
+    /// The work was cancelled; the draws are of other variables, or too few; a name or a value that the model does not have.
+    pub fn effects(
+        &self,
+        draws: &[&DrawList],
+        weights: &[Vec<f64>],
+        options: &EffectsOptions,
+        control: &Control,
+    ) -> Result<Effects, EffectsError> {
+        options.check()?;
+        let rows = Rows::new(&self.coding, &self.table, &self.rows, options.with_groups)?;
+        let columns = self.coding.coded_columns();
+        if columns.is_empty() {
+            return Err(EffectsError::NoPredictors);
+        }
+        let mut remarks: Vec<String> = predict::taken_back(&self.response).into_iter().collect();
+        let asked = self.asked(&columns, &rows, options)?;
+        let at = (options.at.iter())
+            .map(|(name, value)| self.change(name, value, &columns))
+            .collect::<Result<Vec<_>, _>>()?;
+        let settings = self.settings(&columns, &rows, options)?;
+        let questions: usize = asked
+            .iter()
+            .map(|it| it.levels.as_ref().map_or(3, |l| l.0.len()))
+            .sum();
+        let evaluations = rows.len() * (questions + 1) * settings.len();
+        let affordable = (EVALUATIONS / evaluations.max(1)).max(LEAST_DRAWS);
+        let layout = Layout::of(draws, weights, options.draws.unwrap_or(affordable));
+        let posterior = self.posterior_of(draws, weights, &layout.places(draws), control)?;
+        let row_weights = self.row_weights.as_deref();
+        let mut found: Vec<(String, Contrast, Option<(String, String)>, Vec<f64>)> = Vec::new();
+        for by in &settings {
+            let mut changes = at.clone();
+            changes.extend(by.as_ref().map(|(_, change)| change.clone()));
+            let set = by
+                .as_ref()
+                .map(|(value, change)| (change.column.clone(), value.clone()));
+            let mut plan = Plan::default();
+            for it in &asked {
+                if set
+                    .as_ref()
+                    .is_some_and(|(name, _)| *name == it.column.name)
+                {
+                    continue;
+                }
+                plan.add(it, &rows, &changes, self, options);
+            }
+            control.enter("averaging over rows");
+            let made = averages(
+                &posterior,
+                (&rows, &changes),
+                row_weights,
+                &plan.asks,
+                control,
+            )?;
+            for Wanted {
+                predictor,
+                contrast,
+                minus,
+                plus,
+            } in plan.wanted
+            {
+                let value = |k: usize| made[k].as_ref();
+                let pair = match minus {
+                    Some(minus) => {
+                        value(plus).and_then(|plus| value(minus).map(|minus| (plus, Some(minus))))
+                    }
+                    None => value(plus).map(|plus| (plus, None)),
+                };
+                match pair {
+                    Err(why) => remarks.push(format!(
+                        "`{predictor}`: {} cannot be told: {why}",
+                        words::noun(&contrast)
+                    )),
+                    Ok((plus, None)) => {
+                        found.push((predictor, contrast, set.clone(), plus.clone()))
+                    }
+                    Ok((plus, Some(minus))) => {
+                        let values = plus.iter().zip(minus).map(|(a, b)| a - b).collect();
+                        found.push((predictor, contrast, set.clone(), values));
+                    }
+                }
+            }
+        }
+        // Predictor by predictor, each at all values of what is set.
+        found.sort_by_key(|(name, ..)| asked.iter().position(|it| it.column.name == *name));
+        control.enter("summarising effects");
+        let named: Vec<(ParamId, Vec<f64>)> = (found.iter_mut())
+            .map(|(name, _, _, values)| (ParamId::named(name), std::mem::take(values)))
+            .collect();
+        let derived = layout
+            .derive(&named, 0.0, options)
+            .ok_or(EffectsError::Weights)?;
+        let effects =
+            found
+                .into_iter()
+                .zip(derived)
+                .map(|((predictor, contrast, by, _), value)| Effect {
+                    predictor,
+                    contrast,
+                    by,
+                    value,
+                });
+        let effects = effects.collect();
+        let ratio = ratio(&self.response, &posterior);
+        let ratios = if ratio.is_some() {
+            self.ratios(&posterior, &layout, options)?
+        } else {
+            Vec::new()
+        };
+        control.check(EffectsError::Cancelled)?;
+        remarks.extend(self.remarks(&layout, &asked, options));
+        Ok(Effects {
+            quantity: predict::quantity(&self.response),
+            response: self.response.clone(),
+            options: options.clone(),
+            draws: (layout.len(), layout.all),
+            rows: rows.len(),
+            effects,
+            ratio,
+            ratios,
+            remarks,
+            spreads: (asked.iter().filter(|it| it.levels.is_none()))
+                .map(|it| (it.column.name.clone(), it.sd))
+                .collect(),
+        })
+    }
+
+    /// The predictors that are asked for.
+    fn asked<'a>(
+        &self,
+        columns: &'a [CodedColumn],
+        rows: &Rows<'_>,
+        options: &EffectsOptions,
+    ) -> Result<Vec<Asked<'a>>, EffectsError> {
+        let find = |name: &String| find(name, columns);
+        let named = options
+            .of
+            .iter()
+            .chain(&options.pairs)
+            .map(find)
+            .collect::<Result<Vec<_>, _>>()?;
+        let wanted = |column: &&CodedColumn| {
+            // What varies by groups alone is nothing in an average group.
+            let varies = column.is_fixed || options.with_groups;
+            named.iter().any(|it| it.name == column.name) || (named.is_empty() && varies)
+        };
+        let mut asked = Vec::new();
+        for column in columns.iter().filter(wanted) {
+            let numbers = rows.numbers(&column.name, &[]).unwrap_or_default();
+            let is_two = column.levels.is_none() && is_zero_or_one(&numbers);
+            let levels = column
+                .levels
+                .clone()
+                .or_else(|| is_two.then(|| (vec!["0".to_owned(), "1".to_owned()], 0)));
+            if levels.is_none() && options.pairs.contains(&column.name) {
+                return Err(EffectsError::NoLevels(column.name.clone()));
+            }
+            let sd = if levels.is_none() {
+                sd(&numbers)
+            } else {
+                f64::NAN
+            };
+            asked.push(Asked { column, levels, sd });
+        }
+        Ok(asked)
+    }
+
+    /// A column set to a value in all rows.
+    fn change(
+        &self,
+        name: &str,
+        value: &str,
+        columns: &[CodedColumn],
+    ) -> Result<Change, EffectsError> {
+        let refuse = |why: String| EffectsError::NoValue {
+            column: name.to_owned(),
+            value: value.to_owned(),
+            why,
+        };
+        let formula = self.coding.formula();
+        let is_offset = formula.offsets.iter().any(|offset| offset.column() == name);
+        let number = || {
+            value
+                .parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite())
+        };
+        let levels = match find(name, columns) {
+            Ok(column) => column.levels.as_ref(),
+            Err(_) if is_offset => None,
+            Err(_)
+                if formula
+                    .groups
+                    .iter()
+                    .any(|group| group.group.iter().any(|it| it == name)) =>
+            {
+                return Ok(Change::new(name, To::Level(value.to_owned())));
+            }
+            Err(error) => return Err(error),
+        };
+        match levels {
+            None => match number() {
+                Some(number) => Ok(Change::new(name, To::Number(number))),
+                None => Err(refuse("it is a number in this model".to_owned())),
+            },
+            Some((levels, _)) if levels.iter().any(|level| level == value) => {
+                Ok(Change::new(name, To::Level(value.to_owned())))
+            }
+            Some((levels, _)) => Err(refuse(name_hint(value, levels.iter().map(String::as_str)))),
+        }
+    }
+
+    /// What `--by` sets, each with its value as text; one `None` without it.
+    fn settings(
+        &self,
+        columns: &[CodedColumn],
+        rows: &Rows<'_>,
+        options: &EffectsOptions,
+    ) -> Result<Vec<Option<(String, Change)>>, EffectsError> {
+        let Some(by) = &options.by else {
+            return Ok(vec![None]);
+        };
+        let column = find(by, columns)?;
+        let numbers = rows.numbers(by, &[]).unwrap_or_default();
+        if column.levels.is_none() && !is_zero_or_one(&numbers) {
+            let (mean, sd) = (mean(&numbers), sd(&numbers));
+            let at = [mean - sd, mean, mean + sd];
+            return Ok(at
+                .map(|x| Some((brief(x), Change::new(by, To::Number(x)))))
+                .into());
+        }
+        let two = || vec!["0".to_owned(), "1".to_owned()];
+        let levels = column
+            .levels
+            .as_ref()
+            .map_or_else(two, |(levels, _)| levels.clone());
+        let set = levels.into_iter().map(|level| {
+            let change = self.change(by, &level, columns)?;
+            Ok(Some((level, change)))
+        });
+        set.collect()
+    }
+
+    /// exp of the coefficients.
+    fn ratios(
+        &self,
+        posterior: &Posterior,
+        layout: &Layout,
+        options: &EffectsOptions,
+    ) -> Result<Vec<Ratio>, EffectsError> {
+        let terms = self.terms.iter().zip(&posterior.coefficients);
+        let terms = terms.filter(|(term, _)| !term.factors().is_empty());
+        let values: Vec<(ParamId, Vec<f64>)> = terms
+            .map(|(term, draws)| {
+                let name = ParamId::named(term.as_str());
+                (name, draws.iter().map(|b| b.exp()).collect())
+            })
+            .collect();
+        // A range of no effect is one of differences.
+        let options = EffectsOptions {
+            rope: None,
+            ..options.clone()
+        };
+        let derived = layout
+            .derive(&values, 1.0, &options)
+            .ok_or(EffectsError::Weights)?;
+        let ratios = values.into_iter().zip(derived);
+        Ok(ratios
+            .map(|((term, _), value)| Ratio {
+                term: term.to_string(),
+                value,
+            })
+            .collect())
+    }
+
+    fn remarks(
+        &self,
+        layout: &Layout,
+        asked: &[Asked<'_>],
+        options: &EffectsOptions,
+    ) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.row_weights.is_some() {
+            remarks.push("Each row counts as often as its weight says".to_owned());
+        }
+        if layout.len() < layout.all {
+            remarks.push(format!(
+                "From {} of {} draws, evenly spaced",
+                thousands(layout.len() as u64),
+                thousands(layout.all as u64)
+            ));
+        }
+        if self.has_groups && !options.with_groups {
+            remarks.push("Without group effects: every row as in an average group".to_owned());
+        }
+        for it in asked {
+            let count = it.levels.as_ref().map_or(0, |(levels, _)| levels.len());
+            if count > LEVELS && options.of.is_empty() && options.pairs.is_empty() {
+                remarks.push(format!(
+                    "`{}` has {}, of which the first {LEVELS} are compared; ask for it by name to see all",
+                    it.column.name,
+                    plural(count, "level")
+                ));
+            }
+        }
+        remarks
+    }
+}
+
+/// Questions to the data, and what their answers are for.
+#[derive(Default)]
+struct Plan {
+    asks: Vec<Ask>,
+    wanted: Vec<Wanted>,
+    /// The question for the rows as they are.
+    base: Option<usize>,
+}
+
+/// An effect from answers: one, or the difference of two.
+struct Wanted {
+    predictor: String,
+    contrast: Contrast,
+    minus: Option<usize>,
+    plus: usize,
+}
+
+impl Plan {
+    fn ask(&mut self, ask: Ask) -> usize {
+        self.asks.push(ask);
+        self.asks.len() - 1
+    }
+
+    /// Asks for the effects of a predictor in rows after `changes`.
+    fn add(
+        &mut self,
+        it: &Asked<'_>,
+        rows: &Rows<'_>,
+        changes: &[Change],
+        of: &Fitted,
+        options: &EffectsOptions,
+    ) {
+        let name = &it.column.name;
+        let want = |contrast, minus, plus| Wanted {
+            predictor: name.clone(),
+            contrast,
+            minus,
+            plus,
+        };
+        let Some((levels, reference)) = &it.levels else {
+            let values = rows.numbers(name, changes).unwrap_or_default();
+            let formula = of.coding.formula();
+            let terms = formula
+                .terms
+                .iter()
+                .chain(formula.groups.iter().flat_map(|group| &group.terms));
+            let factors = terms
+                .flatten()
+                .chain(&formula.offsets)
+                .filter(|factor| factor.column() == name);
+            let ends = ends(&values, it.sd, factors);
+            let slope = self.ask(Ask::Slope {
+                column: name.clone(),
+                ends,
+            });
+            self.wanted.push(want(Contrast::Slope, None, slope));
+            let base = match self.base {
+                Some(base) => base,
+                None => self.ask(Ask::Expected(Vec::new())),
+            };
+            self.base = Some(base);
+            for contrast in [Contrast::Unit, Contrast::Sd(it.sd)] {
+                let by = match contrast {
+                    Contrast::Sd(sd) => sd,
+                    _ => 1.0,
+                };
+                let moved: Arc<[f64]> = values.iter().map(|x| x + by).collect();
+                let more = self.ask(Ask::Expected(vec![Change::new(name, To::Numbers(moved))]));
+                self.wanted.push(want(contrast, Some(base), more));
+            }
+            return;
+        };
+        let by_name = options.of.contains(name) || options.pairs.contains(name);
+        let most = if by_name { usize::MAX } else { LEVELS };
+        let shown: Vec<usize> = (0..levels.len())
+            .filter(|&k| k < most || k == *reference)
+            .collect();
+        let places: Vec<usize> = (shown.iter())
+            .map(|&k| {
+                let to = match it.column.levels {
+                    Some(_) => To::Level(levels[k].clone()),
+                    None => To::Number(k as f64),
+                };
+                self.ask(Ask::Expected(vec![Change::new(name, to)]))
+            })
+            .collect();
+        let contrast = |a: usize, b: usize| Contrast::Levels {
+            level: levels[shown[b]].clone(),
+            reference: levels[shown[a]].clone(),
+        };
+        let all_pairs = options.pairs.contains(name);
+        for a in 0..shown.len() {
+            let against = |b: &usize| {
+                if all_pairs {
+                    *b > a
+                } else {
+                    shown[a] == *reference && *b != a
+                }
+            };
+            for b in (0..shown.len()).filter(against) {
+                self.wanted
+                    .push(want(contrast(a, b), Some(places[a]), places[b]));
+            }
+        }
+    }
+}
+
+impl EffectsOptions {
+    fn check(&self) -> Result<(), EffectsError> {
+        if !(self.interval > 0.0 && self.interval < 1.0) {
+            return Err(EffectsError::Interval(self.interval));
+        }
+        match self.rope {
+            Some([low, high]) if !(low < high) => Err(EffectsError::Rope(low, high)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What exp of a coefficient is.
+fn ratio(response: &ResponseInfo, posterior: &Posterior) -> Option<&'static str> {
+    match (Curve::of(posterior).link, response.kind.function()) {
+        (Link::Logit, _) => Some("odds ratio"),
+        (Link::Log, _) if matches!(response.kind, ResponseKind::Count { .. }) => Some("rate ratio"),
+        (Link::Log, _) => Some("ratio of means"),
+        (Link::Identity, Some(Elementwise::Log)) => Some("ratio of medians"),
+        (Link::Identity, _) => None,
+    }
+}
+
+fn find<'a>(name: &str, columns: &'a [CodedColumn]) -> Result<&'a CodedColumn, EffectsError> {
+    let found = columns.iter().find(|column| column.name == name);
+    found.ok_or_else(|| EffectsError::NoPredictor {
+        name: name.to_owned(),
+        hint: name_hint(name, columns.iter().map(|column| column.name.as_str())),
+    })
+}
+
+fn is_zero_or_one(numbers: &[f64]) -> bool {
+    !numbers.is_empty() && numbers.iter().all(|x| *x == 0.0 || *x == 1.0)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Standard deviation, divisor n − 1; 0 of one value.
+fn sd(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (squares / (values.len().max(2) - 1) as f64).sqrt()
+}

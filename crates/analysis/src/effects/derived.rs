@@ -1,0 +1,150 @@
+//! Quantities derived from draws, with what the draws and their chains say of them.
+
+use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
+use ergodic_diagnostics::{SummaryRow, quantiles, summarise, weights};
+
+use super::EffectsOptions;
+
+/// A number that each draw has, over the draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// Mean, median, standard deviation, Monte Carlo error of the mean, effective sample sizes and R-hat.
+    pub summary: SummaryRow,
+    /// Quantiles that leave the same probability on both sides.
+    pub interval: [f64; 2],
+    /// Probability that it is above zero; of a ratio that it is above one.
+    pub above: f64,
+    /// Probability that it is practically zero, where the user said what that is.
+    pub in_rope: Option<f64>,
+}
+
+impl Derived {
+    /// Mean over draws; NaN where a draw is not finite.
+    pub fn mean(&self) -> f64 {
+        self.summary.mean.unwrap_or(f64::NAN)
+    }
+
+    /// Probability of its direction: that of the side on which most draws lie, 0.5 to 1.
+    pub fn direction(&self) -> f64 {
+        self.above.max(1.0 - self.above)
+    }
+}
+
+/// Which draws derived quantities have: the same number of every chain, chain after chain.
+pub(super) struct Layout {
+    chains: usize,
+    per_chain: usize,
+    /// Draws there are in the chains.
+    pub all: usize,
+    /// Weights of the draws used, one vector per chain, or none.
+    weights: Vec<Vec<f64>>,
+}
+
+impl Layout {
+    /// At most `most` of all draws, evenly spaced in every chain; chains are cut to the shortest.
+    pub fn of(draws: &[&DrawList], weights: &[Vec<f64>], most: usize) -> Self {
+        let shortest = draws.iter().map(|chain| chain.len()).min().unwrap_or(0);
+        let chains = draws.len();
+        let per_chain = shortest.min((most / chains.max(1)).max(1));
+        let mut layout = Self {
+            chains,
+            per_chain,
+            all: draws.iter().map(|chain| chain.len()).sum(),
+            weights: Vec::new(),
+        };
+        let thinned = weights.iter().map(|all| {
+            let of = |k| all.get(layout.draw(shortest, k)).copied();
+            (0..per_chain).map(|k| of(k).unwrap_or(f64::NAN)).collect()
+        });
+        layout.weights = thinned.collect();
+        layout
+    }
+
+    /// The place in a chain of `len` draws of the `k`-th that is used.
+    fn draw(&self, len: usize, k: usize) -> usize {
+        k * len / self.per_chain.max(1)
+    }
+
+    /// Chain and draw of each that is used.
+    pub fn places(&self, draws: &[&DrawList]) -> Vec<(usize, usize)> {
+        let shortest = draws.iter().map(|chain| chain.len()).min().unwrap_or(0);
+        (0..self.chains)
+            .flat_map(|chain| (0..self.per_chain).map(move |k| (chain, k)))
+            .map(|(chain, k)| (chain, self.draw(shortest, k)))
+            .collect()
+    }
+
+    /// Draws used.
+    pub fn len(&self) -> usize {
+        self.chains * self.per_chain
+    }
+
+    /// What the draws of quantities, one value per draw used, say of each; `zero` is the value of no effect. `None` where weights
+    /// cancel.
+    pub fn derive(
+        &self,
+        values: &[(ParamId, Vec<f64>)],
+        zero: f64,
+        options: &EffectsOptions,
+    ) -> Option<Vec<Derived>> {
+        let relative = match weights::relative(&self.weights, self.per_chain) {
+            None => None,
+            Some(relative) => Some(relative.ok()?),
+        };
+        let names: Vec<ParamId> = values.iter().map(|(name, _)| name.clone()).collect();
+        let mut row = vec![0.0; values.len()];
+        let chain = |chain: usize| {
+            let mut list = DrawList::new(values.len());
+            for k in 0..self.per_chain {
+                for (out, (_, values)) in row.iter_mut().zip(values) {
+                    *out = values[chain * self.per_chain + k];
+                }
+                list.push(&row);
+            }
+            list
+        };
+        let lists: Vec<DrawList> = (0..self.chains).map(chain).collect();
+        let lists: Vec<&DrawList> = lists.iter().collect();
+        let summaries = summarise(&names, &lists, &self.weights, 0.0);
+        let with = summaries.into_iter().zip(values);
+        let made = with.map(|(summary, (_, values))| {
+            let share = |holds: &dyn Fn(f64) -> bool| share(values, relative.as_deref(), holds);
+            Derived {
+                interval: interval(values, relative.as_deref(), options.interval),
+                above: share(&|value| value > zero),
+                in_rope: options
+                    .rope
+                    .map(|[low, high]| share(&|value| (low..=high).contains(&value))),
+                summary,
+            }
+        });
+        Some(made.collect())
+    }
+}
+
+/// The share of draws of which something holds; signed weights may not take it beyond 0 and 1.
+fn share(values: &[f64], weights: Option<&[f64]>, holds: &dyn Fn(f64) -> bool) -> f64 {
+    let weight = |s: usize| weights.map_or(1.0, |weights| weights[s]);
+    let held = (0..values.len()).filter(|&s| holds(values[s])).map(weight);
+    (held.sum::<f64>() / values.len() as f64).clamp(0.0, 1.0)
+}
+
+/// Quantiles that leave the same probability on both sides; NaN where a draw is not finite.
+fn interval(values: &[f64], relative: Option<&[f64]>, probability: f64) -> [f64; 2] {
+    if !values.iter().all(|value| value.is_finite()) {
+        return [f64::NAN; 2];
+    }
+    let probs = [0.5 - 0.5 * probability, 0.5 + 0.5 * probability];
+    let mut sorted = values.to_vec();
+    let Some(relative) = relative else {
+        sorted.sort_unstable_by(f64::total_cmp);
+        return probs.map(|prob| quantiles::of_sorted(&sorted, prob));
+    };
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.sort_unstable_by(|a, b| values[*a as usize].total_cmp(&values[*b as usize]));
+    let mut cdf = Vec::new();
+    weights::cdf(relative, &order, &mut cdf);
+    sorted.sort_unstable_by(f64::total_cmp);
+    probs.map(|prob| weights::quantile(&sorted, &cdf, prob))
+}

@@ -1,0 +1,478 @@
+//! Effects against closed forms, predictions of changed files, and plain R from the same draws.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::recipe::Recipe;
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::families::Link;
+
+fn fitted(recipe: &Recipe) -> Fitted {
+    Fitted::open(recipe, Path::new(""), &Control::default()).unwrap()
+}
+
+fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.csv");
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn list(rows: &[Vec<f64>]) -> DrawList {
+    let mut list = DrawList::new(rows[0].len());
+    rows.iter().for_each(|row| list.push(row));
+    list
+}
+
+fn effects(fitted: &Fitted, draws: &[&DrawList], options: &EffectsOptions) -> Effects {
+    let control = Control::default();
+    fitted.effects(draws, &[], options, &control).unwrap()
+}
+
+fn found<'a>(effects: &'a Effects, predictor: &str, contrast: &str) -> &'a Derived {
+    let mut of = effects.effects.iter();
+    let same = |it: &&Effect| it.predictor == predictor && it.contrast.label() == contrast;
+    &of.find(same).unwrap().value
+}
+
+/// Thirty rows of a number, three levels and outcomes of every kind.
+fn rows() -> (tempfile::TempDir, String) {
+    let mut text = "x,f,g,w,y,b,k,l\n".to_owned();
+    for i in 0..30_u32 {
+        let x = 0.5 + f64::from(i * 7 % 11);
+        let (f, g) = (["a", "b", "c"][i as usize % 3], ["u", "v"][i as usize / 15]);
+        let y = 1.0 + x + f64::from(i % 4);
+        text.push_str(&format!(
+            "{x},{f},{g},{},{y},{},{},{}\n",
+            1 + i % 2,
+            i * 3 % 5 % 2,
+            i % 6,
+            y
+        ));
+    }
+    let (folder, path) = file(&text);
+    (folder, path.display().to_string())
+}
+
+/// Draws that differ from one another in every parameter.
+fn some(width: usize, count: usize) -> Vec<Vec<f64>> {
+    let value = |i: usize, j: usize| 0.2 * ((i * (j + 3) * 7919 % 101) as f64 / 101.0 - 0.4);
+    let row = |i| (0..width).map(|j| value(i, j)).collect();
+    (1..=count).map(row).collect()
+}
+
+#[test]
+fn with_an_identity_link_effects_are_coefficients() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "linear", "y ~ x + f"));
+    // Intercept, x, f=b, f=c, sigma.
+    let mut draws = some(5, 80);
+    draws.iter_mut().for_each(|draw| draw[4] = 1.0);
+    let chains = draws.chunks(40).map(list).collect::<Vec<_>>();
+    let lists: Vec<&DrawList> = chains.iter().collect();
+    let made = effects(&fitted, &lists, &EffectsOptions::default());
+    assert_eq!((made.rows, made.draws), (30, (80, 80)));
+    let mean = |j: usize| draws.iter().map(|draw| draw[j]).sum::<f64>() / 80.0;
+    let x: Vec<f64> = (0..30).map(|i| 0.5 + f64::from(i * 7 % 11)).collect();
+    for (predictor, contrast, expected) in [
+        ("x", "slope", mean(1)),
+        ("x", "1 more", mean(1)),
+        ("x", "1 sd more", mean(1) * sd(&x)),
+        ("f", "b - a", mean(2)),
+        ("f", "c - a", mean(3)),
+    ] {
+        let value = found(&made, predictor, contrast);
+        assert!(
+            (value.mean() - expected).abs() < 1e-12,
+            "{predictor} {contrast}"
+        );
+    }
+    let above = draws.iter().filter(|draw| draw[1] > 0.0).count() as f64 / 80.0;
+    assert_eq!(found(&made, "x", "slope").above, above);
+    assert_eq!(made.effects.len(), 5, "no pair with the reference itself");
+    assert!(
+        made.ratios.is_empty(),
+        "coefficients of an identity link are no ratios"
+    );
+    // What is derived has the diagnostics that its parameter has.
+    let columns: Vec<ParamId> = (0..5).map(|j| ParamId::named(&j.to_string())).collect();
+    let summary = ergodic_diagnostics::summarise(&columns, &lists, &[], 0.0);
+    let (here, there) = (&found(&made, "x", "slope").summary, &summary[1]);
+    for (a, b) in [
+        (here.rhat, there.rhat),
+        (here.ess_bulk, there.ess_bulk),
+        (here.mcse_mean, there.mcse_mean),
+    ] {
+        assert!((a.unwrap() / b.unwrap() - 1.0).abs() < 1e-6, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn with_a_logit_link_the_slope_is_the_mean_of_p_times_q_times_b() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "logistic", "b ~ x"));
+    let draws = some(2, 40);
+    let list = list(&draws);
+    let rope = Some([-0.01, 0.02]);
+    let options = EffectsOptions {
+        rope,
+        ..EffectsOptions::default()
+    };
+    let made = effects(&fitted, &[&list], &options);
+    let x: Vec<f64> = (0..30).map(|i| 0.5 + f64::from(i * 7 % 11)).collect();
+    let slope = |draw: &Vec<f64>| {
+        let p = |x: &f64| Link::Logit.inverse(draw[0] + draw[1] * x);
+        x.iter().map(|x| p(x) * (1.0 - p(x)) * draw[1]).sum::<f64>() / 30.0
+    };
+    let slopes: Vec<f64> = draws.iter().map(slope).collect();
+    let value = found(&made, "x", "slope");
+    assert!((value.mean() - slopes.iter().sum::<f64>() / 40.0).abs() < 1e-11);
+    let inside = slopes
+        .iter()
+        .filter(|s| (-0.01..=0.02).contains(*s))
+        .count();
+    assert_eq!(value.in_rope, Some(inside as f64 / 40.0));
+    // exp of each draw, not of the mean.
+    let ratio = draws.iter().map(|draw| draw[1].exp()).sum::<f64>() / 40.0;
+    assert_eq!((made.ratio, made.ratios.len()), (Some("odds ratio"), 1));
+    assert_eq!(made.ratios[0].term, "x");
+    assert!((made.ratios[0].value.mean() - ratio).abs() < 1e-12);
+    assert_eq!(
+        made.ratios[0].value.above, value.above,
+        "above one where the slope is above zero"
+    );
+}
+
+/// One unit more of a column is what predictions of a file with one unit more say, whatever the formula makes of the column.
+#[test]
+fn functions_interactions_and_groups_follow_the_column() {
+    let (folder, source) = rows();
+    for (template, formula) in [
+        ("poisson", "k ~ log(x)*f + offset(log(x))"),
+        ("logistic", "b ~ ns(x, 3) + x:f"),
+        ("gamma", "y ~ poly(x, 2) + factor(k)"),
+        ("linear", "log(l) ~ sqrt(x)*f"),
+        ("mixed", "y ~ x + (1 + x | g)"),
+        ("hierarchical", "b ~ x + (1 + x | g)"),
+    ] {
+        let mut recipe = Recipe::new(&source, template, formula);
+        if template == "gamma" {
+            recipe = Recipe::new(&source, "mixed", &format!("{formula} + (1 | g)"));
+            recipe = recipe.changed(&["model.family=gamma".to_owned()]).unwrap();
+        }
+        let fitted = fitted(&recipe);
+        // Where chains begin: a draw that is one of this model.
+        let model = &fitted.model;
+        let mut u = vec![0.0; model.dim()];
+        let mut rng = stream(5, 0, Purpose::Init);
+        model.density().unwrap().init(&mut rng, &mut u);
+        u.iter_mut().for_each(|u| *u *= 0.3);
+        let mut theta = vec![0.0; model.params().len()];
+        model.constrain(&u, &mut theta);
+        let draws = list(&[theta.clone(), theta]);
+        let made = effects(&fitted, &[&draws], &EffectsOptions::default());
+        let text = std::fs::read_to_string(&source).unwrap();
+        let mut lines = text.lines();
+        let mut more = lines.next().unwrap().to_owned() + "\n";
+        for line in lines {
+            let (x, rest) = line.split_once(',').unwrap();
+            more.push_str(&format!("{},{rest}\n", x.parse::<f64>().unwrap() + 1.0));
+        }
+        let path = folder.path().join("more.csv");
+        std::fs::write(&path, more).unwrap();
+        let table = fitted.read(&path, &Control::default()).unwrap();
+        let predicted = |new| {
+            let options = predict::PredictOptions::default();
+            let control = Control::default();
+            let made = fitted.predict(&[&draws], &[], new, options, &control);
+            let rows = made.unwrap().rows;
+            rows.iter().map(|row| row.mean).sum::<f64>() / rows.len() as f64
+        };
+        let expected = predicted(Some(&table)) - predicted(None);
+        let here = found(&made, "x", "1 more").mean();
+        let scale = predicted(None).abs();
+        assert!(
+            (here - expected).abs() < 1e-11 * scale,
+            "{formula}: {here} {expected}"
+        );
+        assert!(expected.abs() > 1e-4 * scale, "{formula} says something");
+    }
+}
+
+/// Slopes against differences of effects: that of ε more, divided by ε, comes near as ε falls.
+#[test]
+fn slopes_are_those_of_functions_up_to_the_edge_of_their_domain() {
+    let (_folder, path) = file("x,y\n0.000001,1\n0.5,0\n1,1\n4,0\n2000,1\n30,0\n7,1\n12,0\n");
+    let source = path.display().to_string();
+    let x = [0.000_001, 0.5, 1.0, 4.0, 2000.0, 30.0, 7.0, 12.0];
+    for (formula, slope) in [
+        ("y ~ log(x)", (|x: f64| 1.0 / x) as fn(f64) -> f64),
+        ("y ~ sqrt(I(x*2))", |x| 1.0 / (2.0 * x).sqrt()),
+        ("y ~ log1p(x)", |x| 1.0 / (1.0 + x)),
+        ("y ~ log(I(x/10))", |x| 1.0 / x),
+    ] {
+        let fitted = fitted(&Recipe::new(&source, "linear", formula));
+        let draws = list(&vec![vec![0.0, 1.0, 1.0]; 4]);
+        let made = effects(&fitted, &[&draws], &EffectsOptions::default());
+        let expected = x.iter().map(|x| slope(*x)).sum::<f64>() / 8.0;
+        let here = found(&made, "x", "slope").mean();
+        assert!(
+            (here / expected - 1.0).abs() < 1e-9,
+            "{formula}: {here} {expected}"
+        );
+    }
+    // At the edge itself there is no slope; the other effects are there.
+    let (_folder, path) = file("x,y\n0,1\n1,0\n2,1\n5,0\n7,1\n12,0\n");
+    let fitted = fitted(&Recipe::new(
+        &path.display().to_string(),
+        "linear",
+        "y ~ sqrt(x)",
+    ));
+    let draws = list(&vec![vec![0.0, 1.0, 1.0]; 4]);
+    let made = effects(&fitted, &[&draws], &EffectsOptions::default());
+    assert!(
+        made.effects
+            .iter()
+            .all(|effect| effect.contrast != Contrast::Slope)
+    );
+    assert!(found(&made, "x", "1 more").mean() > 0.0);
+    assert!(
+        made.remarks[0].starts_with("`x`: the slope cannot be told"),
+        "{:?}",
+        made.remarks
+    );
+}
+
+#[test]
+fn weights_of_rows_and_of_draws_count() {
+    let (_folder, source) = rows();
+    let of = |formula: &str| fitted(&Recipe::new(&source, "poisson", formula));
+    let draws = some(2, 40);
+    let list = list(&draws);
+    let made = effects(
+        &of("k | weights(w) ~ x"),
+        &[&list],
+        &EffectsOptions::default(),
+    );
+    // Rows of weight 2 stand twice in the sum.
+    let rows = (0..30).map(|i| (0.5 + f64::from(i * 7 % 11), f64::from(1 + i % 2)));
+    let slope = |draw: &Vec<f64>| {
+        let sum = rows
+            .clone()
+            .map(|(x, w)| w * (draw[0] + draw[1] * x).exp() * draw[1]);
+        sum.sum::<f64>() / 45.0
+    };
+    let expected = draws.iter().map(slope).sum::<f64>() / 40.0;
+    let here = found(&made, "x", "slope").mean();
+    assert!((here - expected).abs() < 1e-11 && made.remarks[0].contains("weight"));
+    let weights: Vec<f64> = (0..40).map(|i| f64::from(1 + i % 3)).collect();
+    let control = Control::default();
+    let options = EffectsOptions::default();
+    let made = of("k | weights(w) ~ x").effects(&[&list], &[weights.clone()], &options, &control);
+    let weighted = draws.iter().zip(&weights).map(|(draw, w)| w * slope(draw));
+    let expected = weighted.sum::<f64>() / weights.iter().sum::<f64>();
+    assert!((found(&made.unwrap(), "x", "slope").mean() - expected).abs() < 1e-11);
+    let cancel: Vec<f64> = (0..40).map(|i| f64::from(i % 2) - 0.5).collect();
+    let refused = of("k ~ x").effects(&[&list], &[cancel], &options, &control);
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("not positive beyond doubt")
+    );
+}
+
+#[test]
+fn pairs_settings_and_refusals() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "logistic", "b ~ x*f"));
+    let draws = list(&some(6, 40));
+    let with = |change: &dyn Fn(&mut EffectsOptions)| {
+        let mut options = EffectsOptions::default();
+        change(&mut options);
+        fitted.effects(&[&draws], &[], &options, &Control::default())
+    };
+    let pairs = with(&|it| it.pairs = vec!["f".to_owned()]).unwrap();
+    let labels: Vec<String> = pairs.effects.iter().map(|it| it.contrast.label()).collect();
+    assert_eq!(labels, ["b - a", "c - a", "c - b"]);
+    let mean = |k: usize| pairs.effects[k].value.mean();
+    assert!((mean(1) - mean(0) - mean(2)).abs() < 1e-14);
+    let by = with(&|it| (it.of, it.by) = (vec!["x".to_owned()], Some("f".to_owned()))).unwrap();
+    let at = with(&|it| it.at = vec![("f".to_owned(), "c".to_owned())]).unwrap();
+    let of_c = by.effects.iter().find(|it| {
+        it.contrast == Contrast::Slope && it.by == Some(("f".to_owned(), "c".to_owned()))
+    });
+    assert_eq!(by.effects.len(), 9);
+    assert_eq!(of_c.unwrap().value, *found(&at, "x", "slope"));
+    assert!(
+        by.sentence(&by.effects[1])
+            .contains("where f is a, the probability that b is 1")
+    );
+    // A number that is set: one unit more is more than that.
+    let set = with(&|it| it.at = vec![("x".to_owned(), "3".to_owned())]).unwrap();
+    assert!(found(&set, "x", "1 more").mean().is_finite());
+    for (change, said) in [
+        (
+            (|it| it.of = vec!["xx".to_owned()]) as fn(&mut EffectsOptions),
+            "`xx` is no predictor of this model; did you mean `x`?",
+        ),
+        (
+            |it| it.pairs = vec!["x".to_owned()],
+            "is a number and has no levels",
+        ),
+        (
+            |it| it.at = vec![("f".to_owned(), "d".to_owned())],
+            "`f` cannot be set to `d`",
+        ),
+        (
+            |it| it.at = vec![("x".to_owned(), "d".to_owned())],
+            "it is a number",
+        ),
+        (|it| it.interval = 1.0, "between 0 and 1"),
+        (|it| it.rope = Some([1.0, 0.0]), "begin below its end"),
+    ] {
+        let error = with(&change).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn threads_change_nothing_and_the_work_can_be_cancelled() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "poisson", "k ~ x*f"));
+    let draws = list(&some(6, 700));
+    let options = EffectsOptions::default();
+    let all = effects(&fitted, &[&draws], &options);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let one = pool.install(|| effects(&fitted, &[&draws], &options));
+    assert_eq!((&all.effects, &all.ratios), (&one.effects, &one.ratios));
+    let control = Control::default();
+    control.cancel();
+    let cancelled = fitted.effects(&[&draws], &[], &options, &control);
+    assert!(cancelled.unwrap_err().to_string().contains("cancelled"));
+}
+
+#[test]
+fn sentences_have_the_unit_and_the_digits_that_are_known() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "logistic", "b ~ x + f"));
+    let draws = list(&some(4, 4000));
+    let made = effects(&fitted, &[&draws], &EffectsOptions::default());
+    let told: Vec<String> = (made.effects.iter())
+        .filter(|effect| made.is_told(effect))
+        .map(|effect| made.sentence(effect))
+        .collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(
+        told[0].starts_with("With x one unit higher, the probability that b is 1 is on average ")
+    );
+    assert!(
+        told[0].contains(" percentage points higher (90 % interval "),
+        "{}",
+        told[0]
+    );
+    assert!(
+        told[1].starts_with("With f b instead of a, "),
+        "{}",
+        told[1]
+    );
+    assert!(
+        told[0].ends_with(", so the direction is open"),
+        "{}",
+        told[0]
+    );
+    let number = told[0]
+        .split("on average ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
+    assert!(number.len() <= 4, "{number}");
+}
+
+/// Numbers of `tests/reference/effects/effects.R`, from the draws that it wrote.
+#[test]
+fn effects_are_those_of_plain_r_from_the_same_draws() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/effects");
+    let reference = std::fs::read_to_string(folder.join("effects.csv")).unwrap();
+    let source = folder.join("data.csv").display().to_string();
+    let mut compared = 0;
+    for (template, formula) in [
+        ("logistic", "y ~ x*f + log(z) + t"),
+        ("poisson", "k ~ x*z + f + offset(log(e))"),
+    ] {
+        let fitted = fitted(&Recipe::new(&source, template, formula));
+        let text = std::fs::read_to_string(folder.join(format!("draws_{template}.csv"))).unwrap();
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let place = |name: &str| names.iter().position(|it| *it == name).unwrap();
+        let order: Vec<usize> = fitted
+            .model
+            .params()
+            .iter()
+            .map(|it| place(it.name.as_str()))
+            .collect();
+        assert_eq!(order.len(), names.len());
+        let draws: Vec<Vec<f64>> = lines
+            .map(|line| {
+                let all: Vec<f64> = line
+                    .split(',')
+                    .map(|it| it.trim().parse().unwrap())
+                    .collect();
+                order.iter().map(|&j| all[j]).collect()
+            })
+            .collect();
+        let chains: Vec<DrawList> = draws.chunks(60).map(list).collect();
+        let lists: Vec<&DrawList> = chains.iter().collect();
+        let options = |by: Option<&str>| EffectsOptions {
+            pairs: vec!["f".to_owned()],
+            of: vec!["x".to_owned(), "z".to_owned()]
+                .into_iter()
+                .chain((template == "logistic").then(|| "t".to_owned()))
+                .collect(),
+            by: by.map(str::to_owned),
+            ..EffectsOptions::default()
+        };
+        let plain = effects(&fitted, &lists, &options(None));
+        let by_f = effects(&fitted, &lists, &options(Some("f")));
+        for line in reference.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+            let [model, predictor, contrast, by] = [0, 1, 2, 3].map(|k| cells[k]);
+            if model != template {
+                continue;
+            }
+            let mut all = plain.effects.iter().chain(&by_f.effects);
+            let effect = all.find(|it| {
+                let set = it
+                    .by
+                    .as_ref()
+                    .map(|(name, value)| format!("{name}={value}"));
+                it.predictor == predictor
+                    && it.contrast.label() == contrast
+                    && set.unwrap_or_default() == by
+            });
+            let value = &effect.unwrap().value;
+            let here = [
+                value.mean(),
+                value.summary.sd.unwrap(),
+                value.interval[0],
+                value.summary.q50.unwrap(),
+                value.interval[1],
+                value.above,
+            ];
+            for (k, here) in here.into_iter().enumerate() {
+                let there: f64 = cells[4 + k].parse().unwrap();
+                assert!(
+                    (here - there).abs() < 1e-8 * there.abs().max(1e-3),
+                    "{line}: {here} for {there}"
+                );
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, reference.lines().count() - 1);
+}

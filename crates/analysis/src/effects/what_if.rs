@@ -1,0 +1,239 @@
+//! Rows of the data with some columns changed: what if everybody were a year older?
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ergodic_core::design::coding::{Coding, NewRows};
+use ergodic_core::design::columns::plural;
+use ergodic_core::design::{ColumnInfo, Columns, DesignError, Labels, MemoryColumns, Values};
+use ergodic_core::formula::{Elementwise, Factor, Function, Operator};
+use ergodic_data::table::Table;
+
+/// Share of a column's spread that numbers are moved by for a slope: at the cube root of the rounding error of numbers the errors
+/// of rounding and of the third derivative are the same in order (Press, Teukolsky, Vetterling, Flannery 2007, section 5.7).
+const STEP: f64 = 6.055e-6;
+
+/// What becomes of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum To {
+    /// The same level in all rows.
+    Level(String),
+    /// The same number in all rows.
+    Number(f64),
+    /// In each row its own number, one per row of the data.
+    Numbers(Arc<[f64]>),
+}
+
+/// A change of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Change {
+    pub column: String,
+    pub to: To,
+}
+
+impl Change {
+    pub fn new(column: &str, to: To) -> Self {
+        Self {
+            column: column.to_owned(),
+            to,
+        }
+    }
+}
+
+enum Held {
+    Numbers(Vec<f64>),
+    Labels(Labels),
+}
+
+/// The rows of the fit in the columns that the formula names.
+pub(super) struct Rows<'a> {
+    coding: &'a Coding,
+    table: &'a Table,
+    rows: &'a [u32],
+    columns: Vec<(String, Held)>,
+    with_groups: bool,
+}
+
+impl<'a> Rows<'a> {
+    /// The `rows` of `table` that `coding` codes.
+    pub fn new(
+        coding: &'a Coding,
+        table: &'a Table,
+        rows: &'a [u32],
+        with_groups: bool,
+    ) -> Result<Self, DesignError> {
+        let mut columns = Vec::new();
+        for name in coding.formula().columns() {
+            let col = table.index_of(name, "The formula")?;
+            let held = match table.numbers(col) {
+                Some(all) => Held::Numbers(rows.iter().map(|&row| all[row as usize]).collect()),
+                None => {
+                    let Labels { levels, codes } = table.labels(col);
+                    Held::Labels(Labels {
+                        codes: rows.iter().map(|&row| codes[row as usize]).collect(),
+                        levels,
+                    })
+                }
+            };
+            columns.push((name.to_owned(), held));
+        }
+        Ok(Self {
+            coding,
+            table,
+            rows,
+            columns,
+            with_groups,
+        })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The numbers of a column after `changes`, one per row; `None` where it holds text.
+    pub fn numbers(&self, name: &str, changes: &[Change]) -> Option<Vec<f64>> {
+        let (_, held) = self.columns.iter().find(|(column, _)| column == name)?;
+        let change = changes.iter().rev().find(|change| change.column == name);
+        match (change.map(|change| &change.to), held) {
+            (Some(To::Number(value)), _) => Some(vec![*value; self.len()]),
+            (Some(To::Numbers(values)), _) => Some(values.to_vec()),
+            (_, Held::Numbers(values)) => Some(values.clone()),
+            (_, Held::Labels(_)) => None,
+        }
+    }
+
+    /// The rows of `range` as they would be coded after `changes`.
+    pub fn coded(&self, range: Range<usize>, changes: &[Change]) -> Result<NewRows, DesignError> {
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (name, held) in &self.columns {
+            let change = changes.iter().rev().find(|change| change.column == *name);
+            let values = match (change.map(|change| &change.to), held) {
+                (Some(To::Level(level)), _) => level_values(level, held, range.len()),
+                (Some(To::Number(value)), _) => Values::Numbers(vec![*value; range.len()]),
+                (Some(To::Numbers(values)), _) => Values::Numbers(values[range.clone()].to_vec()),
+                (_, Held::Numbers(values)) => Values::Numbers(values[range.clone()].to_vec()),
+                (_, Held::Labels(labels)) => {
+                    let text = |code: &u32| labels.levels.get(*code as usize).cloned();
+                    Values::Texts(labels.codes[range.clone()].iter().map(text).collect())
+                }
+            };
+            columns.push((name.clone(), values));
+        }
+        let tile = Tile {
+            columns: MemoryColumns::new(self.table.name(), columns)?,
+            table: self.table,
+            rows: &self.rows[range.clone()],
+        };
+        let all = (0..range.len() as u32).collect();
+        let coded = self.coding.code(&tile, Some(all), self.with_groups)?;
+        // Only a changed grouping can have a group that the fit did not have.
+        if let Some(group) = coded.groups.iter().find(|group| !group.unknown.is_empty()) {
+            return Err(DesignError::Role(format!(
+                "The change makes {} of `{}` that the fit did not have; choose a value that occurs with the others, or \
+                 leave group effects out",
+                plural(group.unknown.len(), "group"),
+                group.name
+            )));
+        }
+        Ok(coded)
+    }
+}
+
+/// A level in every row: as a number where the column holds numbers, so that functions of it follow.
+fn level_values(level: &str, held: &Held, rows: usize) -> Values {
+    match (held, level.parse::<f64>()) {
+        (Held::Numbers(_), Ok(number)) => Values::Numbers(vec![number; rows]),
+        _ => Values::Texts(vec![Some(level.to_owned()); rows]),
+    }
+}
+
+/// Some rows of a table, whose places are those in the table.
+struct Tile<'a> {
+    columns: MemoryColumns,
+    table: &'a Table,
+    rows: &'a [u32],
+}
+
+impl Columns for Tile<'_> {
+    fn name(&self) -> &str {
+        self.columns.name()
+    }
+
+    fn num_rows(&self) -> usize {
+        self.columns.num_rows()
+    }
+
+    fn columns(&self) -> &[ColumnInfo] {
+        self.columns.columns()
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.columns.position(name)
+    }
+
+    fn numbers(&self, col: usize) -> Option<Vec<f64>> {
+        self.columns.numbers(col)
+    }
+
+    fn texts(&self, col: usize) -> Option<Box<dyn Iterator<Item = Option<&str>> + '_>> {
+        self.columns.texts(col)
+    }
+
+    fn place(&self, row: usize) -> String {
+        self.table.place(self.rows[row] as usize)
+    }
+}
+
+/// The numbers of a column a little below and a little above `values`, whose spread is `sd`; closer where a function in
+/// `factors` has no value beyond.
+pub(super) fn ends<'a>(
+    values: &[f64],
+    sd: f64,
+    factors: impl Iterator<Item = &'a Factor> + Clone,
+) -> [Arc<[f64]>; 2] {
+    let step = |&x: &f64| {
+        let spread = if sd > 0.0 { sd } else { x.abs().max(1.0) };
+        let rooms = factors.clone().map(|factor| room(factor, x));
+        let room = rooms.filter(|room| *room > 0.0).fold(spread, f64::min);
+        STEP * room
+    };
+    [-1.0, 1.0].map(|sign| values.iter().map(|x| x + sign * step(x)).collect())
+}
+
+/// How far `x` is from where a function in `factor` ends, infinite where none does.
+fn room(factor: &Factor, x: f64) -> f64 {
+    let Factor::Call(function, of) = factor else {
+        return f64::INFINITY;
+    };
+    let edge = match function {
+        Function::Elementwise(function) => match function {
+            Elementwise::Log | Elementwise::Log2 | Elementwise::Log10 | Elementwise::Sqrt => 0.0,
+            Elementwise::Log1p => -1.0,
+            Elementwise::Exp | Elementwise::Abs => f64::INFINITY,
+        },
+        _ => f64::INFINITY,
+    };
+    let own = line(of).map_or(f64::INFINITY, |[slope, level]| {
+        ((slope * x + level - edge) / slope).abs()
+    });
+    own.min(room(of, x))
+}
+
+/// Slope and level of a factor that is a straight line in its column.
+fn line(factor: &Factor) -> Option<[f64; 2]> {
+    match factor {
+        Factor::Column(_) | Factor::Category(_) => Some([1.0, 0.0]),
+        Factor::Call(Function::Inside { operator, value }, of) => {
+            let ([slope, level], c) = (line(of)?, value.value());
+            match operator {
+                Operator::Plus => Some([slope, level + c]),
+                Operator::Minus => Some([slope, level - c]),
+                Operator::Times if c != 0.0 => Some([slope * c, level * c]),
+                Operator::Divide => Some([slope / c, level / c]),
+                _ => None,
+            }
+        }
+        Factor::Call(..) => None,
+    }
+}

@@ -1,0 +1,116 @@
+//! Effects in plain words, in the unit of the outcome, with as many digits as the draws tell.
+
+use ergodic_base::numerals::{brief, fixed};
+use ergodic_core::design::response::ResponseKind;
+
+use super::{Contrast, Derived, Effect, Effects};
+
+/// Standard deviations of a predictor for which an effect of one unit is a number that people read: a unit is neither more than
+/// the rows differ by, nor so little that nobody counts in it.
+const READABLE: std::ops::RangeInclusive<f64> = 0.5..=100.0;
+
+/// A contrast, as what "cannot be told" can follow.
+pub(super) fn noun(contrast: &Contrast) -> String {
+    match contrast {
+        Contrast::Slope => "the slope".to_owned(),
+        Contrast::Unit => "the effect of one unit more".to_owned(),
+        Contrast::Sd(_) => "the effect of one standard deviation more".to_owned(),
+        Contrast::Levels { level, reference } => format!("{level} against {reference}"),
+    }
+}
+
+/// Decimals up to the first digit that a Monte Carlo error moves, no more than two digits of the standard deviation.
+fn decimals(value: &Derived, factor: f64) -> usize {
+    let place = |x: Option<f64>, more: f64| {
+        let x = factor * x?.abs();
+        (x > 0.0 && x.is_finite()).then(|| (more - x.log10().floor()).clamp(0.0, 12.0) as usize)
+    };
+    let by_error = place(value.summary.mcse_mean, 0.0);
+    let by_spread = place(value.summary.sd, 1.0);
+    match (by_error, by_spread) {
+        (Some(a), Some(b)) => a.min(b),
+        (a, b) => a.or(b).unwrap_or(3),
+    }
+}
+
+impl Effects {
+    /// Whether outcomes are shares, whose differences are percentage points.
+    pub fn is_share(&self) -> bool {
+        matches!(
+            self.response.kind,
+            ResponseKind::Binary { .. } | ResponseKind::Successes
+        )
+    }
+
+    /// Whether an effect is the one of its predictor that a sentence tells: that of one unit, of one standard deviation where a
+    /// unit is much less or much more, of each level.
+    pub fn is_told(&self, effect: &Effect) -> bool {
+        let spread = self.spreads.get(&effect.predictor);
+        let unit = spread.is_none_or(|sd| READABLE.contains(sd));
+        match effect.contrast {
+            Contrast::Slope => false,
+            Contrast::Unit => unit,
+            Contrast::Sd(_) => !unit,
+            Contrast::Levels { .. } => true,
+        }
+    }
+
+    /// An effect in one sentence.
+    pub fn sentence(&self, effect: &Effect) -> String {
+        let name = &effect.predictor;
+        let change = match &effect.contrast {
+            Contrast::Slope => format!("Per unit of {name} at the margin"),
+            Contrast::Unit => format!("With {name} one unit higher"),
+            Contrast::Sd(sd) => {
+                format!("With {name} one standard deviation ({}) higher", brief(*sd))
+            }
+            Contrast::Levels { level, reference } => {
+                format!("With {name} {level} instead of {reference}")
+            }
+        };
+        let set = match &effect.by {
+            Some((column, value)) => format!(" where {column} is {value}"),
+            None => String::new(),
+        };
+        let value = &effect.value;
+        let mean = value.mean();
+        if !mean.is_finite() {
+            return format!(
+                "{change}{set}, the {} cannot be told: a draw gives no finite number",
+                self.quantity
+            );
+        }
+        let (factor, unit) = if self.is_share() {
+            (100.0, " percentage points")
+        } else {
+            (1.0, "")
+        };
+        let digits = decimals(value, factor);
+        // Without the sign of a rounded zero.
+        let number = |x: f64| {
+            let text = fixed(factor * x, digits);
+            let is_zero = text
+                .trim_start_matches('-')
+                .chars()
+                .all(|c| matches!(c, '0' | '.'));
+            if is_zero {
+                text.trim_start_matches('-').to_owned()
+            } else {
+                text
+            }
+        };
+        let way = if mean < 0.0 { "lower" } else { "higher" };
+        let [low, high] = value.interval.map(number);
+        let percent = brief(100.0 * self.options.interval);
+        let settled = if value.interval[0] <= 0.0 && value.interval[1] >= 0.0 {
+            ", so the direction is open"
+        } else {
+            ""
+        };
+        format!(
+            "{change}{set}, the {} is on average {}{unit} {way} ({percent} % interval {low} to {high}){settled}",
+            self.quantity,
+            number(mean.abs()),
+        )
+    }
+}

@@ -1,0 +1,201 @@
+//! Effects of predictors, and expressions of reported quantities, as files.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::number::or_na;
+use super::spreadsheet::inert;
+use super::{ExportError, write_file};
+use ergodic_analysis::effects::{Derived, Effects, ExpressionValue};
+
+/// The columns of a table of effects; `NA` stands where there is no number.
+const HEADER: [&str; 15] = [
+    "quantity",
+    "predictor",
+    "contrast",
+    "by",
+    "mean",
+    "median",
+    "sd",
+    "lower",
+    "upper",
+    "p_above",
+    "in_rope",
+    "mcse_mean",
+    "ess_bulk",
+    "ess_tail",
+    "rhat",
+];
+
+/// What a run was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// Effects of predictors, where they were asked for.
+    pub effects: Option<Arc<Effects>>,
+    /// Expressions of reported quantities.
+    pub expressions: Vec<ExpressionValue>,
+}
+
+/// A line of the table: what it is, of what, and its number.
+struct Line<'a> {
+    quantity: &'a str,
+    predictor: &'a str,
+    contrast: String,
+    by: String,
+    value: &'a Derived,
+}
+
+fn lines(answers: &Answers) -> Vec<Line<'_>> {
+    let expressions = answers.expressions.iter().map(|expression| Line {
+        quantity: "expression",
+        predictor: &expression.text,
+        contrast: String::new(),
+        by: String::new(),
+        value: &expression.value,
+    });
+    let effects = answers
+        .effects
+        .iter()
+        .flat_map(|effects| effect_lines(effects));
+    effects.chain(expressions).collect()
+}
+
+fn effect_lines(effects: &Effects) -> Vec<Line<'_>> {
+    let told = effects.effects.iter().map(|effect| Line {
+        quantity: "effect",
+        predictor: &effect.predictor,
+        contrast: effect.contrast.label(),
+        by: by(effect.by.as_ref()),
+        value: &effect.value,
+    });
+    let ratios = effects.ratios.iter().map(|ratio| Line {
+        quantity: effects.ratio.unwrap_or_default(),
+        predictor: &ratio.term,
+        contrast: String::new(),
+        by: String::new(),
+        value: &ratio.value,
+    });
+    told.chain(ratios).collect()
+}
+
+/// What is set in all rows: `plan=pro`.
+fn by(set: Option<&(String, String)>) -> String {
+    set.map(|(column, value)| format!("{column}={value}"))
+        .unwrap_or_default()
+}
+
+/// One line per effect and expression, in CSV.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_csv(answers: &Answers, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(HEADER)?;
+    for line in lines(answers) {
+        let summary = &line.value.summary;
+        let [low, high] = line.value.interval.map(finite);
+        let numbers = [
+            summary.mean,
+            summary.q50,
+            summary.sd,
+            low,
+            high,
+            Some(line.value.above),
+            line.value.in_rope,
+            summary.mcse_mean,
+            summary.ess_bulk,
+            summary.ess_tail,
+            summary.rhat,
+        ];
+        let texts = [line.quantity, line.predictor, &line.contrast, &line.by].map(inert);
+        let numbers = numbers.map(|number| Cow::Owned(or_na(number)));
+        out.write_record(texts.iter().chain(&numbers).map(Cow::as_ref))?;
+    }
+    out.flush()
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Writes the table to `path`.
+///
+/// # Errors
+/// The path cannot be written.
+pub fn save(answers: &Answers, path: &Path) -> Result<(), ExportError> {
+    write_file("The effects could not be written", path, |out| {
+        write_csv(answers, out)
+    })
+}
+
+/// Everything; numbers that are not finite are null.
+pub fn to_json(answers: &Answers) -> Json {
+    let mut json = match &answers.effects {
+        Some(effects) => effects_json(effects),
+        None => json!({}),
+    };
+    let told = answers.expressions.iter().map(|expression| {
+        let mut line = json!({ "expression": expression.text });
+        add(&mut line, &expression.value);
+        line
+    });
+    json["expressions"] = told.collect();
+    json
+}
+
+fn effects_json(effects: &Effects) -> Json {
+    let told: Vec<Json> = (effects.effects.iter())
+        .map(|effect| {
+            let mut line = json!({
+                "predictor": effect.predictor,
+                "contrast": effect.contrast.label(),
+                "by": effect.by.as_ref().map(|(column, value)| json!({ column: value })),
+                "sentence": effects.sentence(effect),
+            });
+            add(&mut line, &effect.value);
+            line
+        })
+        .collect();
+    let ratios: Vec<Json> = (effects.ratios.iter())
+        .map(|ratio| {
+            let mut line = json!({ "term": ratio.term });
+            add(&mut line, &ratio.value);
+            line
+        })
+        .collect();
+    json!({
+        "quantity": effects.quantity,
+        "response": effects.response.column(),
+        "group_effects": effects.options.with_groups,
+        "interval": effects.options.interval,
+        "rope": effects.options.rope,
+        "draws_used": effects.draws.0,
+        "draws": effects.draws.1,
+        "rows": effects.rows,
+        "remarks": effects.remarks,
+        "effects": told,
+        "ratio": effects.ratio,
+        "ratios": ratios,
+    })
+}
+
+/// Adds the numbers of a derived quantity to an object.
+fn add(line: &mut Json, value: &Derived) {
+    let summary = &value.summary;
+    let [low, high] = value.interval;
+    line["mean"] = json!(summary.mean);
+    line["median"] = json!(summary.q50);
+    line["sd"] = json!(summary.sd);
+    line["lower"] = json!(low);
+    line["upper"] = json!(high);
+    line["p_above"] = json!(value.above);
+    line["in_rope"] = json!(value.in_rope);
+    line["mcse_mean"] = json!(summary.mcse_mean);
+    line["ess_bulk"] = json!(summary.ess_bulk);
+    line["ess_tail"] = json!(summary.ess_tail);
+    line["rhat"] = json!(summary.rhat);
+}

@@ -129,7 +129,7 @@ pub enum Command {
     ///
     /// True values must rank evenly among posterior draws.
     Calibrate(CalibrateArgs),
-    /// Say how the outcome differs by each predictor, on its own scale, from a finished run
+    /// Say how the outcome differs by each predictor, in its own unit
     Effects(EffectsArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),

@@ -5,6 +5,7 @@
 //! [`Outcome`].
 
 mod advising;
+pub mod answering;
 pub mod calibrating;
 mod checking;
 pub mod command;

@@ -187,6 +187,10 @@ pub enum Command {
     Predict(u64, bool),
     /// Stop doing that.
     CancelPredict(u64),
+    /// Find what a run says of its outcome, predictor by predictor.
+    FindAnswers(u64),
+    /// Stop finding that.
+    CancelAnswers(u64),
     /// Ask where to export the predictions of a run.
     PickExportPredictions(u64),
     /// Export the predictions of a run.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::answering::Answered;
 use super::predicting::draws_of;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::likelihood::LikelihoodFit;
@@ -89,6 +90,8 @@ pub struct RunEntry {
     pub predicted: Task<Arc<Prediction>>,
     /// Whether those that are being made are with group effects.
     pub predicts_with_groups: bool,
+    /// Effects on the scale of the outcome.
+    pub answered: Task<Arc<Answered>>,
     /// Data and formula fitted by likelihood.
     pub fitting: Task<Arc<LikelihoodFit>>,
     /// How much its prior matters.
@@ -163,6 +166,7 @@ impl RunEntry {
             corrected_by: None,
             predicted: Task::default(),
             predicts_with_groups: true,
+            answered: Task::default(),
             fitting: Task::default(),
             prior_sensitivity: Task::default(),
             extras: Task::default(),

@@ -9,10 +9,21 @@ use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::likelihood::{LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
-use ergodic_analysis::predict::{PredictError, PredictOptions};
+use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions};
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 use ergodic_export::{likelihood as fit_files, predictions as files};
+
+impl Source {
+    /// The model that predicts.
+    pub(super) fn fitted(self, control: &Control) -> Result<Fitted, PredictError> {
+        match self {
+            Self::Job(job) => Fitted::of(&job),
+            Self::Recipe(recipe, folder) => Fitted::open(&recipe, &folder, control),
+        }
+    }
+}
 
 /// Draws of all chains: predictions of fewer are old.
 pub(super) fn draws_of(entry: &RunEntry) -> usize {
@@ -78,7 +89,7 @@ pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut
     }
 }
 
-/// Stops whatever predicts for runs that are not shown.
+/// Stops whatever predicts or answers for runs that are not shown.
 pub(super) fn cancel_hidden(state: &mut AppState) {
     let shown = state
         .selected_run
@@ -86,6 +97,7 @@ pub(super) fn cancel_hidden(state: &mut AppState) {
     for entry in &mut state.runs {
         if Some(entry.id) != shown {
             entry.predicted.cancel();
+            entry.answered.cancel();
         }
     }
 }

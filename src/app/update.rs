@@ -17,8 +17,8 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
-    calibrating, comparing, examples, extras, likelihood, picking, predicting, prior_preview,
-    prior_sensitivity, recalling, removing, resuming, scoring, trials,
+    answering, calibrating, comparing, examples, extras, likelihood, picking, predicting,
+    prior_preview, prior_sensitivity, recalling, removing, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -111,6 +111,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelPredict(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.predicted.cancel();
+            }
+        }
+        Command::FindAnswers(id) => answering::answer(state, id, fx),
+        Command::CancelAnswers(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.answered.cancel();
             }
         }
         Command::PickExportPredictions(id) => {

@@ -535,6 +535,15 @@ pub enum ChangeShown {
     Sd,
 }
 
+/// What predictors are while the expected outcome is followed along another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OthersHeld {
+    /// Numbers at their mean, categories at their most frequent level, in an average group
+    Typical,
+    /// As each row has them, averaged over the rows
+    Rows,
+}
+
 /// Reads `NAME=VALUE`.
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
@@ -569,6 +578,15 @@ pub struct EffectsArgs {
     /// Set a column to a value in all rows; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub at: Vec<(String, String)>,
+    /// Expected outcome along these predictors, comma separated; repeated by --by
+    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    pub along: Vec<String>,
+    /// Places along a number
+    #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000).map(|n| n as usize))]
+    pub places: usize,
+    /// What the other predictors are along one
+    #[arg(long, value_enum, default_value_t = OthersHeld::Typical, value_name = "OTHERS")]
+    pub others: OthersHeld,
     /// Expression of parameters, such as 'exp(10*b[age])'; may be repeated
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub expression: Vec<String>,

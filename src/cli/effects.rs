@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::args::{ChangeShown, EffectsArgs, EffectsUsed};
+use super::args::{ChangeShown, EffectsArgs, EffectsUsed, OthersHeld};
 use super::results::{decimals, digits, significant};
 use super::{Failure, output, progress, results};
 use ergodic_analysis::effects::{
-    Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, expressions,
+    Conditional, Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, Others,
+    expressions,
 };
 use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
@@ -34,15 +35,40 @@ pub fn effects(args: &EffectsArgs) -> Result<(), Failure> {
     } else {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(answers.effects.as_ref().map(|effects| text(effects, args)));
+        parts.extend(answers.along.iter().map(along_text));
         if !answers.expressions.is_empty() {
             parts.push(expressions_text(&answers, args));
         }
         output::result(&parts.join("\n"));
     }
-    for remark in answers.effects.iter().flat_map(|effects| &effects.remarks) {
-        output::note(remark);
+    let of_effects = answers.effects.iter().flat_map(|effects| &effects.remarks);
+    let mut told: Vec<&String> = Vec::new();
+    for remark in of_effects.chain(answers.along.iter().flat_map(|along| &along.remarks)) {
+        if !told.contains(&remark) {
+            output::note(remark);
+            told.push(remark);
+        }
     }
     Ok(())
+}
+
+/// The expected outcome along a predictor.
+fn along_text(along: &Conditional) -> String {
+    let mut header = vec![along.predictor.as_str()];
+    header.extend(along.by.as_deref());
+    header.extend(ESTIMATES.iter().chain(&DIAGNOSTICS));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for curve in &along.curves {
+        for point in &curve.points {
+            let mut cells = vec![point.at.label()];
+            cells.extend(curve.by.clone());
+            cells.extend(estimates(&point.value));
+            cells.extend(diagnostics(&point.value));
+            rows.push(cells);
+        }
+    }
+    let title = format!("Expected {} along {}\n", along.quantity, along.predictor);
+    title + &output::table(&header, &rows)
 }
 
 fn expressions_text(answers: &Answers, args: &EffectsArgs) -> String {
@@ -118,35 +144,49 @@ fn text(effects: &Effects, args: &EffectsArgs) -> String {
     text
 }
 
+/// Columns of what the draws say of a number, and of what their chains say of that.
+const ESTIMATES: [&str; 5] = ["mean", "mcse_mean", "sd", "lower", "upper"];
+const DIAGNOSTICS: [&str; 3] = ["ess_bulk", "ess_tail", "rhat"];
+
 fn numbers_header(has_rope: bool) -> Vec<&'static str> {
-    let mut names = vec!["mean", "mcse_mean", "sd", "lower", "upper", "p_above_0"];
+    let mut names = ESTIMATES.to_vec();
+    names.push("p_above_0");
     names.extend(has_rope.then_some("in_rope"));
-    names.extend(["ess_bulk", "ess_tail", "rhat"]);
+    names.extend(DIAGNOSTICS);
     names
 }
 
-/// Digits by Monte Carlo error, as in summaries.
 fn numbers(value: &Derived) -> Vec<String> {
+    let mut cells = estimates(value).to_vec();
+    cells.push(fixed(value.above, 3));
+    cells.extend(value.in_rope.map(|share| fixed(share, 3)));
+    cells.extend(diagnostics(value));
+    cells
+}
+
+/// Digits by Monte Carlo error, as in summaries.
+fn estimates(value: &Derived) -> [String; 5] {
     let summary = &value.summary;
     let by_error = |number: f64| decimals(Some(number), digits(summary.mcse_mean));
-    let mut cells = vec![
+    [
         by_error(value.mean()),
         significant(summary.mcse_mean, 2),
         significant(summary.sd, 3),
         by_error(value.interval[0]),
         by_error(value.interval[1]),
-        fixed(value.above, 3),
-    ];
-    cells.extend(value.in_rope.map(|share| fixed(share, 3)));
+    ]
+}
+
+fn diagnostics(value: &Derived) -> [String; 3] {
+    let summary = &value.summary;
     let missing = summary
         .missing
         .map_or("NA".to_owned(), |missing| missing.to_string());
-    cells.extend([
+    [
         decimals(summary.ess_bulk.map(f64::floor), 0),
         decimals(summary.ess_tail.map(f64::floor), 0),
         summary.rhat.map_or(missing, rhat_text),
-    ]);
-    cells
+    ]
 }
 
 /// Computes on a thread of its own, so that Ctrl-C ends the work.
@@ -165,12 +205,16 @@ fn run(args: &EffectsArgs) -> Result<Answers, Failure> {
         at: args.at.clone(),
     };
     let control = Control::default();
-    // Expressions alone need neither the data nor a model that explains an outcome.
-    let alone = !args.expression.is_empty()
+    let others = match args.others {
+        OthersHeld::Typical => Others::Typical,
+        OthersHeld::Rows => Others::Rows,
+    };
+    // Effects are what is asked where nothing else is. Expressions need neither the data nor a model that explains an outcome.
+    let is_asked = !(args.expression.is_empty() && args.along.is_empty());
+    let alone = is_asked
         && args.of.is_empty()
         && args.contrasts.is_empty()
-        && args.by.is_none()
-        && args.at.is_empty();
+        && (!args.along.is_empty() || (args.by.is_none() && args.at.is_empty()));
     let work = || -> Result<Answers, EffectsError> {
         let (draws, weights) = results.usable();
         let mut answers = Answers::default();
@@ -178,8 +222,16 @@ fn run(args: &EffectsArgs) -> Result<Answers, Failure> {
             let (texts, names) = (&args.expression, &results.variables);
             answers.expressions = expressions(texts, names, &draws, &weights, &options)?;
         }
+        if alone && args.along.is_empty() {
+            return Ok(answers);
+        }
+        let fitted = Fitted::open(&recipe, folder.path(), &control)?;
+        for name in &args.along {
+            let how = (others, args.places);
+            let found = fitted.along((&draws, &weights), name, how, &options, &control)?;
+            answers.along.push(found);
+        }
         if !alone {
-            let fitted = Fitted::open(&recipe, folder.path(), &control)?;
             let effects = fitted.effects(&draws, &weights, &options, &control)?;
             answers.effects = Some(Arc::new(effects));
         }

@@ -25,11 +25,12 @@ use ergodic_core::families::Link;
 use ergodic_core::formula::Elementwise;
 
 use crate::predict::{self, Fitted, INTERVAL, Posterior, PredictError};
-use averages::{Ask, Curve, averages};
+use averages::{Ask, Expectation, averages};
 use derived::Layout;
 use what_if::{Change, Rows, To, ends};
 
 mod averages;
+mod conditional;
 mod derived;
 mod expression;
 #[cfg(test)]
@@ -37,11 +38,14 @@ mod tests;
 mod what_if;
 mod words;
 
+pub use conditional::{Conditional, Curve, CurvePoint, Others, Place};
 pub use derived::Derived;
 pub use expression::{ExpressionError, ExpressionValue, expressions};
 
 /// Expected outcomes that are affordable in all where the user sets no number of draws: about a minute of one core.
 const EVALUATIONS: usize = 4_000_000_000;
+/// Parameters of all draws that are held at once, at most: 400 MB.
+const VALUES: usize = 50_000_000;
 /// Draws that are used at least, if there are as many.
 const LEAST_DRAWS: usize = 400;
 /// Levels of a predictor that nobody asked for by name, at most.
@@ -255,8 +259,8 @@ impl Fitted {
             .map(|it| it.levels.as_ref().map_or(3, |l| l.0.len()))
             .sum();
         let evaluations = rows.len() * (questions + 1) * settings.len();
-        let affordable = (EVALUATIONS / evaluations.max(1)).max(LEAST_DRAWS);
-        let layout = Layout::of(draws, weights, options.draws.unwrap_or(affordable));
+        let most = self.most_draws(draws, evaluations, options, control)?;
+        let layout = Layout::of(draws, weights, most);
         let posterior = self.posterior_of(draws, weights, &layout.places(draws), control)?;
         let row_weights = self.row_weights.as_deref();
         let mut found: Vec<(String, Contrast, Option<(String, String)>, Vec<f64>)> = Vec::new();
@@ -335,7 +339,7 @@ impl Fitted {
         let effects = effects.collect();
         let ratio = ratio(&self.response, &posterior);
         let ratios = if ratio.is_some() {
-            self.ratios(&posterior, &layout, options)?
+            self.ratios(&posterior, &layout, &asked, options)?
         } else {
             Vec::new()
         };
@@ -355,6 +359,29 @@ impl Fitted {
                 .map(|it| (it.column.name.clone(), it.sd))
                 .collect(),
         })
+    }
+
+    /// Most draws to use where `evaluations` expected outcomes are asked of each: what the user says, or what is affordable.
+    fn most_draws(
+        &self,
+        draws: &[&DrawList],
+        evaluations: usize,
+        options: &EffectsOptions,
+        control: &Control,
+    ) -> Result<usize, EffectsError> {
+        let first = draws.iter().position(|chain| !chain.is_empty());
+        let (None, Some(first)) = (options.draws, first) else {
+            return Ok(options.draws.unwrap_or(LEAST_DRAWS));
+        };
+        let held = VALUES / self.model.params().len().max(1);
+        let one = self.posterior_of(draws, &[], &[(first, 0)], control)?;
+        // Of an expected outcome that is the linear predictor each draw is asked once, however many rows there are.
+        let affordable = if Expectation::of(&one).is_linear() {
+            usize::MAX
+        } else {
+            EVALUATIONS / evaluations.max(1)
+        };
+        Ok(affordable.min(held).max(LEAST_DRAWS))
     }
 
     /// The predictors that are asked for.
@@ -473,15 +500,18 @@ impl Fitted {
         set.collect()
     }
 
-    /// exp of the coefficients.
+    /// exp of the coefficients of terms with a predictor that is asked for.
     fn ratios(
         &self,
         posterior: &Posterior,
         layout: &Layout,
+        asked: &[Asked<'_>],
         options: &EffectsOptions,
     ) -> Result<Vec<Ratio>, EffectsError> {
         let terms = self.terms.iter().zip(&posterior.coefficients);
-        let terms = terms.filter(|(term, _)| !term.factors().is_empty());
+        // The intercept belongs to no predictor.
+        let of = |column: &str| asked.iter().any(|it| it.column.name == column);
+        let terms = terms.filter(|(term, _)| term.factors().iter().any(|it| of(it.column())));
         let values: Vec<(ParamId, Vec<f64>)> = terms
             .map(|(term, draws)| {
                 let name = ParamId::named(term.as_str());
@@ -660,7 +690,7 @@ impl EffectsOptions {
 
 /// What exp of a coefficient is.
 fn ratio(response: &ResponseInfo, posterior: &Posterior) -> Option<&'static str> {
-    match (Curve::of(posterior).link, response.kind.function()) {
+    match (Expectation::of(posterior).link, response.kind.function()) {
         (Link::Logit, _) => Some("odds ratio"),
         (Link::Log, _) if matches!(response.kind, ResponseKind::Count { .. }) => Some("rate ratio"),
         (Link::Log, _) => Some("ratio of means"),

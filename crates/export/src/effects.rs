@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::number::or_na;
+use super::number::{or_na, shortest};
 use super::spreadsheet::inert;
 use super::{ExportError, write_file};
-use ergodic_analysis::effects::{Derived, Effects, ExpressionValue};
+use ergodic_analysis::effects::{
+    Conditional, Curve, CurvePoint, Derived, Effects, ExpressionValue, Place,
+};
 
 /// The columns of a table of effects; `NA` stands where there is no number.
 const HEADER: [&str; 15] = [
@@ -36,6 +38,8 @@ const HEADER: [&str; 15] = [
 pub struct Answers {
     /// Effects of predictors, where they were asked for.
     pub effects: Option<Arc<Effects>>,
+    /// Expected outcomes along predictors.
+    pub along: Vec<Conditional>,
     /// Expressions of reported quantities.
     pub expressions: Vec<ExpressionValue>,
 }
@@ -61,7 +65,26 @@ fn lines(answers: &Answers) -> Vec<Line<'_>> {
         .effects
         .iter()
         .flat_map(|effects| effect_lines(effects));
-    effects.chain(expressions).collect()
+    let along = answers.along.iter().flat_map(along_lines);
+    effects.chain(along).chain(expressions).collect()
+}
+
+/// Expected outcomes, with the place where a contrast has what it compares.
+fn along_lines(along: &Conditional) -> impl Iterator<Item = Line<'_>> {
+    along.curves.iter().flat_map(move |curve| {
+        let set = along.by.as_ref().zip(curve.by.as_ref());
+        let by = set.map_or(String::new(), |(name, value)| format!("{name}={value}"));
+        curve.points.iter().map(move |point| Line {
+            quantity: "expected",
+            predictor: &along.predictor,
+            contrast: match &point.at {
+                Place::Number(x) => shortest(*x),
+                Place::Level(level) => level.clone(),
+            },
+            by: by.clone(),
+            value: &point.value,
+        })
+    })
 }
 
 fn effect_lines(effects: &Effects) -> Vec<Line<'_>> {
@@ -144,7 +167,32 @@ pub fn to_json(answers: &Answers) -> Json {
         line
     });
     json["expressions"] = told.collect();
+    json["along"] = answers.along.iter().map(along_json).collect();
     json
+}
+
+fn along_json(along: &Conditional) -> Json {
+    let curve = |curve: &Curve| {
+        let point = |point: &CurvePoint| {
+            let mut line = match &point.at {
+                Place::Number(x) => json!({ "at": x }),
+                Place::Level(level) => json!({ "at": level }),
+            };
+            add(&mut line, &point.value);
+            line
+        };
+        let set = along.by.as_ref().zip(curve.by.as_ref());
+        json!({
+            "by": set.map(|(name, value)| json!({ name: value })),
+            "points": curve.points.iter().map(point).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "quantity": along.quantity,
+        "predictor": along.predictor,
+        "remarks": along.remarks,
+        "curves": along.curves.iter().map(curve).collect::<Vec<_>>(),
+    })
 }
 
 fn effects_json(effects: &Effects) -> Json {

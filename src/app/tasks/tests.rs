@@ -208,6 +208,7 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::Estimate(options),
         Command::StartRun,
         Command::Predict(entry.id, true),
+        Command::FindAnswers(entry.id),
         Command::EstimateRun(entry.id),
         Command::CheckPrior(entry.id),
         Command::Correct(entry.id, Some(Order::Linear)),
@@ -265,6 +266,10 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
         entry.predicted.refusal(),
         Some("The predictions were cancelled")
     );
+    assert_eq!(
+        entry.answered.refusal(),
+        Some("Finding the answers was cancelled")
+    );
     // What was cancelled can be asked for again, of the model that was.
     session.send(Command::Undo);
     for act in acts(&session).split_off(4) {
@@ -280,6 +285,7 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
     );
     let entry = &state.runs[0];
     assert!(entry.predicted.done().is_some() && entry.fitting.done().is_some());
+    assert!(entry.answered.done().is_some());
     assert!(entry.prior_sensitivity.done().is_some() && entry.correction.done().is_some());
 }
 
@@ -296,6 +302,7 @@ fn the_newest_request_counts_and_the_older_one_is_told_to_stop() {
                 | Command::CheckPrior(_)
                 | Command::Correct(..)
                 | Command::Predict(..)
+                | Command::FindAnswers(_)
         );
         if is_one_more {
             continue;

@@ -13,6 +13,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, landmarks};
 
+mod answers;
 mod bottom;
 mod chains;
 mod clusters;
@@ -53,6 +54,7 @@ mod words;
 /// All panes, in the order of their tabs. A new one is a file that implements [`pane::Pane`], its `mod` above, and its line
 /// here.
 pub static PANES: &[PaneEntry] = &[
+    PaneEntry::of::<answers::Answers>(),
     PaneEntry::of::<panes::Trace>(),
     PaneEntry::of::<panes::Rank>(),
     PaneEntry::of::<panes::Autocorrelation>(),

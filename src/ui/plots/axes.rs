@@ -406,6 +406,15 @@ pub fn padded((low, high): (f64, f64), share: f64) -> (f64, f64) {
     (low - pad, high + pad)
 }
 
+/// Ends of the finite ones of `values`, with `share` of their distance added at both ends.
+pub fn range(values: impl Iterator<Item = f64>, share: f64) -> (f64, f64) {
+    let finite = values.filter(|value| value.is_finite());
+    let ends = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    padded(ends, share)
+}
+
 /// A colour with an opacity from the design tokens.
 pub fn faded(color: Color32, alpha: f32) -> Color32 {
     color.gamma_multiply(alpha)

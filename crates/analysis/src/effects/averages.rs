@@ -150,12 +150,12 @@ impl Sum {
 
 /// From the linear predictor to the expected outcome.
 #[derive(Clone, Copy)]
-pub(super) struct Curve {
+pub(super) struct Expectation {
     pub link: Link,
     function: Option<Elementwise>,
 }
 
-impl Curve {
+impl Expectation {
     pub fn of(posterior: &Posterior) -> Self {
         Self {
             link: posterior.outcomes[0].family().definition().link,
@@ -164,7 +164,7 @@ impl Curve {
     }
 
     /// Whether the expected outcome is the linear predictor.
-    fn is_linear(self) -> bool {
+    pub fn is_linear(self) -> bool {
         self.link == Link::Identity && self.function.is_none()
     }
 
@@ -198,7 +198,7 @@ pub(super) fn averages(
     control: &Control,
 ) -> Result<Averages, EffectsError> {
     let vectors = Vectors::of(posterior);
-    let curve = Curve::of(posterior);
+    let curve = Expectation::of(posterior);
     let draws = posterior.len();
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..rows.len()).map(weight).sum();
@@ -321,7 +321,7 @@ impl Block {
         &mut self,
         tile: &Tile,
         vectors: &Vectors<'_>,
-        curve: Curve,
+        curve: Expectation,
         asks: &[Ask],
         weight: impl Fn(usize) -> f64,
         [base, change]: &mut [Vec<f64>; 2],

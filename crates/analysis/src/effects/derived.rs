@@ -127,7 +127,8 @@ impl Layout {
 fn share(values: &[f64], weights: Option<&[f64]>, holds: &dyn Fn(f64) -> bool) -> f64 {
     let weight = |s: usize| weights.map_or(1.0, |weights| weights[s]);
     let held = (0..values.len()).filter(|&s| holds(values[s])).map(weight);
-    (held.sum::<f64>() / values.len() as f64).clamp(0.0, 1.0)
+    // An empty sum is a negative zero.
+    (held.sum::<f64>() / values.len() as f64).clamp(0.0, 1.0) + 0.0
 }
 
 /// Quantiles that leave the same probability on both sides; NaN where a draw is not finite.

@@ -394,39 +394,134 @@ fn sentences_have_the_unit_and_the_digits_that_are_known() {
     assert!(number.len() <= 4, "{number}");
 }
 
+/// The model of `tests/reference/effects/data.csv` and the draws of `effects.R`, in the order of its parameters.
+fn reference(template: &str, formula: &str) -> (Fitted, Vec<DrawList>) {
+    let source = folder().join("data.csv").display().to_string();
+    let fitted = fitted(&Recipe::new(&source, template, formula));
+    let text = std::fs::read_to_string(folder().join(format!("draws_{template}.csv"))).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = |name: &str| names.iter().position(|it| *it == name).unwrap();
+    let params = fitted.model.params().iter();
+    let order: Vec<usize> = params.map(|it| place(it.name.as_str())).collect();
+    assert_eq!(order.len(), names.len());
+    let draws: Vec<Vec<f64>> = lines
+        .map(|line| {
+            let all: Vec<f64> = line
+                .split(',')
+                .map(|it| it.trim().parse().unwrap())
+                .collect();
+            order.iter().map(|&j| all[j]).collect()
+        })
+        .collect();
+    let chains = draws.chunks(60).map(list).collect();
+    (fitted, chains)
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/effects")
+}
+
+const MODELS: [(&str, &str); 2] = [
+    ("logistic", "y ~ x*f + log(z) + t"),
+    ("poisson", "k ~ x*z + f + offset(log(e))"),
+];
+
+fn near(here: f64, there: &str) -> bool {
+    let there: f64 = there.parse().unwrap();
+    (here - there).abs() < 1e-8 * there.abs().max(1e-3)
+}
+
+/// Expected outcomes along predictors, with the others typical and averaged over the rows, as `effects.R` has them.
+#[test]
+fn expected_outcomes_along_a_predictor_are_those_of_plain_r() {
+    let reference_file = std::fs::read_to_string(folder().join("along.csv")).unwrap();
+    let mut compared = 0;
+    for (template, formula) in MODELS {
+        let (fitted, chains) = reference(template, formula);
+        let lists: Vec<&DrawList> = chains.iter().collect();
+        for line in reference_file.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+            let [model, predictor, others, by] = [0, 1, 2, 3].map(|k| cells[k]);
+            if model != template {
+                continue;
+            }
+            let others = match others {
+                "rows" => Others::Rows,
+                _ => Others::Typical,
+            };
+            let options = EffectsOptions {
+                by: (!by.is_empty()).then(|| "f".to_owned()),
+                ..EffectsOptions::default()
+            };
+            let control = Control::default();
+            let how = (others, 5);
+            let made = fitted.along((&lists, &[]), predictor, how, &options, &control);
+            let made = made.unwrap();
+            let curve = made
+                .curves
+                .iter()
+                .find(|curve| curve.by.as_deref().unwrap_or("") == by);
+            let is_here = |point: &&CurvePoint| match point.at {
+                Place::Number(x) => near(x, cells[4]),
+                Place::Level(_) => false,
+            };
+            let value = &curve.unwrap().points.iter().find(is_here).unwrap().value;
+            let here = [
+                value.mean(),
+                value.summary.sd.unwrap(),
+                value.interval[0],
+                value.summary.q50.unwrap(),
+                value.interval[1],
+            ];
+            for (k, here) in here.into_iter().enumerate() {
+                assert!(near(here, cells[5 + k]), "{line}: {here}");
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, reference_file.lines().count() - 1);
+}
+
+#[test]
+fn along_a_predictor_the_others_are_said_and_what_was_observed_stands_behind() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "mixed", "y ~ x + f + (1 | g)"));
+    let draws = list(&some(fitted.model.params().len(), 40));
+    let along = |name: &str| {
+        let (options, control) = (EffectsOptions::default(), Control::default());
+        let how = (Others::Typical, 3);
+        fitted.along((&[&draws], &[]), name, how, &options, &control)
+    };
+    let x = along("x").unwrap();
+    let places: Vec<String> = x.curves[0]
+        .points
+        .iter()
+        .map(|point| point.at.label())
+        .collect();
+    assert_eq!(places, ["0.5", "5.5", "10.5"]);
+    assert_eq!(x.remarks, ["With f a in an average group"]);
+    assert_eq!(x.observed.len(), 30);
+    assert_eq!(x.observed[1], [7.5, 9.5]);
+    let f = along("f").unwrap();
+    assert_eq!(f.curves[0].points.len(), 3);
+    assert!(f.remarks[0].starts_with("With x 5."), "{:?}", f.remarks);
+    let mean = (0..30)
+        .step_by(3)
+        .map(|i| 1.5 + f64::from(i * 7 % 11) + f64::from(i % 4))
+        .sum::<f64>()
+        / 10.0;
+    assert!((f.observed[0][1] - mean).abs() < 1e-12 && f.observed.len() == 3);
+    assert!(along("g").unwrap_err().to_string().contains("no predictor"));
+}
+
 /// Numbers of `tests/reference/effects/effects.R`, from the draws that it wrote.
 #[test]
 fn effects_are_those_of_plain_r_from_the_same_draws() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/effects");
-    let reference = std::fs::read_to_string(folder.join("effects.csv")).unwrap();
-    let source = folder.join("data.csv").display().to_string();
+    let reference_file = std::fs::read_to_string(folder().join("effects.csv")).unwrap();
     let mut compared = 0;
-    for (template, formula) in [
-        ("logistic", "y ~ x*f + log(z) + t"),
-        ("poisson", "k ~ x*z + f + offset(log(e))"),
-    ] {
-        let fitted = fitted(&Recipe::new(&source, template, formula));
-        let text = std::fs::read_to_string(folder.join(format!("draws_{template}.csv"))).unwrap();
-        let mut lines = text.lines();
-        let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-        let place = |name: &str| names.iter().position(|it| *it == name).unwrap();
-        let order: Vec<usize> = fitted
-            .model
-            .params()
-            .iter()
-            .map(|it| place(it.name.as_str()))
-            .collect();
-        assert_eq!(order.len(), names.len());
-        let draws: Vec<Vec<f64>> = lines
-            .map(|line| {
-                let all: Vec<f64> = line
-                    .split(',')
-                    .map(|it| it.trim().parse().unwrap())
-                    .collect();
-                order.iter().map(|&j| all[j]).collect()
-            })
-            .collect();
-        let chains: Vec<DrawList> = draws.chunks(60).map(list).collect();
+    for (template, formula) in MODELS {
+        let (fitted, chains) = reference(template, formula);
         let lists: Vec<&DrawList> = chains.iter().collect();
         let options = |by: Option<&str>| EffectsOptions {
             pairs: vec!["f".to_owned()],
@@ -439,7 +534,7 @@ fn effects_are_those_of_plain_r_from_the_same_draws() {
         };
         let plain = effects(&fitted, &lists, &options(None));
         let by_f = effects(&fitted, &lists, &options(Some("f")));
-        for line in reference.lines().skip(1) {
+        for line in reference_file.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').map(str::trim).collect();
             let [model, predictor, contrast, by] = [0, 1, 2, 3].map(|k| cells[k]);
             if model != template {
@@ -465,14 +560,10 @@ fn effects_are_those_of_plain_r_from_the_same_draws() {
                 value.above,
             ];
             for (k, here) in here.into_iter().enumerate() {
-                let there: f64 = cells[4 + k].parse().unwrap();
-                assert!(
-                    (here - there).abs() < 1e-8 * there.abs().max(1e-3),
-                    "{line}: {here} for {there}"
-                );
+                assert!(near(here, cells[4 + k]), "{line}: {here}");
             }
             compared += 1;
         }
     }
-    assert_eq!(compared, reference.lines().count() - 1);
+    assert_eq!(compared, reference_file.lines().count() - 1);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ergodic_core::design::coding::{Coding, NewRows};
 use ergodic_core::design::columns::plural;
+use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::{ColumnInfo, Columns, DesignError, Labels, MemoryColumns, Values};
 use ergodic_core::formula::{Elementwise, Factor, Function, Operator};
 use ergodic_data::table::Table;
@@ -101,6 +102,32 @@ impl<'a> Rows<'a> {
             (_, Held::Numbers(values)) => Some(values.clone()),
             (_, Held::Labels(_)) => None,
         }
+    }
+
+    /// The place among `levels` of each row's value of a column; rare levels that were merged have that of the level that they are now.
+    pub fn places(&self, name: &str, levels: &[String]) -> Vec<Option<usize>> {
+        let Some(col) = self.table.position(name) else {
+            return vec![None; self.len()];
+        };
+        let labels = self.table.labels(col);
+        let place = |label: &str| levels.iter().position(|level| level == label);
+        let rare = place(OTHER);
+        let known = labels.levels.iter().map(|label| place(label).or(rare));
+        let known: Vec<Option<usize>> = known.collect();
+        let code = |&row: &u32| labels.codes[row as usize] as usize;
+        let of = |row| known.get(code(row)).copied().flatten();
+        self.rows.iter().map(of).collect()
+    }
+
+    /// The most frequent of a column's `levels`, the first of those that are equally frequent.
+    pub fn most_frequent(&self, name: &str, levels: &[String]) -> Option<String> {
+        let mut counts = vec![0_usize; levels.len()];
+        for place in self.places(name, levels).into_iter().flatten() {
+            counts[place] += 1;
+        }
+        let most = counts.iter().max()?;
+        let first = counts.iter().position(|count| count == most)?;
+        levels.get(first).cloned()
     }
 
     /// The rows of `range` as they would be coded after `changes`.

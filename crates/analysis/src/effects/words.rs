@@ -1,7 +1,7 @@
 //! Effects in plain words, in the unit of the outcome, with as many digits as the draws tell.
 
 use ergodic_base::numerals::{brief, fixed};
-use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
 use super::{Contrast, Derived, Effect, Effects};
 
@@ -19,27 +19,44 @@ pub(super) fn noun(contrast: &Contrast) -> String {
     }
 }
 
-/// Decimals up to the first digit that a Monte Carlo error moves, no more than two digits of the standard deviation.
+/// Decimals up to the first digit that the Monte Carlo error moves or, if that comes earlier, to the first digit of the standard
+/// deviation.
 fn decimals(value: &Derived, factor: f64) -> usize {
-    let place = |x: Option<f64>, more: f64| {
+    let place = |x: Option<f64>| {
         let x = factor * x?.abs();
-        (x > 0.0 && x.is_finite()).then(|| (more - x.log10().floor()).clamp(0.0, 12.0) as usize)
+        (x > 0.0 && x.is_finite()).then(|| (-x.log10().floor()).clamp(0.0, 12.0) as usize)
     };
-    let by_error = place(value.summary.mcse_mean, 0.0);
-    let by_spread = place(value.summary.sd, 1.0);
+    let by_error = place(value.summary.mcse_mean);
+    let by_spread = place(value.summary.sd);
     match (by_error, by_spread) {
         (Some(a), Some(b)) => a.min(b),
         (a, b) => a.or(b).unwrap_or(3),
     }
 }
 
+/// Whether outcomes are shares of successes.
+pub(super) fn is_share(response: &ResponseInfo) -> bool {
+    matches!(
+        response.kind,
+        ResponseKind::Binary { .. } | ResponseKind::Successes
+    )
+}
+
 impl Effects {
     /// Whether outcomes are shares, whose differences are percentage points.
     pub fn is_share(&self) -> bool {
-        matches!(
-            self.response.kind,
-            ResponseKind::Binary { .. } | ResponseKind::Successes
-        )
+        is_share(&self.response)
+    }
+
+    /// The predictors that there are effects of, each once, in the order of the formula.
+    pub fn predictors(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for effect in &self.effects {
+            if names.last() != Some(&effect.predictor.as_str()) {
+                names.push(&effect.predictor);
+            }
+        }
+        names
     }
 
     /// Whether an effect is the one of its predictor that a sentence tells: that of one unit, of one standard deviation where a
@@ -80,11 +97,7 @@ impl Effects {
                 self.quantity
             );
         }
-        let (factor, unit) = if self.is_share() {
-            (100.0, " percentage points")
-        } else {
-            (1.0, "")
-        };
+        let factor = if self.is_share() { 100.0 } else { 1.0 };
         let digits = decimals(value, factor);
         // Without the sign of a rounded zero.
         let number = |x: f64| {
@@ -99,6 +112,12 @@ impl Effects {
                 text
             }
         };
+        let amount = number(mean.abs());
+        let unit = match (self.is_share(), amount.as_str()) {
+            (true, "1") => " percentage point",
+            (true, _) => " percentage points",
+            (false, _) => "",
+        };
         let way = if mean < 0.0 { "lower" } else { "higher" };
         let [low, high] = value.interval.map(number);
         let percent = brief(100.0 * self.options.interval);
@@ -108,9 +127,8 @@ impl Effects {
             ""
         };
         format!(
-            "{change}{set}, the {} is on average {}{unit} {way} ({percent} % interval {low} to {high}){settled}",
+            "{change}{set}, the {} is on average {amount}{unit} {way} ({percent} % interval {low} to {high}){settled}",
             self.quantity,
-            number(mean.abs()),
         )
     }
 }

@@ -9,6 +9,7 @@ use egui_tiles::{
 };
 
 use super::PANES;
+use super::answers::Answers;
 use super::layout::{layout_of, tree_of};
 use super::pane::{Home, Kept, Pane as _, PaneEntry, find};
 use super::panes::{Bias, Density, PaneViews, Rank, Trace, Variable};
@@ -180,14 +181,18 @@ pub fn dock_ui(
     for (id, shown) in shown {
         tree.set_visible(id, shown);
     }
-    // The trace is for live runs; what a finished one says is in ranks and densities.
+    // The trace is for live runs; a finished one says what it found, or how its chains agree where it explains no outcome.
     let now = (entry.id, run.is_finished());
     if view.seen != Some(now) {
-        let front = if now.1 { Rank::ID } else { Trace::ID };
-        // Only where one of the two is in front already: somebody who looks at something else goes on doing so.
+        let front = match now.1 {
+            true if Answers::shows(&of).is_ok() => Answers::ID,
+            true => Rank::ID,
+            false => Trace::ID,
+        };
+        // Only where one of these is in front already: somebody who looks at something else goes on doing so.
         let active = tree.active_tiles();
         let shown = |id: &TileId| match tree.tiles.get(*id) {
-            Some(Tile::Pane(pane)) => [Trace::ID, Rank::ID].contains(&pane.id),
+            Some(Tile::Pane(pane)) => [Answers::ID, Trace::ID, Rank::ID].contains(&pane.id),
             _ => false,
         };
         if active.iter().any(shown) {

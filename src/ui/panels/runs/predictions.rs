@@ -10,7 +10,7 @@ use crate::app::entry::Prediction;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::plots::axes::{self, Axes, padded};
+use crate::ui::plots::axes::{self, Axes};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
 use crate::ui::plots::marks::Marks;
@@ -233,7 +233,7 @@ fn square_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
     let values = bins
         .iter()
         .flat_map(|bin| [bin.predicted, bin.observed, bin.range[0], bin.range[1]]);
-    let (low, high) = range(values);
+    let (low, high) = axes::range(values, 0.05);
     let title = format!("predicted {quantity}");
     let summary = format!(
         "Observed shares against the predicted {quantity} in {} groups of rows",
@@ -310,8 +310,8 @@ fn square_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
 fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
     let t = tokens();
     let p = Palette::of(ui);
-    let x = range(points.iter().map(|point| point[0]));
-    let y = range(points.iter().map(|point| point[1]));
+    let x = axes::range(points.iter().map(|point| point[0]), 0.05);
+    let y = axes::range(points.iter().map(|point| point[1]), 0.05);
     let summary = format!(
         "Observed outcomes against predicted ones, {} rows",
         points.len()
@@ -350,13 +350,4 @@ fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
             points[row][column]
         })
     });
-}
-
-/// Ends of finite values with a little room.
-fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let finite = values.filter(|value| value.is_finite());
-    let ends = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    padded(ends, 0.05)
 }

@@ -157,6 +157,9 @@ fn a_stale_run_says_so_instead_of_its_verdict() {
 fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
     let mut harness = page_harness(session, runs_ui);
     harness.run_steps(3);
+    // What the pane in front asks for by itself is no act of a user.
+    let by_user = |command: &Command| !matches!(command, Command::FindAnswers(_));
+    harness.state_mut().sent.retain(by_user);
     harness
 }
 
@@ -298,6 +301,7 @@ fn the_export_menu_writes_where_it_was_told_without_a_dialog() {
 fn every_pane_and_depth_shows_a_run() {
     let mut harness = page(finished("sgld-cv"));
     for tab in [
+        "Answers",
         "Rank",
         "Autocorrelation",
         "Trace",
@@ -595,7 +599,7 @@ fn clusters_of_a_mixture_are_listed() {
 
 /// The tab that is in front in the group of the trace.
 fn front(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
-    ["Trace", "Rank", "Summary"]
+    ["Answers", "Trace", "Rank", "Summary"]
         .into_iter()
         .filter(|label| {
             harness.get_all_by_role(Role::Tab).any(|tab| {
@@ -608,11 +612,11 @@ fn front(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
 }
 
 #[test]
-fn a_live_run_shows_its_trace_and_a_finished_one_its_ranks() {
+fn a_live_run_shows_its_trace_and_a_finished_one_its_answers() {
     let harness = page(session("metropolis", 1_000_000));
     assert!(front(&harness).contains(&"Trace".to_owned()));
     let harness = page(finished("nuts"));
-    assert!(front(&harness).contains(&"Rank".to_owned()));
+    assert!(front(&harness).contains(&"Answers".to_owned()));
     assert!(!front(&harness).contains(&"Trace".to_owned()));
     // Tabs of other models stay away.
     for tab in ["Clusters", "Groups"] {
@@ -679,7 +683,7 @@ fn a_narrow_window_has_the_table_as_a_tab_and_the_layout_goes_back() {
     harness.get_by_label("Runs");
     harness.state_mut().view.reset_layout();
     harness.run_steps(3);
-    assert!(front(&harness).contains(&"Rank".to_owned()));
+    assert!(front(&harness).contains(&"Answers".to_owned()));
     harness.set_size(eframe::egui::vec2(1280.0, 760.0));
     harness.run_steps(3);
     assert!(!names(&harness).is_empty());
@@ -777,7 +781,7 @@ fn a_pane_that_was_chosen_is_kept_with_the_project() {
     harness.run_steps(4);
     let kept = harness.state().session.state.panes.clone();
     let text = toml::to_string(&kept).unwrap();
-    assert!(text.contains("front = 2"), "{text}");
+    assert!(text.contains("front = 3"), "{text}");
     let project = harness.state().session.state.to_project();
     assert_eq!(project.view.panes, kept);
     // Another window that opens it shows the same pane.

@@ -1,0 +1,139 @@
+//! Answers of finished runs on the scale of the outcome, on threads of their own.
+
+use std::sync::Arc;
+
+use super::correcting::source;
+use super::entry::RunEntry;
+use super::predicting::draws_of;
+use super::state::AppState;
+use super::tasks::{Effects, Ended};
+use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions, Others};
+use ergodic_base::draws::DrawList;
+use ergodic_core::samplers::weight_column;
+
+/// Predictors with a picture: more than anybody scrolls through.
+const PICTURES: usize = 40;
+/// Places along a predictor: a smooth curve in the widest pane.
+const PLACES: usize = 41;
+
+/// What a run says of the outcome, predictor by predictor.
+#[derive(Debug)]
+pub struct Answered {
+    /// Effects of all predictors.
+    pub effects: effects::Effects,
+    /// The expected outcome along each predictor, in the order of the effects.
+    pub curves: Vec<Conditional>,
+    /// Draws of the run when they were made.
+    pub draws: usize,
+}
+
+impl RunEntry {
+    /// Answers from the draws as they are, once they are there.
+    pub fn answers(&self) -> Option<&Arc<Answered>> {
+        let done = self.answered.done();
+        done.filter(|done| done.draws == draws_of(self))
+    }
+}
+
+/// Finds the answers of a run, unless that is done or being done.
+pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if entry.is_active() || entry.answers().is_some() || entry.answered.working().is_some() {
+        return;
+    }
+    entry.answered.forget();
+    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
+        entry
+            .answered
+            .refuse("Draws without a recipe have no predictors whose effects could be told");
+        return;
+    };
+    let draws = draws_of(entry);
+    let weights = view.weights(weight_column(&entry.info_names()));
+    let going = state.begin(
+        fx,
+        ("Finding the answers of", &title),
+        move |control| {
+            let fitted = source.fitted(control)?;
+            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
+            let options = EffectsOptions::default();
+            let effects = fitted.effects(&lists, &weights, &options, control)?;
+            let mut curves = Vec::new();
+            for predictor in effects.predictors().into_iter().take(PICTURES) {
+                let how = (Others::Typical, PLACES);
+                curves.push(fitted.along((&lists, &weights), predictor, how, &options, control)?);
+            }
+            Ok::<_, EffectsError>(Arc::new(Answered {
+                effects,
+                curves,
+                draws,
+            }))
+        },
+        move |state, ended, _fx| {
+            let Some(entry) = state.run_mut(id) else {
+                return;
+            };
+            // The pane asks for what nobody asked for yet.
+            let is_cancelled = matches!(ended, Ended::Cancelled);
+            entry.answered.end(ended);
+            if is_cancelled {
+                entry.answered.refuse("Finding the answers was cancelled");
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.answered.begin(going);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::testing::Session;
+    use crate::app::{Command, Page};
+    use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn answers_are_for_the_run_that_is_shown_and_for_the_draws_that_it_has() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let id = session.state.runs[0].id;
+        session.send(Command::GoTo(Page::Runs));
+        let work = session.begin(Command::FindAnswers(id)).remove(0);
+        // Asked twice is asked once.
+        assert!(session.begin(Command::FindAnswers(id)).is_empty());
+        let flag = session.state.runs[0].answered.working().unwrap().flag();
+        session.send(Command::GoTo(Page::Data));
+        assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
+        session.end(work());
+        assert!(session.state.runs[0].answered.is_idle() && !session.state.is_busy());
+        session.send(Command::SelectRun(id));
+        session.send(Command::FindAnswers(id));
+        let answers = session.state.runs[0].answers().unwrap();
+        assert_eq!(answers.draws, 30);
+        assert_eq!(answers.curves.len(), answers.effects.predictors().len());
+        let sentences = |session: &Session, id: u64| -> Vec<String> {
+            let answers = session.state.run(id).unwrap().answers().unwrap();
+            let effects = &answers.effects;
+            effects
+                .effects
+                .iter()
+                .map(|it| effects.sentence(it))
+                .collect()
+        };
+        // A run read from its folder reads its data again and says the same.
+        let folder = session.state.runs[0].place().unwrap().to_owned();
+        session.send(Command::Open(folder));
+        let read = session.state.selected().unwrap().id;
+        session.send(Command::FindAnswers(read));
+        assert_eq!(sentences(&session, id), sentences(&session, read));
+    }
+}

@@ -1,0 +1,356 @@
+//! What a finished run says of the outcome: one sentence and one picture per predictor.
+
+use eframe::egui::{
+    Color32, Frame, Margin, Mesh, Rect, ScrollArea, Sense, Shape, Stroke, Ui, pos2, vec2,
+};
+
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
+use crate::app::Command;
+use crate::app::answering::Answered;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::axes::{self, Axes};
+use crate::ui::plots::data_table::{PlotData, data_table_ui};
+use crate::ui::plots::legend::{Sign, legend_line};
+use crate::ui::plots::marks::{self, Marks};
+use crate::ui::plots::{IntervalRow, interval_ui};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::{self, number, progress, verdict_icon};
+use ergodic_analysis::effects::{Conditional, CurvePoint, Effect, Place};
+use ergodic_base::param::ParamId;
+use ergodic_diagnostics::Verdict;
+
+/// Height of a curve with its axes.
+const CURVE: f32 = 200.0;
+/// Radius of an observed outcome.
+const SMALL_DOT: f32 = 2.0;
+/// Sentences of one predictor, at most: levels of a long list are read off the picture.
+const SENTENCES: usize = 6;
+
+/// Effects on the scale of the outcome.
+#[derive(Default)]
+pub(super) struct Answers;
+
+impl Pane for Answers {
+    const ID: &'static str = "answers";
+    const TITLE: &'static str = "Answers";
+    const ICON: char = icons::CHART_LINE;
+    const ABOUT: &'static str = "How the outcome differs by each predictor, on its own scale";
+    const HOME: Home = Home::Above;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        if of.entry.can_predict() {
+            Ok(())
+        } else {
+            Err(
+                "There are no answers on the scale of an outcome: these draws are of no model that says how rows follow from \
+                 parameters, or their model is not known",
+            )
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        answers_pane(ui, of, out);
+    }
+
+    fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
+        if of.entry.answered.working().is_some() {
+            out.send(Command::CancelAnswers(of.entry.id));
+        }
+    }
+}
+
+/// Shows the pane; what it shows is made in the background as long as it is in front.
+fn answers_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
+    let entry = of.entry;
+    let t = tokens();
+    if entry.is_active() {
+        let text = "Answers on the scale of the outcome appear here when the run has ended";
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+    } else if let Some(done) = entry.answers() {
+        ScrollArea::vertical()
+            .id_salt(("answers", entry.id))
+            .auto_shrink([false, false])
+            .show(ui, |ui| cards_ui(ui, of, done));
+    } else if let Some(why) = entry.answered.refusal() {
+        if widgets::empty_state(ui, icons::CHART_LINE, why, Some("Try again")) {
+            out.send(Command::FindAnswers(entry.id));
+        }
+    } else if let Some(going) = entry.answered.working() {
+        let size = vec2(ui.available_width(), t.size.row_table);
+        let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
+        let share = going.fraction().unwrap_or(0.0);
+        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else {
+        out.send(Command::FindAnswers(entry.id));
+    }
+}
+
+/// What stands above answers that are not to be trusted as they are.
+fn doubts(of: &Variable<'_>) -> Option<(VerdictKind, String)> {
+    if of.report.verdict == Verdict::Bad {
+        let text = "The draws of this run are not usable, so neither are these answers";
+        return Some((VerdictKind::Bad, text.to_owned()));
+    }
+    let spec = of.entry.sampler().filter(|spec| spec.bias.is_some())?;
+    let why = match &of.report.bias {
+        None => "its bias was not checked",
+        Some(bias) => {
+            let is_good = |verdict| verdict == Verdict::Good;
+            if bias.rows.iter().all(|row| is_good(row.verdict)) {
+                return None;
+            }
+            "the check of its bias did not clear every parameter"
+        }
+    };
+    Some((
+        VerdictKind::NotCertified,
+        format!(
+            "{} is approximate and {why}: these answers are not certified",
+            spec.title
+        ),
+    ))
+}
+
+fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
+    let t = tokens();
+    let effects = &done.effects;
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x1;
+        if let Some((kind, text)) = doubts(of) {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x1;
+                verdict_icon(ui, kind);
+                widgets::sentence(ui, &text, Text::Number);
+            });
+        }
+        for remark in &effects.remarks {
+            widgets::hint(ui, remark);
+        }
+    });
+    for predictor in effects.predictors() {
+        let told = effects
+            .effects
+            .iter()
+            .filter(|effect| effect.predictor == predictor && effects.is_told(effect));
+        let told: Vec<&Effect> = told.collect();
+        let curve = done
+            .curves
+            .iter()
+            .find(|curve| curve.predictor == predictor);
+        ui.push_id(("answer", predictor), |ui| {
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = t.space.x1;
+                widgets::heading(ui, predictor);
+                for effect in told.iter().take(SENTENCES) {
+                    widgets::sentence(ui, &effects.sentence(effect), Text::Body);
+                }
+                if told.len() > SENTENCES {
+                    let more = number::integer((told.len() - SENTENCES) as u64);
+                    widgets::hint(ui, &format!("and {more} more levels"));
+                }
+                for remark in curve.iter().flat_map(|curve| &curve.remarks) {
+                    if !effects.remarks.contains(remark) {
+                        widgets::hint(ui, remark);
+                    }
+                }
+            });
+            if let Some(curve) = curve {
+                picture_ui(ui, curve);
+            }
+        });
+    }
+}
+
+fn picture_ui(ui: &mut Ui, curve: &Conditional) {
+    let Some(points) = curve.curves.first().map(|curve| &curve.points) else {
+        return;
+    };
+    match points.first().map(|point| &point.at) {
+        Some(Place::Number(_)) => curve_ui(ui, curve, points),
+        Some(Place::Level(_)) => levels_ui(ui, curve, points),
+        None => {}
+    }
+}
+
+/// Expected outcomes of levels with their intervals.
+fn levels_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
+    let rows: Vec<IntervalRow> = (points.iter())
+        .map(|point| {
+            let [low, high] = point.value.interval;
+            IntervalRow {
+                name: ParamId::named(&point.at.label()),
+                center: point.value.mean(),
+                inner: None,
+                outer: (low, high),
+                verdict: None,
+                value: number::short(point.value.mean()),
+            }
+        })
+        .collect();
+    let title = format!("expected {}, 90% intervals", curve.quantity);
+    interval_ui(ui, Palette::of(ui), &rows, None, &title);
+}
+
+/// The expected outcome along a number, its band, and what was observed.
+fn curve_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let line: Vec<[f64; 4]> = (points.iter())
+        .filter_map(|point| match point.at {
+            Place::Number(x) => {
+                let [low, high] = point.value.interval;
+                Some([x, point.value.mean(), low, high])
+            }
+            Place::Level(_) => None,
+        })
+        .filter(|numbers| numbers.iter().all(|number| number.is_finite()))
+        .collect();
+    let x = axes::range(line.iter().map(|at| at[0]), 0.02);
+    let observed = curve.observed.clone();
+    let y = axes::range(
+        (line.iter().flat_map(|at| [at[1], at[2], at[3]])).chain(observed.iter().map(|at| at[1])),
+        0.05,
+    );
+    let summary = format!("Expected {} along {}", curve.quantity, curve.predictor);
+    let mut axes = Axes {
+        x_title: &curve.predictor,
+        y_title: &curve.quantity,
+        ..Axes::new(ui.make_persistent_id("curve"), &summary, x, y)
+    };
+    axes.title_line = true;
+    let band = axes::faded(p.accent, 0.25);
+    let stroke = Stroke::new(t.stroke.curve_pooled, p.accent);
+    let dot = axes::faded(p.posterior, if observed.len() > 100 { 0.45 } else { 0.8 });
+    let words = if curve.is_share() {
+        "observed share of rows near each other"
+    } else {
+        "observed"
+    };
+    legend_line(
+        ui,
+        &[
+            (Sign::Line(stroke, &[]), "expected"),
+            (Sign::Area(band), "90% band"),
+            (Sign::Dot(dot), words),
+        ],
+    );
+    let drawn = line.clone();
+    let shown = axes::show(ui, p, &axes, CURVE, move |plot| {
+        plot.add(Marks::new(move |_ui, transform, shapes| {
+            let at = |x: f64, y: f64| {
+                pos2(
+                    transform.position_from_point_x(x),
+                    transform.position_from_point_y(y),
+                )
+            };
+            for &[x, y] in &observed {
+                shapes.push(Shape::circle_filled(at(x, y), SMALL_DOT, dot));
+            }
+            let ends = drawn
+                .iter()
+                .map(|&[x, _, low, high]| [at(x, low), at(x, high)]);
+            shapes.push(area(ends, band));
+            let middle: Vec<[f64; 2]> = drawn.iter().map(|&[x, y, ..]| [x, y]).collect();
+            marks::curve(&middle, stroke, &[], f64::INFINITY, transform, shapes);
+        }));
+    });
+    data_table_ui(ui, &shown.response, &summary, || {
+        PlotData::new(
+            [curve.predictor.as_str(), "expected", "5%", "95%"],
+            line.len(),
+            |row, column| line[row][column],
+        )
+    });
+}
+
+/// The area between two lines: lower and upper end at each place.
+fn area(ends: impl Iterator<Item = [eframe::egui::Pos2; 2]>, color: Color32) -> Shape {
+    let mut mesh = Mesh::default();
+    for (k, [low, high]) in ends.enumerate() {
+        mesh.colored_vertex(low, color);
+        mesh.colored_vertex(high, color);
+        if k > 0 {
+            let first = 2 * (k as u32 - 1);
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 1, first + 2, first + 3);
+        }
+    }
+    Shape::mesh(mesh)
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::accesskit::{Role, Toggled};
+    use eframe::egui::vec2;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::ui::panels::runs::{RunsView, runs_ui};
+    use crate::ui::testing::{Shown, page_harness, press_t_over};
+    use ergodic_core::engine::run_section::RunSection;
+
+    /// The page, high enough for a card, with a run of `sampler` that has ended.
+    fn page(sampler: &str) -> Harness<'static, Shown<RunsView>> {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetFormula("churned ~ age + plan".to_owned()));
+        session.send(Command::SetSampler(sampler.to_owned()));
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(100),
+            draws: 120,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let mut harness = page_harness(session, runs_ui);
+        harness.set_size(vec2(1280.0, 1600.0));
+        harness.run_steps(4);
+        harness
+    }
+
+    fn says(harness: &Harness<'_, Shown<RunsView>>, text: &str) -> bool {
+        harness.query_all_by_label_contains(text).next().is_some()
+    }
+
+    #[test]
+    fn a_finished_run_answers_with_a_sentence_and_a_picture_per_predictor() {
+        let mut harness = page("nuts");
+        let tab = harness.get_by_role_and_label(Role::Tab, "Answers");
+        assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
+        let entry = harness.state().session.state.selected().unwrap();
+        let answers = entry.answers().unwrap();
+        assert_eq!(answers.effects.predictors(), ["age", "plan"]);
+        assert_eq!(answers.curves.len(), 2);
+        let told = "With age one unit higher, the probability that churned is yes is on average";
+        assert!(says(&harness, told));
+        assert!(says(&harness, "instead of basic"));
+        let found = |command: &&Command| matches!(command, Command::FindAnswers(_));
+        assert_eq!(harness.state().sent.iter().filter(found).count(), 1);
+        let picture = "Expected probability that churned is yes along age";
+        press_t_over(&mut harness, picture);
+        harness.get_by_role_and_label(Role::ColumnHeader, "expected");
+        let rows = harness.get_all_by_role(Role::ListItem);
+        let labels: Vec<String> = rows
+            .filter_map(|row| row.accesskit_node().label())
+            .filter(|label| label.starts_with("basic: "))
+            .collect();
+        assert_eq!(labels.len(), 1, "levels stand with their intervals");
+        // An exact sampler has nothing to certify.
+        assert!(!says(&harness, "not certified"));
+    }
+
+    #[test]
+    fn answers_of_an_approximate_run_say_that_they_are_not_certified() {
+        let harness = page("sgld-cv");
+        let is_told = says(&harness, "these answers are not certified");
+        assert!(is_told || says(&harness, "neither are these answers"));
+    }
+}

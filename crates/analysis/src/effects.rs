@@ -220,6 +220,9 @@ pub enum EffectsError {
     NoPredictors,
 }
 
+/// An effect of a predictor in each draw, and the column that is set with its value, if one is.
+type Found = (String, Contrast, Option<(String, String)>, Vec<f64>);
+
 /// What is known of a predictor.
 struct Asked<'a> {
     column: &'a CodedColumn,
@@ -263,7 +266,7 @@ impl Fitted {
         let layout = Layout::of(draws, weights, most);
         let posterior = self.posterior_of(draws, weights, &layout.places(draws), control)?;
         let row_weights = self.row_weights.as_deref();
-        let mut found: Vec<(String, Contrast, Option<(String, String)>, Vec<f64>)> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
         for by in &settings {
             let mut changes = at.clone();
             changes.extend(by.as_ref().map(|(_, change)| change.clone()));
@@ -308,7 +311,7 @@ impl Fitted {
                         words::noun(&contrast)
                     )),
                     Ok((plus, None)) => {
-                        found.push((predictor, contrast, set.clone(), plus.clone()))
+                        found.push((predictor, contrast, set.clone(), plus.clone()));
                     }
                     Ok((plus, Some(minus))) => {
                         let values = plus.iter().zip(minus).map(|(a, b)| a - b).collect();
@@ -619,7 +622,7 @@ impl Plan {
                 .flatten()
                 .chain(&formula.offsets)
                 .filter(|factor| factor.column() == name);
-            let ends = ends(&values, it.sd, factors);
+            let ends = ends(&values, it.sd, &factors);
             let slope = self.ask(Ask::Slope {
                 column: name.clone(),
                 ends,
@@ -682,7 +685,9 @@ impl EffectsOptions {
             return Err(EffectsError::Interval(self.interval));
         }
         match self.rope {
-            Some([low, high]) if !(low < high) => Err(EffectsError::Rope(low, high)),
+            Some([low, high]) if low >= high || low.is_nan() || high.is_nan() => {
+                Err(EffectsError::Rope(low, high))
+            }
             _ => Ok(()),
         }
     }

@@ -98,9 +98,9 @@ enum Node {
     Number(f64),
     /// A column of draws.
     Quantity(usize),
-    Negative(Box<Node>),
-    Call(Function, Box<Node>),
-    Both(Operator, Box<[Node; 2]>),
+    Negative(Box<Self>),
+    Call(Function, Box<Self>),
+    Both(Operator, Box<[Self; 2]>),
 }
 
 impl Node {

@@ -217,7 +217,7 @@ impl Columns for Tile<'_> {
 pub(super) fn ends<'a>(
     values: &[f64],
     sd: f64,
-    factors: impl Iterator<Item = &'a Factor> + Clone,
+    factors: &(impl Iterator<Item = &'a Factor> + Clone),
 ) -> [Arc<[f64]>; 2] {
     let step = |&x: &f64| {
         let spread = if sd > 0.0 { sd } else { x.abs().max(1.0) };

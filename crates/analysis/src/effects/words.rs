@@ -113,12 +113,15 @@ impl Effects {
             }
         };
         let amount = number(mean.abs());
-        let unit = match (self.is_share(), amount.as_str()) {
-            (true, "1") => " percentage point",
-            (true, _) => " percentage points",
-            (false, _) => "",
-        };
         let way = if mean < 0.0 { "lower" } else { "higher" };
+        let far = match (self.is_share(), amount.as_str()) {
+            (_, amount) if amount.chars().all(|c| matches!(c, '0' | '.')) => {
+                "about the same".to_owned()
+            }
+            (true, "1") => format!("1 percentage point {way}"),
+            (true, amount) => format!("{amount} percentage points {way}"),
+            (false, amount) => format!("{amount} {way}"),
+        };
         let [low, high] = value.interval.map(number);
         let percent = brief(100.0 * self.options.interval);
         let settled = if value.interval[0] <= 0.0 && value.interval[1] >= 0.0 {
@@ -127,7 +130,7 @@ impl Effects {
             ""
         };
         format!(
-            "{change}{set}, the {} is on average {amount}{unit} {way} ({percent} % interval {low} to {high}){settled}",
+            "{change}{set}, the {} is on average {far} ({percent} % interval {low} to {high}){settled}",
             self.quantity,
         )
     }

@@ -120,19 +120,22 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
     let t = tokens();
     let effects = &done.effects;
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = t.space.x1;
-        if let Some((kind, text)) = doubts(of) {
-            ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = t.space.x1;
-                verdict_icon(ui, kind);
-                widgets::sentence(ui, &text, Text::Number);
-            });
-        }
-        for remark in &effects.remarks {
-            widgets::hint(ui, remark);
-        }
-    });
+    let doubts = doubts(of);
+    if doubts.is_some() || !effects.remarks.is_empty() {
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            if let Some((kind, text)) = doubts {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = t.space.x1;
+                    verdict_icon(ui, kind);
+                    widgets::sentence(ui, &text, Text::Number);
+                });
+            }
+            for remark in &effects.remarks {
+                widgets::hint(ui, remark);
+            }
+        });
+    }
     for predictor in effects.predictors() {
         let told = effects
             .effects

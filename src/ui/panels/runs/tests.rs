@@ -157,10 +157,14 @@ fn a_stale_run_says_so_instead_of_its_verdict() {
 fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
     let mut harness = page_harness(session, runs_ui);
     harness.run_steps(3);
-    // What the pane in front asks for by itself is no act of a user.
+    forget_panes(&mut harness);
+    harness
+}
+
+/// Forgets what the pane in front asked for by itself: no act of a user.
+fn forget_panes(harness: &mut Harness<'_, Shown<RunsView>>) {
     let by_user = |command: &Command| !matches!(command, Command::FindAnswers(_));
     harness.state_mut().sent.retain(by_user);
-    harness
 }
 
 /// Names of the table's cells from top to bottom.
@@ -381,6 +385,7 @@ fn the_warm_up_is_ended_by_a_button() {
         std::thread::sleep(Duration::from_millis(10));
     }
     harness.run_steps(2);
+    forget_panes(&mut harness);
     assert_eq!(harness.state().sent, [Command::Freeze(1)]);
     assert!(harness.query_by_label("End warm-up").is_none());
     let entry = harness.state().session.state.selected().unwrap();

@@ -9,21 +9,10 @@ use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::likelihood::{LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
-use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions};
-use ergodic_base::control::Control;
+use ergodic_analysis::predict::{PredictError, PredictOptions};
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 use ergodic_export::{likelihood as fit_files, predictions as files};
-
-impl Source {
-    /// The model that predicts.
-    pub(super) fn fitted(self, control: &Control) -> Result<Fitted, PredictError> {
-        match self {
-            Self::Job(job) => Fitted::of(&job),
-            Self::Recipe(recipe, folder) => Fitted::open(&recipe, &folder, control),
-        }
-    }
-}
 
 /// Draws of all chains: predictions of fewer are old.
 pub(super) fn draws_of(entry: &RunEntry) -> usize {

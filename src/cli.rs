@@ -20,9 +20,11 @@ mod fit;
 mod list;
 mod loo;
 mod output;
+mod plot;
 mod predict;
 mod prior_predictive;
 mod progress;
+mod report;
 mod results;
 mod resume;
 mod show;
@@ -140,6 +142,8 @@ pub fn main() -> ExitCode {
         Some(Command::Effects(args)) => effects::effects(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => resume::resume(&resume),
+        Some(Command::Plot(args)) => plot::plot(&args),
+        Some(Command::Report(args)) => report::report(&args),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Show(args)) => show::show(&args),
         Some(Command::Bench(args)) => bench::bench(&args),

@@ -300,6 +300,16 @@ fn settings_page() -> String {
         .iter()
         .map(|format| vec![code(format.id), format.about.to_owned()]);
     table(&mut page, &["format", "what it holds"], rows);
+    page.push_str("## Pictures\n\nFor `ergodic plot --what`.\n\n");
+    let rows = ergodic_report::FIGURES
+        .iter()
+        .map(|entry| vec![code(entry.id), entry.about.to_owned(), entry.takes.words()]);
+    table(&mut page, &["picture", "what it shows", "takes"], rows);
+    page.push_str("## Formats of reports\n\nFor `ergodic report --format`.\n\n");
+    let rows = ergodic_report::report::FORMATS
+        .iter()
+        .map(|format| vec![code(format.id), format.about.to_owned()]);
+    table(&mut page, &["format", "what it holds"], rows);
     page.push_str("## Experiments\n\nFor `ergodic bench`.\n\n");
     let rows = ergodic_experiments::REGISTRY
         .iter()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::preferences::{Depth, Theme};
+use super::reporting::Picture;
 use super::tasks::Pick;
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_analysis::recipe::Scale;
@@ -222,6 +223,14 @@ pub enum Command {
     PickExport(u64, &'static str),
     /// Export a run.
     Export(u64, &'static str, PathBuf),
+    /// Ask where to save a report of a run in a format.
+    PickReport(u64, &'static str),
+    /// Save a report of a run in a format.
+    SaveReport(u64, &'static str, PathBuf),
+    /// Ask where to save a picture of a run.
+    PickPicture(u64, Picture),
+    /// Save a picture of a run; the ending of the file's name says how.
+    SavePicture(u64, Picture, PathBuf),
     /// Ask where to save the draft as a recipe.
     PickSaveRecipe,
     /// Save the draft as a recipe.

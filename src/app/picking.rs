@@ -39,6 +39,8 @@ fn command(purpose: &Pick, path: PathBuf) -> Command {
         Pick::ExportPredictions(id, _) => Command::ExportPredictions(*id, path),
         Pick::ExportFit(of) => Command::ExportFit(*of, path),
         Pick::Export(id, format, _) => Command::Export(*id, format, path),
+        Pick::Report(id, format, _) => Command::SaveReport(*id, format, path),
+        Pick::Picture(id, picture, _) => Command::SavePicture(*id, *picture, path),
     }
 }
 
@@ -46,9 +48,11 @@ fn command(purpose: &Pick, path: PathBuf) -> Command {
 pub(super) fn type_path(state: &mut AppState, purpose: Pick, no_dialog: bool) {
     let proposed = folder(state).join(match &purpose {
         Pick::Open => "",
-        Pick::SaveProject(name) | Pick::ExportPredictions(_, name) | Pick::Export(_, _, name) => {
-            name
-        }
+        Pick::SaveProject(name)
+        | Pick::ExportPredictions(_, name)
+        | Pick::Export(_, _, name)
+        | Pick::Report(_, _, name)
+        | Pick::Picture(_, _, name) => name,
         Pick::SaveRecipe => "recipe.toml",
         Pick::ExportFit(_) => "likelihood-fit",
     });

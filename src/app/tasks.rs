@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::reporting::Picture;
 use super::state::AppState;
 use ergodic_base::control::{Control, Pace};
 
@@ -304,6 +305,10 @@ pub enum Pick {
     ExportFit(Option<u64>),
     /// Where to export a run in a format, with a proposed file name.
     Export(u64, &'static str, String),
+    /// Where to save a report of a run in a format, with a proposed file name.
+    Report(u64, &'static str, String),
+    /// Where to save a picture of a run, with a proposed file name.
+    Picture(u64, Picture, String),
 }
 
 /// What `update` may do to the outside world.

@@ -18,7 +18,7 @@ use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
     answering, calibrating, comparing, examples, extras, likelihood, picking, predicting,
-    prior_preview, prior_sensitivity, recalling, removing, resuming, scoring, trials,
+    prior_preview, prior_sensitivity, recalling, removing, reporting, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -152,6 +152,14 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             }
         }
         Command::Export(id, format, path) => export_run(state, id, format, path, fx),
+        Command::PickReport(id, format) => reporting::pick_report(state, (id, format), fx),
+        Command::SaveReport(id, format, path) => {
+            reporting::save_report(state, (id, format), path, fx);
+        }
+        Command::PickPicture(id, picture) => reporting::pick_picture(state, (id, picture), fx),
+        Command::SavePicture(id, picture, path) => {
+            reporting::save_picture(state, (id, picture), path, fx);
+        }
         Command::SaveProject => project::save(state, fx),
         Command::PickSaveProject => fx.pick(Pick::SaveProject(project::proposed_name(state))),
         Command::SaveProjectAs(path) => project::save_as(state, &path, fx),

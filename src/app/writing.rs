@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::correcting::source;
-use super::entry::{RunPhase, Saved};
+use super::entry::{RunEntry, RunPhase, Saved};
 use super::project;
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
@@ -137,14 +137,8 @@ fn folder_for(job: &Job, home: &Path) -> Result<(RunFolder, Claim), ExportError>
     RunFolder::create_numbered(&parent, &RunFolder::stem_of(job))
 }
 
-pub(super) fn export_run(
-    state: &mut AppState,
-    id: u64,
-    format: &'static str,
-    path: PathBuf,
-    fx: &mut dyn Effects,
-) {
-    let Some(entry) = state.run(id) else { return };
+/// The results of a run as it stands; `None` before it has draws.
+pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
     let mut results = match &entry.phase {
         RunPhase::Live(run) => Results::of(run.job(), &run.view(), &run.report()),
         RunPhase::Read(read) => Results {
@@ -174,13 +168,25 @@ pub(super) fn export_run(
             units_kept: Vec::new(),
             remarks: Vec::new(),
         },
-        RunPhase::Preparing(_) | RunPhase::Refused(_) => {
-            state.refuse("This run has no draws to export");
-            return;
-        }
+        RunPhase::Preparing(_) | RunPhase::Refused(_) => return None,
     };
     results.corrected = entry.correction.done().cloned();
     results.sensitivity = entry.prior_sensitivity.done().cloned();
+    Some(results)
+}
+
+pub(super) fn export_run(
+    state: &mut AppState,
+    id: u64,
+    format: &'static str,
+    path: PathBuf,
+    fx: &mut dyn Effects,
+) {
+    let Some(entry) = state.run(id) else { return };
+    let Some(mut results) = results_of(entry) else {
+        state.refuse("This run has no draws to export");
+        return;
+    };
     let (title, source) = (entry.title(), source(entry));
     let export = move |control: &Control| {
         let found = ergodic_export::find(format).map_err(|error| error.to_string())?;

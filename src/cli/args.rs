@@ -92,7 +92,9 @@ pub const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Look at a run",
-        &["summarise", "effects", "predict", "loo", "export"],
+        &[
+            "summarise", "effects", "predict", "loo", "plot", "report", "export",
+        ],
     ),
     (
         "Compare and check samplers",
@@ -114,7 +116,7 @@ pub enum Command {
     ///
     /// ML, REML, Laplace, quadrature, Monte Carlo EM.
     Estimate(EstimateArgs),
-    /// List templates, samplers, settings, formats, data sets and more
+    /// List templates, samplers, settings, formats, figures, data sets and more
     List(ListArgs),
     /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
@@ -139,6 +141,10 @@ pub enum Command {
     PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
+    /// Draw a picture of a run for a paper, as SVG or as a table of what is drawn
+    Plot(PlotArgs),
+    /// Write a report of a run: one page to read and send, or its results in Markdown or LaTeX
+    Report(ReportArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
     /// Translate a model: into words, an equation, a formula, Stan or brms code
@@ -409,6 +415,8 @@ pub enum Listing {
     Settings,
     /// Export formats
     Formats,
+    /// Pictures of a run
+    Figures,
     /// Bundled data sets
     Datasets,
     /// Experiments for `bench`
@@ -680,6 +688,37 @@ pub struct ExportArgs {
     /// Further columns
     #[command(flatten)]
     pub extras: ExtraArgs,
+    /// File to write; standard output if absent
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
+
+/// `plot`.
+#[derive(Debug, Parser)]
+pub struct PlotArgs {
+    /// Run folder, or a CSV file of draws
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Figure; `ergodic list figures` shows them
+    #[arg(long, value_name = "ID")]
+    pub what: String,
+    /// Parameters, comma separated, such as 'b[age],sigma', `b` for all of b, 'theta[*,age]'; the main ones if absent
+    #[arg(long, value_name = "NAME,NAME")]
+    pub parameters: Vec<String>,
+    /// File to write: .svg for a vector picture, .csv for a table of what is drawn
+    #[arg(long, value_name = "PATH")]
+    pub out: PathBuf,
+}
+
+/// `report`.
+#[derive(Debug, Parser)]
+pub struct ReportArgs {
+    /// Run folder
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// html: all of it on one page; markdown or latex: the results, to paste into a text
+    #[arg(long, value_name = "ID", default_value = ergodic_report::report::FORMATS[0].id)]
+    pub format: String,
     /// File to write; standard output if absent
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::args::{ChangeShown, EffectsArgs, EffectsUsed, OthersHeld};
-use super::results::{decimals, digits, significant};
+use super::results::{decimals, significant};
 use super::{Failure, output, progress, results};
 use ergodic_analysis::effects::{
     Conditional, Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, Others,
@@ -11,7 +11,7 @@ use ergodic_analysis::effects::{
 };
 use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
-use ergodic_base::numerals::fixed;
+use ergodic_base::numerals::{decimals_by_error, fixed};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_export::effects::{self as files, Answers};
 use ergodic_export::{RunFolder, check_place};
@@ -167,7 +167,7 @@ fn numbers(value: &Derived) -> Vec<String> {
 /// Digits by Monte Carlo error, as in summaries.
 fn estimates(value: &Derived) -> [String; 5] {
     let summary = &value.summary;
-    let by_error = |number: f64| decimals(Some(number), digits(summary.mcse_mean));
+    let by_error = |number: f64| decimals(Some(number), decimals_by_error(summary.mcse_mean));
     [
         by_error(value.mean()),
         significant(summary.mcse_mean, 2),

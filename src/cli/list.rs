@@ -67,6 +67,14 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             .iter()
             .map(|format| named(format.id, format.title, format.about))
             .collect(),
+        Listing::Figures => ergodic_report::FIGURES
+            .iter()
+            .map(|entry| {
+                let mut json = named(entry.id, entry.title, entry.about);
+                json["takes"] = json!(entry.takes.words());
+                json
+            })
+            .collect(),
         Listing::Datasets => ergodic_data::samples::all()
             .iter()
             .map(|sample| {

@@ -13,7 +13,7 @@ use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals;
+use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
 use ergodic_data::bounded::Bounded;
@@ -21,10 +21,10 @@ use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
 use ergodic_diagnostics::inefficiency::Spread;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
-use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
 use ergodic_export::project::{EXTENSION, Project};
 use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};
+use ergodic_report::report::Column;
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
@@ -232,6 +232,14 @@ pub(super) fn read(path: &Path) -> Result<Results, Failure> {
     RunFolder::open(path)
         .map_err(Failure::request)
         .and_then(|folder| of_folder(&folder))
+}
+
+/// The results of a run folder, or of a file of draws.
+pub(super) fn any(path: &Path) -> Result<Results, Failure> {
+    match path.is_file() {
+        true => read_draws(path).map(Results::of_draws),
+        false => read(path),
+    }
 }
 
 /// The results of an open folder; what there is to know about its files goes to standard error.
@@ -473,10 +481,10 @@ fn corrected_table(corrected: &ZeroVariance) -> String {
         .map(|row| {
             vec![
                 row.variable.to_string(),
-                decimals(row.mean, digits(row.mcse_mean)),
+                decimals(row.mean, decimals_by_error(row.mcse_mean)),
                 significant(row.mcse_mean, 2),
                 gain(row.gain),
-                decimals(row.sd, digits(row.mcse_sd)),
+                decimals(row.sd, decimals_by_error(row.mcse_sd)),
                 significant(row.mcse_sd, 2),
                 gain(row.gain_sd),
             ]
@@ -524,52 +532,19 @@ fn shown_summary(rows: &[SummaryRow]) -> String {
     summary_table(&shown) + &more
 }
 
-/// The summary as text: digits by Monte Carlo error, R-hat with three decimals.
+/// The summary as text, with the numbers of a report.
 pub fn summary_table(rows: &[SummaryRow]) -> String {
-    let header = [
-        "variable",
-        "mean",
-        "mcse_mean",
-        "sd",
-        "q5",
-        "q50",
-        "q95",
-        "ess_bulk",
-        "ess_tail",
-        "rhat",
-    ];
+    let mut header = vec!["variable"];
+    header.extend(Column::ALL.map(Column::key));
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
-            let by_error = |value| decimals(value, digits(row.mcse_mean));
-            let missing = row
-                .missing
-                .map_or("NA".to_owned(), |missing| missing.to_string());
-            vec![
-                row.variable.to_string(),
-                by_error(row.mean),
-                significant(row.mcse_mean, 2),
-                significant(row.sd, 3),
-                by_error(row.q5),
-                by_error(row.q50),
-                by_error(row.q95),
-                decimals(row.ess_bulk.map(f64::floor), 0),
-                decimals(row.ess_tail.map(f64::floor), 0),
-                row.rhat.map_or(missing, rhat_text),
-            ]
+            let mut cells = vec![row.variable.to_string()];
+            cells.extend(Column::ALL.map(|column| column.text(row)));
+            cells
         })
         .collect();
     output::table(&header, &cells)
-}
-
-/// Decimals up to the first digit that the Monte Carlo error moves, and one more.
-pub(super) fn digits(mcse: Option<f64>) -> usize {
-    match mcse {
-        Some(error) if error > 0.0 && error.is_finite() => {
-            (1.0 - error.log10().floor()).clamp(0.0, 12.0) as usize
-        }
-        _ => 3,
-    }
 }
 
 pub(super) fn decimals(value: Option<f64>, decimals: usize) -> String {

@@ -1,13 +1,11 @@
 //! `show`: a model written down in other notations.
 
-use std::sync::Arc;
-
 use super::args::{Notation, ShowArgs};
 use super::{Failure, fit, output};
+use ergodic_analysis::description::Description;
 use ergodic_analysis::job;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::models;
-use ergodic_core::models::translation::Context;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
@@ -19,24 +17,16 @@ pub fn show(args: &ShowArgs) -> Result<(), Failure> {
     }
     let request = fit::recipe_of(&args.model)?;
     let recipe = &request.recipe;
-    let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
+    models::find(&recipe.model.template).map_err(Failure::request)?;
     let loaded = request.load()?;
-    let frame = job::model_frame(recipe, &loaded.table).map_err(Failure::request)?;
-    let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
     if args.notation == Notation::Formula {
+        let frame = job::model_frame(recipe, &loaded.table).map_err(Failure::request)?;
+        Design::build(&loaded.table, &frame).map_err(Failure::request)?;
         output::result(&format!("{}\n", frame.formula));
         return Ok(());
     }
-    let options = job::model_options(recipe).map_err(Failure::request)?;
-    let design = Arc::new(design);
-    let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
-    let all = (entry.translate)(&Context {
-        design: &design,
-        formula: &design.formula_of(&frame.formula),
-        options: &options,
-        params: model.params(),
-    })
-    .map_err(Failure::request)?;
+    let described = Description::of(recipe, &loaded.table)?;
+    let all = described.translation.map_err(Failure::request)?;
     let text = match args.notation {
         Notation::Words | Notation::Formula => all.words,
         Notation::Equation => all.equation,

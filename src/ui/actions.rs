@@ -8,6 +8,7 @@ use super::outbox::Outbox;
 use super::panels::Views;
 use super::panels::runs::PaneEntry;
 use super::theme;
+use crate::app::reporting::Picture;
 use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
 use ergodic_core::engine::RunState;
 
@@ -44,6 +45,10 @@ pub enum Action {
     Stop,
     /// Export the draws of the run shown.
     Export,
+    /// Save a report of the run shown.
+    Report,
+    /// Save a picture of the run shown, of the figure with this identifier.
+    Picture(&'static str),
     /// Run a recipe that ends badly.
     Lesson,
     /// Show a page.
@@ -173,6 +178,14 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::Stop, icons::STOP, &[ctrl(Key::Period)], "Stop the run and keep its draws", ""),
     entry(Group::Run, Action::PauseResume, icons::PAUSE, &[plain(PAUSE)], "Pause or resume the run", ""),
     entry(Group::Run, Action::Export, icons::EXPORT, &[ctrl(Key::E)], "Export draws…", "As CSV"),
+    entry(Group::Run, Action::Report, icons::FILE, &[], "Save a report…", "One page with results, model, methods and pictures"),
+    entry(Group::Run, Action::Picture("trace"), icons::CHART_LINE, &[], "Save a picture: trace…", "SVG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("ranks"), icons::CHART_LINE, &[], "Save a picture: ranks…", "SVG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("density"), icons::CHART_LINE, &[], "Save a picture: density…", "SVG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("intervals"), icons::CHART_LINE, &[], "Save a picture: intervals…", "SVG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("autocorrelation"), icons::CHART_LINE, &[], "Save a picture: autocorrelation…", "SVG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("convergence"), icons::CHART_LINE, &[], "Save a picture: convergence…", "SVG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("pairs"), icons::CHART_LINE, &[], "Save a picture: pairs…", "SVG, or a table of what is drawn"),
     entry(Group::Model, Action::Undo, icons::ARROW_COUNTER_CLOCKWISE, &[ctrl(Key::Z)], "Undo", "Takes back the last change of the model"),
     entry(Group::Model, Action::Redo, icons::ARROW_CLOCKWISE, &[KeyboardShortcut::new(CTRL_SHIFT, Key::Z), ctrl(Key::Y)], "Redo", ""),
     entry(Group::Model, Action::GoTo(Page::Compare), icons::SCALES, &[], "Compare samplers by running them…", ""),
@@ -291,6 +304,18 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
                 out.send(Command::PickExport(entry.id, "draws-csv"));
             }
         }
+        Action::Report => {
+            if let Some(entry) = run {
+                let format = ergodic_report::report::FORMATS[0].id;
+                out.send(Command::PickReport(entry.id, format));
+            }
+        }
+        Action::Picture(figure) => {
+            if let Some(entry) = run {
+                let variable = state.selected_variable;
+                out.send(Command::PickPicture(entry.id, Picture { figure, variable }));
+            }
+        }
         Action::Lesson => out.send(Command::RunLesson),
         Action::GoTo(page) => out.send(Command::GoTo(page)),
         Action::Pane(pane) => {
@@ -348,6 +373,16 @@ mod tests {
         assert_eq!(keys(Action::Open).unwrap(), "Ctrl O");
         assert_eq!(keys(Action::PauseResume).unwrap(), "Space");
         assert_eq!(keys(Action::NewSeed), None);
+    }
+
+    #[test]
+    fn every_figure_has_its_action() {
+        let actions = ACTIONS.iter().filter_map(|entry| match entry.action {
+            Action::Picture(figure) => Some(figure),
+            _ => None,
+        });
+        let figures = ergodic_report::FIGURES.iter().map(|figure| figure.id);
+        assert!(actions.eq(figures));
     }
 
     #[test]

@@ -65,6 +65,16 @@ pub fn pick(purpose: Pick) -> Picked {
             .set_title("Export the likelihood fit into a new folder")
             .set_file_name("likelihood-fit")
             .save_file(),
+        Pick::Report(_, _, name) => rfd::FileDialog::new()
+            .set_title("Save a report")
+            .set_file_name(name)
+            .save_file(),
+        Pick::Picture(_, _, name) => rfd::FileDialog::new()
+            .set_title("Save a picture")
+            .set_file_name(name)
+            .add_filter("Vector picture", &["svg"])
+            .add_filter("Table of what is drawn", &["csv"])
+            .save_file(),
         Pick::Export(_, _, name) | Pick::ExportPredictions(_, name) => rfd::FileDialog::new()
             .set_title("Export")
             .set_file_name(name)

@@ -55,6 +55,8 @@ fn title(purpose: &Pick) -> &'static str {
         Pick::SaveRecipe => "Save the draft as a recipe",
         Pick::ExportPredictions(..) => "Export the predictions",
         Pick::ExportFit(_) => "Export the likelihood fit into a new folder",
+        Pick::Report(..) => "Save a report",
+        Pick::Picture(..) => "Save a picture: .svg, or .csv for a table of what is drawn",
         Pick::Export(..) => "Export",
     }
 }

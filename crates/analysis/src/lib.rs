@@ -19,6 +19,7 @@ pub mod bias_check;
 pub mod calibration;
 pub mod choice;
 pub mod comparison;
+pub mod description;
 pub mod effects;
 mod fit;
 pub mod job;

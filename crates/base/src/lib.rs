@@ -27,3 +27,4 @@ pub mod rng;
 pub mod settings;
 pub mod shown;
 pub mod special;
+pub mod ticks;

@@ -80,6 +80,17 @@ pub fn significant(value: f64, digits: usize) -> String {
     })
 }
 
+/// Decimals of an estimate in a table of a terminal or a report: up to the first digit that its Monte Carlo standard error moves,
+/// and one more; 3 where that is not known.
+pub fn decimals_by_error(mcse: Option<f64>) -> usize {
+    match mcse {
+        Some(error) if error > 0.0 && error.is_finite() => {
+            (1.0 - error.log10().floor()).clamp(0.0, 12.0) as usize
+        }
+        _ => 3,
+    }
+}
+
 /// What R writes for numbers that are not finite.
 fn special(value: f64) -> Option<String> {
     match value {
@@ -265,6 +276,16 @@ mod tests {
         assert_eq!(fixed(2.0_f64.sqrt(), 3), "1.414");
         assert_eq!(fixed(-1.23456e9, 3), "-1.235e9");
         assert_eq!(fixed(f64::INFINITY, 3), "Inf");
+    }
+
+    #[test]
+    fn decimals_follow_the_error() {
+        for (error, decimals) in [(0.02, 3), (0.0099, 4), (3.0, 1), (250.0, 0), (1e-20, 12)] {
+            assert_eq!(decimals_by_error(Some(error)), decimals, "{error}");
+        }
+        for unknown in [None, Some(0.0), Some(f64::NAN)] {
+            assert_eq!(decimals_by_error(unknown), 3);
+        }
     }
 
     #[test]

@@ -231,7 +231,7 @@ pub fn quote_term(term: &[Factor]) -> String {
 }
 
 /// A term as it is reported: `age:plan`.
-pub(crate) fn term_label(term: &[Factor]) -> String {
+pub fn term_label(term: &[Factor]) -> String {
     joined(term.iter().map(Factor::label))
 }
 

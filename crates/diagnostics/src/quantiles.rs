@@ -5,8 +5,8 @@
 
 use statrs::function::erf::erfc_inv;
 
-use super::Estimate;
 use super::pooled::Pooled;
+use super::{Estimate, Missing};
 
 /// Half the width of a normal distribution's central interval of 50 %, in standard deviations.
 pub const NORMAL_50: f64 = 0.674_489_750_196_082;
@@ -38,6 +38,24 @@ pub fn mad(chains: &[&[f64]]) -> Estimate {
 /// Quantile of probability `prob` (clamped to [0, 1]).
 pub fn quantile(chains: &[&[f64]], prob: f64) -> Estimate {
     Pooled::of(chains).quantile(prob)
+}
+
+/// Quantiles of these probabilities of weighted draws, one slice of weights per chain or none for plain draws: the same numbers
+/// as in the summary.
+///
+/// # Errors
+/// Why there are none: no draws, one that is not finite, weights that cancel.
+pub fn weighted<const N: usize>(
+    chains: &[&[f64]],
+    weights: &[&[f64]],
+    probs: [f64; N],
+) -> Result<[f64; N], Missing> {
+    let mut pooled = Pooled::weighted(chains, weights);
+    let mut found = [f64::NAN; N];
+    for (out, prob) in found.iter_mut().zip(probs) {
+        *out = pooled.quantile(prob)?;
+    }
+    Ok(found)
 }
 
 /// Quantile of the standard normal distribution for 0 < p < 1.

@@ -30,7 +30,7 @@ pub mod likelihood;
 mod log_lik;
 pub mod loo;
 pub mod manifest;
-mod number;
+pub mod number;
 mod partitions;
 pub mod predictions;
 pub mod project;
@@ -39,7 +39,7 @@ mod results;
 pub mod resume;
 mod saved;
 pub mod saving;
-mod spreadsheet;
+pub mod spreadsheet;
 pub mod summary;
 
 pub use claim::Claim;
@@ -244,8 +244,12 @@ fn target_of(path: &Path) -> PathBuf {
         .unwrap_or_else(|_missing| path.to_owned())
 }
 
-/// Writes what `act` writes to `path`; `what` begins the sentence if it fails.
-fn write_file(
+/// Writes what `act` writes to `path` through a temporary file, so that what stood there before stays if that fails; `what` begins
+/// the sentence then.
+///
+/// # Errors
+/// The path cannot be written, or `act` fails.
+pub fn write_file(
     what: &str,
     path: &Path,
     act: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,

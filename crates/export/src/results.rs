@@ -147,8 +147,8 @@ impl Results {
         self.draws.iter().map(DrawList::len).sum()
     }
 
-    /// Chains that did not fail, counted from 0.
-    fn working(&self) -> Vec<usize> {
+    /// Chains that did not fail, 0-based.
+    pub fn working(&self) -> Vec<usize> {
         let works = |index: &usize| {
             let manifest = self.manifest.as_ref();
             let chain = manifest.and_then(|manifest| manifest.chains.get(*index));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// `cell` as a spreadsheet shows it instead of running it: text that begins as a formula does, with `=`, `+`, `-`, `@`, a tab or a
 /// carriage return, gets an apostrophe before it. Numbers stay as they are.
-pub(super) fn inert(cell: &str) -> Cow<'_, str> {
+pub fn inert(cell: &str) -> Cow<'_, str> {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if is_formula && cell.parse::<f64>().is_err() {
         Cow::Owned(format!("'{cell}"))

@@ -13,6 +13,8 @@ use super::cursor::{self, Zoom};
 use super::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{number, paint};
+use ergodic_base::ticks::Ticks;
+pub use ergodic_base::ticks::padded;
 
 /// How the y axis is labelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -332,27 +334,9 @@ fn y_ticks(transform: &PlotTransform, axis: YAxis, target: usize) -> Vec<(f64, S
 
 /// At most `max_ticks` ticks at multiples of 1, 2 or 5 times a power of ten, with their labels.
 pub fn linear_ticks(low: f64, high: f64, max_ticks: usize) -> Vec<(f64, String)> {
-    let span = high - low;
-    if !(span.is_finite() && span > 0.0) {
-        return Vec::new();
-    }
-    let power = 10_f64.powf((span / max_ticks.max(2) as f64).log10().floor());
-    let ends = |step: f64| ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-    let fits = |step: &f64| ends(*step).1 - ends(*step).0 < max_ticks.max(2) as f64;
-    let step = [1.0, 2.0, 5.0, 10.0, 20.0]
-        .into_iter()
-        .map(|m| m * power)
-        .find(fits)
-        .unwrap_or(20.0 * power);
-    // Beyond this, neighbouring ticks would be the same number.
-    if step <= low.abs().max(high.abs()) * 1e-14 {
-        return Vec::new();
-    }
-    let (first, last) = ends(step);
-    let count = (last - first).clamp(-1.0, 100.0) as i64;
-    (0..=count)
-        .map(|i| {
-            let value = (first + i as f64) * step;
+    let Ticks { step, at } = Ticks::between(low, high, max_ticks);
+    at.into_iter()
+        .map(|value| {
             let label = if value == 0.0 {
                 "0".to_owned()
             } else {
@@ -391,19 +375,6 @@ fn proper((low, high): (f64, f64)) -> (f64, f64) {
         }
         _ => (0.0, 1.0),
     }
-}
-
-/// `range` with `share` of its width added at both ends; a single value stands in the middle of some room.
-pub fn padded((low, high): (f64, f64), share: f64) -> (f64, f64) {
-    let size = low.abs().max(high.abs());
-    let pad = if high - low > size * 1e-12 {
-        (high - low) * share
-    } else if size == 0.0 {
-        1.0
-    } else {
-        size * 0.05
-    };
-    (low - pad, high + pad)
 }
 
 /// Ends of the finite ones of `values`, with `share` of their distance added at both ends.
@@ -469,17 +440,6 @@ mod tests {
             labels(&log_ticks(-2.0, 9.0, 4)),
             ["1", "1 000", "1e6", "1e9"]
         );
-    }
-
-    #[test]
-    fn a_single_value_gets_room_around_it() {
-        assert_eq!(padded((1.0, 3.0), 0.05), (0.9, 3.1));
-        let (low, high) = padded((0.349, 0.349), 0.04);
-        assert!(
-            low < 0.349 && high > 0.349 && high - low < 0.05,
-            "{low} to {high}"
-        );
-        assert_eq!(padded((0.0, 0.0), 0.04), (-1.0, 1.0));
     }
 
     #[test]

@@ -1,37 +1,64 @@
-//! The export menu: a format, and a place either typed or chosen with the system's dialog.
+//! The export menu: a format, a report or a picture, and a place either typed or chosen with the system's dialog.
 
 use std::path::PathBuf;
 
-use eframe::egui::Ui;
+use eframe::egui::{Ui, vec2};
 
+use crate::app::reporting::Picture;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
-use crate::ui::widgets::{self, Button, Field, TreeRow};
+use crate::ui::widgets::{self, Button, Chip, Field, TreeRow};
 use ergodic_export::FORMATS;
+use ergodic_report::FIGURES;
 
 /// What the menu keeps.
 #[derive(Default)]
 pub struct ExportView {
     format: usize,
-    /// Run and format that the path was proposed for.
-    proposed: Option<(u64, usize)>,
+    /// The figure of a picture.
+    figure: usize,
+    /// Run, format and figure that the path was proposed for.
+    proposed: Option<(u64, usize, usize)>,
     /// Where the file is to go.
     pub path: String,
 }
 
 /// What can be written.
+#[derive(Clone, Copy, PartialEq)]
 enum What {
     /// Results in a format.
     Results(&'static str),
     Predictions,
     Fit,
+    /// A report in a format.
+    Report(&'static str),
+    Picture,
+}
+
+impl What {
+    /// What writes it to `path`, or asks for a path.
+    fn command(self, id: u64, picture: Picture, path: Option<PathBuf>) -> Command {
+        match (self, path) {
+            (Self::Results(format), Some(path)) => Command::Export(id, format, path),
+            (Self::Results(format), None) => Command::PickExport(id, format),
+            (Self::Predictions, Some(path)) => Command::ExportPredictions(id, path),
+            (Self::Predictions, None) => Command::PickExportPredictions(id),
+            (Self::Fit, Some(path)) => Command::ExportFit(Some(id), path),
+            (Self::Fit, None) => Command::PickExportFit(Some(id)),
+            (Self::Report(format), Some(path)) => Command::SaveReport(id, format, path),
+            (Self::Report(format), None) => Command::PickReport(id, format),
+            (Self::Picture, Some(path)) => Command::SavePicture(id, picture, path),
+            (Self::Picture, None) => Command::PickPicture(id, picture),
+        }
+    }
 }
 
 /// An entry of the menu.
 struct Entry {
     what: What,
+    icon: char,
     title: &'static str,
     about: &'static str,
     file_name: &'static str,
@@ -42,6 +69,7 @@ fn formats(entry: &RunEntry) -> Vec<Entry> {
     let offered = FORMATS.iter().filter(|format| entry.has(format));
     let results = offered.map(|format| Entry {
         what: What::Results(format.id),
+        icon: icons::FILE_CSV,
         title: format.title,
         about: format.about,
         file_name: format.file_name,
@@ -50,6 +78,7 @@ fn formats(entry: &RunEntry) -> Vec<Entry> {
     if entry.predicted.done().is_some() {
         all.push(Entry {
             what: What::Predictions,
+            icon: icons::FILE_CSV,
             title: "Predictions, CSV",
             about: "One row per row of the data: expected outcome, its interval, and that of an outcome",
             file_name: ergodic_export::predictions::FILE,
@@ -58,23 +87,46 @@ fn formats(entry: &RunEntry) -> Vec<Entry> {
     if entry.fitting.done().is_some() {
         all.push(Entry {
             what: What::Fit,
+            icon: icons::FILE_CSV,
             title: "Likelihood fit, folder",
             about: "Estimates, group effects and fitted values as fit.json, effects.csv and fitted.csv in a new folder",
             file_name: "likelihood-fit",
         });
     }
+    // Draws of unknown origin have no model to report on.
+    if entry.recipe.is_some() {
+        all.extend(ergodic_report::report::FORMATS.iter().map(|format| Entry {
+            what: What::Report(format.id),
+            icon: icons::FILE,
+            title: format.title,
+            about: format.about,
+            file_name: format.file_name,
+        }));
+    }
+    all.push(Entry {
+        what: What::Picture,
+        icon: icons::CHART_LINE,
+        title: "Picture, SVG",
+        about: "A vector picture; with a name that ends in .csv, a table of what is drawn",
+        file_name: "picture.svg",
+    });
     all
 }
 
-/// The contents of the menu.
-pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut Outbox) {
+/// The contents of the menu; pictures are of the parameter `variable`.
+pub fn export_ui(
+    ui: &mut Ui,
+    (entry, variable): (&RunEntry, usize),
+    view: &mut ExportView,
+    out: &mut Outbox,
+) {
     let t = tokens();
     ui.set_width(344.0);
     ui.spacing_mut().item_spacing.y = 0.0;
     let formats = formats(entry);
     for (index, format) in formats.iter().enumerate() {
         let row = TreeRow::new(format.title)
-            .icon(icons::FILE_CSV)
+            .icon(format.icon)
             .selected(view.format == index)
             .show(ui)
             .on_hover_text(format.about);
@@ -83,13 +135,26 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
         }
     }
     view.format = view.format.min(formats.len() - 1);
+    view.figure = view.figure.min(FIGURES.len() - 1);
     let format = &formats[view.format];
-    if view.proposed != Some((entry.id, view.format)) {
-        view.proposed = Some((entry.id, view.format));
-        view.path = format!("run-{}-{}", entry.number, format.file_name);
-    }
     ui.add_space(t.space.x2);
-    widgets::hint(ui, format.about);
+    let about = match format.what {
+        What::Picture => figure_ui(ui, &mut view.figure),
+        _ => format.about,
+    };
+    let picture = Picture {
+        figure: FIGURES[view.figure].id,
+        variable,
+    };
+    let proposed = (entry.id, view.format, view.figure);
+    if view.proposed != Some(proposed) {
+        view.proposed = Some(proposed);
+        view.path = match format.what {
+            What::Picture => picture.file_name(entry),
+            _ => format!("run-{}-{}", entry.number, format.file_name),
+        };
+    }
+    widgets::hint(ui, about);
     ui.add_space(t.space.x2);
     Field::new("Path", &mut view.path).mono().show(ui);
     ui.add_space(t.space.x2);
@@ -97,27 +162,15 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x2;
         let write = ui.add_enabled(!empty, Button::new("Write the file").primary());
-        if write
-            .on_disabled_hover_text("Type where the file is to go")
-            .clicked()
-        {
+        let write = write.on_disabled_hover_text("Type where the file is to go");
+        if write.clicked() {
             let path = PathBuf::from(view.path.trim());
-            out.send(match format.what {
-                What::Results(id) => Command::Export(entry.id, id, path),
-                What::Predictions => Command::ExportPredictions(entry.id, path),
-                What::Fit => Command::ExportFit(Some(entry.id), path),
-            });
+            out.send(format.what.command(entry.id, picture, Some(path)));
             ui.close();
         }
-        if ui
-            .add(Button::new("Choose the place…").icon(icons::FOLDER_OPEN))
-            .clicked()
-        {
-            out.send(match format.what {
-                What::Results(id) => Command::PickExport(entry.id, id),
-                What::Predictions => Command::PickExportPredictions(entry.id),
-                What::Fit => Command::PickExportFit(Some(entry.id)),
-            });
+        let choose = Button::new("Choose the place…").icon(icons::FOLDER_OPEN);
+        if ui.add(choose).clicked() {
+            out.send(format.what.command(entry.id, picture, None));
             ui.close();
         }
     });
@@ -134,4 +187,22 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
             widgets::sentence(ui, &text, Text::Caption);
         }
     }
+}
+
+/// Lets a figure be chosen; what it shows.
+fn figure_ui(ui: &mut Ui, chosen: &mut usize) -> &'static str {
+    let t = tokens();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
+        for (index, figure) in FIGURES.iter().enumerate() {
+            if ui
+                .add(Chip::toggle(figure.title, *chosen == index))
+                .clicked()
+            {
+                *chosen = index;
+            }
+        }
+    });
+    ui.add_space(t.space.x1);
+    FIGURES[*chosen].about
 }

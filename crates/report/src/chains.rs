@@ -1,0 +1,98 @@
+//! The chains of a run that pictures are drawn of: those that did not fail.
+
+use super::ReportError;
+use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
+use ergodic_core::samplers::DIVERGENT;
+use ergodic_diagnostics::{SummaryRow, weights};
+use ergodic_export::Results;
+
+/// The working chains of a run.
+#[derive(Debug)]
+pub struct Chains<'a> {
+    results: &'a Results,
+    /// Number of each working chain, 0-based among all.
+    numbers: Vec<usize>,
+    lists: Vec<&'a DrawList>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl<'a> Chains<'a> {
+    /// Of results that have draws.
+    ///
+    /// # Errors
+    /// They have none.
+    pub fn of(results: &'a Results) -> Result<Self, ReportError> {
+        let (lists, weights) = results.usable();
+        if lists.iter().all(|list| list.is_empty()) {
+            return Err(ReportError::NoDraws);
+        }
+        Ok(Self {
+            results,
+            numbers: results.working(),
+            lists,
+            weights: if weights::matter(&weights) {
+                weights
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    /// Reported quantities.
+    pub fn names(&self) -> &'a [ParamId] {
+        &self.results.variables
+    }
+
+    /// Number of each chain, 0-based among all chains of the run.
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// Kept draws of each chain.
+    pub fn lists(&self) -> &[&'a DrawList] {
+        &self.lists
+    }
+
+    /// Draws of a parameter by chain.
+    pub fn columns(&self, parameter: usize) -> Vec<Vec<f64>> {
+        self.lists
+            .iter()
+            .map(|list| list.column(parameter))
+            .collect()
+    }
+
+    /// Weights of the draws by chain; empty where they do not matter.
+    pub fn weights(&self) -> &[Vec<f64>] {
+        &self.weights
+    }
+
+    /// Draws of the shortest chain.
+    pub fn shortest(&self) -> usize {
+        self.lists.iter().map(|list| list.len()).min().unwrap_or(0)
+    }
+
+    /// Draws of the longest chain.
+    pub fn longest(&self) -> usize {
+        self.lists.iter().map(|list| list.len()).max().unwrap_or(0)
+    }
+
+    /// The row of the summary of a parameter.
+    pub fn summary(&self, parameter: usize) -> Option<&'a SummaryRow> {
+        self.results.summary.get(parameter)
+    }
+
+    /// Whether each draw of each chain ended a divergent transition; `None` where the sampler has none.
+    pub fn divergent(&self) -> Option<Vec<Vec<bool>>> {
+        let column = self
+            .results
+            .info_names
+            .iter()
+            .position(|name| name == DIVERGENT)?;
+        let of_chain = |&chain: &usize| -> Option<Vec<bool>> {
+            let info = self.results.info.get(chain)?;
+            Some(info.column(column).iter().map(|&it| it > 0.0).collect())
+        };
+        self.numbers.iter().map(of_chain).collect()
+    }
+}

@@ -1,0 +1,89 @@
+//! Why there is no picture or no report.
+
+use std::path::PathBuf;
+
+use ergodic_diagnostics::Missing;
+use ergodic_export::ExportError;
+
+/// Why a picture or a report could not be made: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// No figure of this name.
+    #[error("There is no figure `{id}`; there are {known}")]
+    UnknownFigure {
+        /// What was asked for.
+        id: String,
+        /// The figures that there are.
+        known: String,
+    },
+    /// No format of reports of this name.
+    #[error("There is no format `{id}` of reports; there are {known}")]
+    UnknownFormat {
+        /// What was asked for.
+        id: String,
+        /// The formats that there are.
+        known: String,
+    },
+    /// A parameter that the run does not report.
+    #[error("The run has no parameter `{name}`{}; `ergodic summarise` lists them", like(.nearest.as_deref()))]
+    UnknownParameter {
+        /// What was asked for.
+        name: String,
+        /// The parameter most like it.
+        nearest: Option<String>,
+    },
+    /// Fewer or more parameters than a figure takes.
+    #[error(
+        "Figure `{figure}` takes {takes}, not {named}; name them as in --parameters 'b[age],sigma'"
+    )]
+    Number {
+        /// The figure.
+        figure: &'static str,
+        /// How many it takes, in words.
+        takes: String,
+        /// How many there were.
+        named: usize,
+    },
+    /// A run without draws that can be shown.
+    #[error("The run has no draws to show: all its chains failed, or none has made one")]
+    NoDraws,
+    /// Draws of which a figure cannot be made.
+    #[error("Figure `{figure}` of `{name}` cannot be drawn: {}", why(*.missing))]
+    Missing {
+        /// The figure.
+        figure: &'static str,
+        /// The parameter.
+        name: String,
+        /// What is wrong with its draws.
+        missing: Missing,
+    },
+    /// A file name whose ending is of no format of pictures.
+    #[error(
+        "Pictures are written as SVG or, as a table of what is drawn, as CSV: end the name in .svg or .csv (other programs turn \
+         SVG into PNG or PDF, such as `rsvg-convert -f pdf`): {}",
+        .0.display()
+    )]
+    Ending(PathBuf),
+    /// Draws that no run of this program made.
+    #[error("Draws of other origin have no report: their model and sampler are not known")]
+    OtherOrigin,
+    /// A file that could not be written.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// Somebody cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+fn like(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (is it `{name}`?)"))
+}
+
+fn why(missing: Missing) -> &'static str {
+    match missing {
+        Missing::TooFew => "it has too few draws",
+        Missing::Constant => "all its draws are the same",
+        Missing::NotFinite => "some of its draws are not finite",
+        Missing::Weights => "the weights of the draws cancel",
+    }
+}

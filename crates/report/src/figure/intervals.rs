@@ -1,0 +1,75 @@
+//! Intervals in rows under each other.
+
+use super::drawn::Drawn;
+use super::ink::Ink;
+use super::place::Place;
+use super::shape::{Extent, Shape};
+use super::svg::{Svg, number};
+
+/// An interval within a wider one, and a point: of a parameter its quartiles, its 90 % interval and its median.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// What it is of, for the table of what is drawn.
+    pub name: String,
+    /// The thick part.
+    pub inner: [f64; 2],
+    /// The thin part.
+    pub outer: [f64; 2],
+    /// The point.
+    pub centre: f64,
+}
+
+/// Intervals, the first in the row at the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intervals {
+    /// One per row.
+    pub rows: Vec<Interval>,
+}
+
+/// Thickness of the wide and of the narrow interval, and radius of the point, in points.
+const OUTER: f64 = 1.1;
+const INNER: f64 = 3.2;
+const POINT: f64 = 2.4;
+
+impl Shape for Intervals {
+    fn kind(&self) -> &'static str {
+        "interval"
+    }
+
+    fn extent(&self) -> Extent {
+        let rows = self.rows.iter().enumerate();
+        Extent::of(rows.flat_map(|(k, row)| row.outer.map(|x| [x, k as f64 + 0.5])))
+    }
+
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+        for (k, row) in self.rows.iter().enumerate() {
+            let y = place.at_y(k as f64 + 0.5);
+            for (ends, thickness) in [(row.outer, OUTER), (row.inner, INNER)] {
+                if ends.iter().all(|end| end.is_finite()) {
+                    let [from, to] = ends.map(|end| number(place.at_x(end)));
+                    out.path(&format!("M{from} {}H{to}", number(y)), ink, thickness, "");
+                }
+            }
+            if row.centre.is_finite() {
+                out.ring([place.at_x(row.centre), y], POINT, ink);
+            }
+        }
+    }
+
+    fn drawn(&self, out: &mut dyn FnMut(Drawn)) {
+        for (k, row) in self.rows.iter().enumerate() {
+            let y = k as f64 + 0.5;
+            for (what, ends) in [("outer", row.outer), ("inner", row.inner)] {
+                out(Drawn {
+                    label: format!("{} {what}", row.name),
+                    x_to: Some(ends[1]),
+                    ..Drawn::at(ends[0], y)
+                });
+            }
+            out(Drawn {
+                label: format!("{} median", row.name),
+                ..Drawn::at(row.centre, y)
+            });
+        }
+    }
+}

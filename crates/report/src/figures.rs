@@ -1,0 +1,190 @@
+//! The pictures of a run. A new one is a file with an `ENTRY` and a line in the list below.
+
+use super::figure::{Figure, Ink, Key};
+use super::{Chains, ReportError, choice};
+use ergodic_base::ticks::padded;
+use ergodic_diagnostics::Missing;
+
+/// Declares the modules of figures and lists them in this order.
+macro_rules! figures {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name;)*
+
+        /// All figures, in the order in which lists show them.
+        pub static FIGURES: &[FigureEntry] = &[$($name::ENTRY),*];
+    };
+}
+
+figures![
+    trace,
+    ranks,
+    density,
+    intervals,
+    autocorrelation,
+    convergence,
+    pairs,
+];
+
+/// How many parameters a figure takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Takes {
+    /// At least.
+    pub least: usize,
+    /// At most.
+    pub most: usize,
+    /// How many of those that say most about a model, where none is named.
+    pub unasked: usize,
+}
+
+impl Takes {
+    /// In words.
+    pub fn words(self) -> String {
+        if self.least == self.most {
+            format!("{} parameters", self.most)
+        } else {
+            format!("{} to {} parameters", self.least, self.most)
+        }
+    }
+}
+
+/// A picture of a run.
+#[derive(Debug)]
+pub struct FigureEntry {
+    /// Identifier on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Which parameters it takes.
+    pub takes: Takes,
+    /// Makes it of so many parameters.
+    make: fn(&Chains<'_>, &[usize]) -> Result<Figure, Trouble>,
+}
+
+/// A parameter whose draws cannot be drawn, and why.
+struct Trouble {
+    parameter: usize,
+    missing: Missing,
+}
+
+/// What is wrong with the draws of `parameter`.
+fn trouble(parameter: usize) -> impl Fn(Missing) -> Trouble {
+    move |missing| Trouble { parameter, missing }
+}
+
+impl FigureEntry {
+    /// The picture of these parameters; of those that say most about the model where none is named.
+    ///
+    /// # Errors
+    /// There are too few or too many of them, or a picture of their draws cannot be drawn.
+    pub fn draw(&self, chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, ReportError> {
+        let unasked;
+        let parameters = if parameters.is_empty() {
+            unasked = self.of_its_own(chains);
+            unasked.as_slice()
+        } else {
+            parameters
+        };
+        if !(self.takes.least..=self.takes.most).contains(&parameters.len()) {
+            return Err(ReportError::Number {
+                figure: self.id,
+                takes: self.takes.words(),
+                named: parameters.len(),
+            });
+        }
+        (self.make)(chains, parameters).map_err(|trouble| ReportError::Missing {
+            figure: self.id,
+            name: chains.names()[trouble.parameter].to_string(),
+            missing: trouble.missing,
+        })
+    }
+
+    /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the
+    /// others where it takes two, and the main ones where it compares many.
+    pub fn around(&self, chains: &Chains<'_>, parameter: usize) -> Vec<usize> {
+        if self.id == intervals::ENTRY.id || parameter >= chains.names().len() {
+            return Vec::new();
+        }
+        let others = self.of_its_own(chains).into_iter();
+        let others = others.filter(|&other| other != parameter);
+        let mut around = vec![parameter];
+        around.extend(others.take(self.takes.least - 1));
+        around
+    }
+
+    /// The parameters that it shows where none is named: those that move, for a constant has no picture.
+    pub fn of_its_own(&self, chains: &Chains<'_>) -> Vec<usize> {
+        let telling = choice::telling(chains.names(), usize::MAX);
+        let moves = |index: &usize| {
+            let row = chains.summary(*index);
+            row.is_none_or(|row| row.missing.is_none() && row.mean.is_some())
+        };
+        let found = telling.into_iter().filter(moves);
+        // The intercept is on a scale of its own.
+        let of_effects = self.id == intervals::ENTRY.id;
+        let is_apart = |index: &usize| chains.names()[*index].term() == Some("Intercept");
+        let found: Vec<usize> = found.collect();
+        let mut chosen: Vec<usize> = found
+            .iter()
+            .copied()
+            .filter(|index| !(of_effects && is_apart(index)))
+            .collect();
+        if chosen.is_empty() {
+            chosen = found;
+        }
+        chosen.truncate(self.takes.unasked);
+        chosen
+    }
+}
+
+/// The figure called `id`; the error lists the known ones.
+///
+/// # Errors
+/// There is no such figure.
+pub fn find(id: &str) -> Result<&'static FigureEntry, ReportError> {
+    FIGURES.iter().find(|entry| entry.id == id).ok_or_else(|| {
+        let known: Vec<&str> = FIGURES.iter().map(|entry| entry.id).collect();
+        ReportError::UnknownFigure {
+            id: id.to_owned(),
+            known: known.join(", "),
+        }
+    })
+}
+
+/// "Trace of `b[age]`", "Traces of 4 parameters".
+fn title(one: &str, many: &str, chains: &Chains<'_>, parameters: &[usize]) -> String {
+    match parameters {
+        [one_parameter] => format!("{one} of `{}`", chains.names()[*one_parameter]),
+        all => format!("{many} of {} parameters", all.len()),
+    }
+}
+
+/// What a chain is called.
+fn chain_name(number: usize) -> String {
+    format!("chain {}", number + 1)
+}
+
+/// A key of the legend for each chain.
+fn chain_keys(chains: &Chains<'_>) -> Vec<Key> {
+    let numbers = chains.numbers().iter();
+    numbers
+        .map(|&number| Key {
+            words: chain_name(number),
+            ink: Ink::Chain(number),
+        })
+        .collect()
+}
+
+/// A range with some room at both ends, for an axis.
+fn roomy(range: (f64, f64)) -> (f64, f64) {
+    padded(range, 0.04)
+}
+
+/// Panels beside each other for so many parameters: one that is alone has all the width.
+fn columns_for(parameters: usize) -> usize {
+    parameters.clamp(1, 2)
+}
+
+/// What weighted draws mean for a picture that shows each draw alike.
+const UNWEIGHTED: &str = "Draws have weights, which this picture does not show";

@@ -1,0 +1,90 @@
+//! How R-hat developed over the draws.
+
+use std::time::Duration;
+
+use super::{FigureEntry, Takes, Trouble, columns_for, title, trouble};
+use crate::Chains;
+use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
+use ergodic_base::draws::DrawList;
+use ergodic_diagnostics::Missing;
+use ergodic_diagnostics::running::Running;
+use ergodic_diagnostics::verdict::RHAT_LIMIT;
+
+pub const ENTRY: FigureEntry = FigureEntry {
+    id: "convergence",
+    title: "Convergence",
+    about: "How R-hat developed over the draws, against the limit of 1.01",
+    takes: Takes {
+        least: 1,
+        most: 24,
+        unasked: 6,
+    },
+    make,
+};
+
+/// No haste: the history of the parameters of one figure.
+const ALL: Duration = Duration::MAX;
+/// Highest R-hat above 1 that is drawn, in limits: the beginning of a run would hide its end.
+const HIGHEST: f64 = 10.0;
+
+fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
+    let named = title("R-hat against the draws", "R-hat against the draws", chains, parameters);
+    let mut figure = Figure::new(ENTRY.id, named);
+    figure.columns = columns_for(parameters.len());
+    figure.panel_height = 72.0;
+    let lists: Vec<DrawList> = chains.lists().iter().map(|list| narrowed(list, parameters)).collect();
+    let lists: Vec<&DrawList> = lists.iter().collect();
+    let mut running = Running::new(parameters.len());
+    while !running.is_up_to_date() || running.share_done() < 1.0 || running.points(0).is_empty() {
+        if !running.update(&lists, chains.weights(), ALL) {
+            break;
+        }
+    }
+    let draws = chains.shortest();
+    for (index, &parameter) in parameters.iter().enumerate() {
+        let past = running.points(index).iter().filter(|point| point.draws < draws);
+        let past = past.filter_map(|point| Some([point.draws as f64, point.rhat?]));
+        // The history has points at growing distances; it ends with what the summary says.
+        let now = chains.summary(parameter).and_then(|row| row.rhat);
+        let points: Vec<[f64; 2]> = past.chain(now.map(|rhat| [draws as f64, rhat])).collect();
+        let highest = points.iter().map(|point| point[1]).fold(RHAT_LIMIT, f64::max);
+        if points.is_empty() || !highest.is_finite() {
+            let row = chains.summary(parameter).and_then(|row| row.missing);
+            return Err(trouble(parameter)(row.unwrap_or(Missing::TooFew)));
+        }
+        let top = (HIGHEST * (RHAT_LIMIT - 1.0)).min(1.1 * (highest - 1.0));
+        let last = points.last().map_or(1.0, |point| point[1]);
+        let top = 1.0 + top.max(1.5 * (RHAT_LIMIT - 1.0)).max(1.1 * (last - 1.0));
+        let name = chains.names()[parameter].as_str();
+        let mut panel = Panel::new(
+            name,
+            Axis::numbers("draws per chain", (0.0, draws as f64)),
+            // R-hat may come out a little below 1.
+            Axis::numbers("", (1.0 - 0.06 * (top - 1.0) - (1.0 - last).max(0.0), top)),
+        );
+        panel.add("limit", Ink::Threshold, Rule::Across(RHAT_LIMIT));
+        let words = Text {
+            at: [0.0, RHAT_LIMIT],
+            words: format!("{RHAT_LIMIT}"),
+        };
+        panel.add("limit", Ink::Muted, words);
+        panel.add("R-hat", Ink::Posterior, Line::curve(points, 1.2));
+        figure.panels.push(Some(panel));
+    }
+    figure.notes.push("Curves begin after 100 draws per chain, and the dashed line is the limit".to_owned());
+    Ok(figure)
+}
+
+/// The draws of these parameters alone.
+fn narrowed(list: &DrawList, parameters: &[usize]) -> DrawList {
+    let columns: Vec<Vec<f64>> = parameters.iter().map(|&parameter| list.column(parameter)).collect();
+    let mut narrow = DrawList::new(parameters.len());
+    let mut row = vec![0.0; parameters.len()];
+    for draw in 0..list.len() {
+        for (value, column) in row.iter_mut().zip(&columns) {
+            *value = column[draw];
+        }
+        narrow.push(&row);
+    }
+    narrow
+}

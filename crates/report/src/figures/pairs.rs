@@ -1,0 +1,97 @@
+//! Draws of two parameters against each other.
+
+use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy};
+use crate::Chains;
+use crate::figure::{Axis, Figure, Ink, Key, POINTS_PER_MM, Panel, Points, Sign};
+use ergodic_diagnostics::{Missing, weights};
+
+pub const ENTRY: FigureEntry = FigureEntry {
+    id: "pairs",
+    title: "Pairs",
+    about: "Draws of two parameters against each other; crosses end divergent transitions",
+    takes: Takes {
+        least: 2,
+        most: 2,
+        unasked: 2,
+    },
+    make,
+};
+
+/// Points of all chains; more would lie over each other.
+const MOST: usize = 3000;
+/// Width in millimetres: a column of a page.
+const WIDTH_MM: f64 = 85.0;
+/// Height of the frame over the width of the figure.
+const HEIGHT: f64 = 0.72;
+
+fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
+    let names = [parameters[0], parameters[1]].map(|parameter| chains.names()[parameter].as_str());
+    let mut figure = Figure::new(ENTRY.id, format!("Draws of `{}` against `{}`", names[1], names[0]));
+    figure.width_mm = WIDTH_MM;
+    figure.panel_height = HEIGHT * WIDTH_MM * POINTS_PER_MM;
+    figure.legend = chain_keys(chains);
+    let [x, y] = [parameters[0], parameters[1]].map(|parameter| chains.columns(parameter));
+    let total: usize = x.iter().map(Vec::len).sum();
+    let step = total.div_ceil(MOST).max(1);
+    let relative = match weights::relative(chains.weights(), chains.shortest()) {
+        Some(Err(missing)) => return Err(Trouble { parameter: parameters[0], missing }),
+        Some(Ok(relative)) => Some(relative),
+        None => None,
+    };
+    let divergent = chains.divergent();
+    let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::hidden((0.0, 1.0)));
+    let mut crosses = Vec::new();
+    let mut negative = Vec::new();
+    for (index, &number) in chains.numbers().iter().enumerate() {
+        // Weights are known for as many draws as the shortest chain has.
+        let length = relative.as_ref().map_or(x[index].len(), |_| chains.shortest());
+        let weight = |draw: usize| relative.as_ref().map(|v| v[index * chains.shortest() + draw]);
+        let (mut at, mut sizes) = (Vec::new(), Vec::new());
+        for draw in 0..length {
+            let point = [x[index][draw], y[index][draw]];
+            if divergent.as_ref().is_some_and(|chains| chains[index].get(draw) == Some(&true)) {
+                crosses.push(point);
+            }
+            if !draw.is_multiple_of(step) {
+                continue;
+            }
+            match weight(draw) {
+                Some(weight) if weight < 0.0 => negative.push((point, -weight)),
+                weight => {
+                    at.push(point);
+                    sizes.extend(weight);
+                }
+            }
+        }
+        let dots = Points { at, sizes, sign: Sign::Dot };
+        panel.add(chain_name(number), Ink::Chain(number), dots);
+    }
+    for (words, points) in [
+        ("negative weight", {
+            let (at, sizes) = negative.into_iter().unzip();
+            Points { at, sizes, sign: Sign::Dot }
+        }),
+        ("divergent", Points { at: crosses, sizes: Vec::new(), sign: Sign::Cross }),
+    ] {
+        if !points.at.is_empty() {
+            figure.legend.push(Key { words: words.to_owned(), ink: Ink::Bad });
+            panel.add(words, Ink::Bad, points);
+        }
+    }
+    let extent = panel.extent();
+    for (range, &parameter) in [extent.x, extent.y].iter().zip(parameters) {
+        if !range.0.is_finite() {
+            return Err(Trouble { parameter, missing: Missing::NotFinite });
+        }
+    }
+    panel.x = Axis::numbers(names[0], roomy(extent.x));
+    panel.y = Axis::numbers(names[1], roomy(extent.y));
+    figure.panels.push(Some(panel));
+    if step > 1 {
+        figure.notes.push(format!("Every {step}th draw is drawn, and every one that ended a divergent transition"));
+    }
+    if relative.is_some() {
+        figure.notes.push("The area of a dot is the weight of its draw".to_owned());
+    }
+    Ok(figure)
+}

@@ -1,0 +1,61 @@
+//! Draws of each chain in their order.
+
+use super::{FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title};
+use crate::Chains;
+use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel};
+use crate::thin::extremes;
+use ergodic_diagnostics::Missing;
+
+pub const ENTRY: FigureEntry = FigureEntry {
+    id: "trace",
+    title: "Trace",
+    about: "Draws of each chain in their order: chains that mix look alike and go nowhere",
+    takes: Takes {
+        least: 1,
+        most: 24,
+        unasked: 6,
+    },
+    make,
+};
+
+/// Columns of a thinned trace per point of its width: half of what a printer with 300 dots per inch tells apart.
+const COLUMNS_PER_POINT: f64 = 2.0;
+
+fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
+    let mut figure = Figure::new(ENTRY.id, title("Trace", "Traces", chains, parameters));
+    figure.columns = columns_for(parameters.len());
+    figure.panel_height = 72.0;
+    figure.legend = chain_keys(chains);
+    let width = figure.width_mm * POINTS_PER_MM / figure.columns as f64;
+    let columns = (width * COLUMNS_PER_POINT) as usize;
+    for &parameter in parameters {
+        let missing = |missing| Trouble { parameter, missing };
+        let all = chains.columns(parameter);
+        let x = Axis::numbers("draw", (0.0, chains.longest() as f64));
+        let name = chains.names()[parameter].as_str();
+        let mut panel = Panel::new(name, x, Axis::hidden((0.0, 1.0)));
+        for (column, &number) in all.iter().zip(chains.numbers()) {
+            let mut points = extremes(column, columns);
+            for point in &mut points {
+                // Draws count from 1.
+                point[0] += 1.0;
+            }
+            panel.add(chain_name(number), Ink::Chain(number), Line::dense(points));
+        }
+        let range = panel.extent().y;
+        if !range.0.is_finite() {
+            return Err(missing(Missing::NotFinite));
+        }
+        panel.y = Axis::numbers("", roomy(range));
+        figure.panels.push(Some(panel));
+    }
+    if chains.longest() > 2 * columns {
+        figure.notes.push(format!(
+            "Of each of {columns} columns the smallest and the largest draw are drawn"
+        ));
+    }
+    if !chains.weights().is_empty() {
+        figure.notes.push(UNWEIGHTED.to_owned());
+    }
+    Ok(figure)
+}

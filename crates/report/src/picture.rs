@@ -1,0 +1,70 @@
+//! Pictures as files.
+
+use std::path::Path;
+
+use super::figure::drawn;
+use super::{Chains, Figure, FigureEntry, ReportError};
+use ergodic_base::control::Control;
+use ergodic_export::Results;
+
+/// What a picture is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// Vector graphics.
+    Svg,
+    /// A table of what is drawn.
+    Csv,
+}
+
+impl PictureFormat {
+    /// The format that the ending of a file's name asks for.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of(path: &Path) -> Result<Self, ReportError> {
+        let ending = path
+            .extension()
+            .map(|end| end.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            Some("svg") => Ok(Self::Svg),
+            Some("csv") => Ok(Self::Csv),
+            _ => Err(ReportError::Ending(path.to_owned())),
+        }
+    }
+
+    /// The picture as bytes of a file.
+    ///
+    /// # Errors
+    /// Those of a writer, which memory does not have.
+    pub fn bytes(self, figure: &Figure) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Svg => Ok(figure.to_svg().into_bytes()),
+            Self::Csv => {
+                let mut bytes = Vec::new();
+                drawn::write_csv(figure, &mut bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// Draws a picture of these parameters and writes it to `path`, whose ending says how; what stood there before stays if that
+/// fails. Gives its caption.
+///
+/// # Errors
+/// The picture cannot be drawn or written, or somebody cancelled.
+pub fn write_picture(
+    entry: &FigureEntry,
+    (results, parameters): (&Results, &[usize]),
+    path: &Path,
+    control: &Control,
+) -> Result<String, ReportError> {
+    let format = PictureFormat::of(path)?;
+    control.enter("drawing the picture");
+    let figure = entry.draw(&Chains::of(results)?, parameters)?;
+    control.check(ReportError::Cancelled)?;
+    ergodic_export::write_file("The picture could not be written", path, |out| {
+        out.write_all(&format.bytes(&figure)?)
+    })?;
+    Ok(figure.caption())
+}

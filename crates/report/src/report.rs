@@ -1,0 +1,193 @@
+//! What there is to say about a finished run, to read, to print, and to put into a paper.
+//!
+//! Every number is that of the run's summary and manifest, as `summary.json` has them. A new way of writing a report is a file and
+//! a line of [`FORMATS`].
+
+use super::{Chains, FIGURES, Figure, ReportError};
+use ergodic_analysis::description::Description;
+use ergodic_analysis::{JobError, Recipe};
+use ergodic_base::control::Control;
+use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::models;
+use ergodic_export::manifest::Manifest;
+use ergodic_export::{Results, RunFolder};
+
+mod estimates;
+mod html;
+mod latex;
+mod markdown;
+mod methods;
+mod priors;
+mod sentence;
+mod style;
+
+pub use estimates::{Column, Section};
+pub use methods::Worst;
+pub use priors::PriorRow;
+
+/// A report of a run.
+#[derive(Debug)]
+pub struct Report {
+    /// What was run, and how it ended.
+    pub manifest: Manifest,
+    /// Every choice.
+    pub recipe: Recipe,
+    /// The model in words, or why it cannot be described.
+    pub description: Result<Description, String>,
+    /// Results, grouped.
+    pub sections: Vec<Section>,
+    /// The worst of each measure of convergence, over all parameters.
+    pub worst: Worst,
+    /// Priors, those of the effects of groups in one row for all.
+    pub priors: Vec<PriorRow>,
+    /// Pictures.
+    pub figures: Vec<Figure>,
+    /// Pictures that cannot be drawn, and why.
+    pub no_figures: Vec<String>,
+    /// The clusters of a mixture.
+    pub clusters: Option<std::sync::Arc<Clusters>>,
+    /// What to know about the files of the run.
+    pub remarks: Vec<String>,
+}
+
+impl Report {
+    /// Of results with their recipe.
+    ///
+    /// # Errors
+    /// They are of no run of this program, or somebody cancelled.
+    pub fn of(
+        results: &Results,
+        recipe: &Recipe,
+        description: Result<Description, String>,
+        control: &Control,
+    ) -> Result<Self, ReportError> {
+        let manifest = results.manifest.clone().ok_or(ReportError::OtherOrigin)?;
+        let params = description.as_ref().map_or(&[][..], |it| &it.params);
+        control.enter("drawing the pictures");
+        let (mut figures, mut no_figures) = (Vec::new(), Vec::new());
+        match Chains::of(results) {
+            Ok(chains) => {
+                for entry in FIGURES {
+                    control.check(ReportError::Cancelled)?;
+                    let enough = entry.of_its_own(&chains).len() >= entry.takes.least;
+                    match entry.draw(&chains, &[]) {
+                        Ok(figure) => figures.push(figure),
+                        // A pair of one parameter is missed by nobody.
+                        Err(_) if !enough => {}
+                        Err(error) => no_figures.push(error.to_string()),
+                    }
+                }
+            }
+            Err(error) => no_figures.push(error.to_string()),
+        }
+        Ok(Self {
+            sections: estimates::sections(&results.summary, params),
+            worst: Worst::of(&results.summary),
+            priors: priors::rows(&manifest),
+            recipe: recipe.clone(),
+            description,
+            figures,
+            no_figures,
+            clusters: results.clusters.clone(),
+            remarks: results.remarks.clone(),
+            manifest,
+        })
+    }
+
+    /// Of a run folder. Where its data are not there any more, or have changed, the report says so instead of describing the
+    /// model.
+    ///
+    /// # Errors
+    /// The folder is damaged, or somebody cancelled.
+    pub fn read(
+        folder: &RunFolder,
+        results: &Results,
+        control: &Control,
+    ) -> Result<Self, ReportError> {
+        let recipe = folder.recipe()?;
+        let description = match Description::read(&recipe, folder.path(), control) {
+            Err(JobError::Cancelled) => return Err(ReportError::Cancelled),
+            other => other.map_err(|error| error.to_string()),
+        };
+        Self::of(results, &recipe, description, control)
+    }
+
+    /// What the report is of, in one line.
+    pub fn title(&self) -> String {
+        let template = self.template();
+        match self.manifest.response.as_str() {
+            "" => template,
+            response => format!("{template} of {response}"),
+        }
+    }
+
+    /// The template's name for people.
+    fn template(&self) -> String {
+        let id = self.manifest.template.as_str();
+        models::find(id).map_or(id.to_owned(), |entry| entry.spec.title.to_owned())
+    }
+}
+
+/// A way of writing a report.
+pub struct Format {
+    /// Identifier on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+    /// Default file name.
+    pub file_name: &'static str,
+    /// Writes it.
+    pub write: fn(&Report) -> String,
+}
+
+/// All ways of writing a report, the default first.
+pub static FORMATS: &[Format] = &[
+    Format {
+        id: "html",
+        title: "Report, HTML",
+        about: "One page with words, tables, pictures and the recipe, to read, print and send: it loads nothing",
+        file_name: "report.html",
+        write: html::write,
+    },
+    Format {
+        id: "markdown",
+        title: "Results, Markdown",
+        about: "The table of results and a sentence for each coefficient",
+        file_name: "results.md",
+        write: markdown::write,
+    },
+    Format {
+        id: "latex",
+        title: "Results, LaTeX",
+        about: "The same for a paper: needs \\usepackage{booktabs}",
+        file_name: "results.tex",
+        write: latex::write,
+    },
+];
+
+/// The format called `id`; the error lists the known ones.
+///
+/// # Errors
+/// There is no such format.
+pub fn find(id: &str) -> Result<&'static Format, ReportError> {
+    FORMATS
+        .iter()
+        .find(|format| format.id == id)
+        .ok_or_else(|| {
+            let known: Vec<&str> = FORMATS.iter().map(|format| format.id).collect();
+            ReportError::UnknownFormat {
+                id: id.to_owned(),
+                known: known.join(", "),
+            }
+        })
+}
+
+/// Parts of a sentence of the program: plain words, and names between backticks.
+fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(|(k, part)| (k % 2 == 1, part))
+        .filter(|(_, part)| !part.is_empty())
+}

@@ -1,0 +1,235 @@
+//! Results: the rows of the summary by what they are of, and their numbers as tables of terminals and reports show them.
+
+use ergodic_base::numerals::{decimals_by_error, fixed, significant};
+use ergodic_base::param::{Class, ParamId};
+use ergodic_core::models::ParamInfo;
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::sentence::rhat_text;
+
+/// Effects of groups in a report.
+const MOST_EFFECTS: usize = 20;
+/// Rows of any other section.
+const MOST_ROWS: usize = 200;
+
+/// A number of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Mean.
+    Mean,
+    /// Monte Carlo standard error of the mean.
+    Mcse,
+    /// Standard deviation.
+    Sd,
+    /// 5 % quantile.
+    Q5,
+    /// Median.
+    Median,
+    /// 95 % quantile.
+    Q95,
+    /// Effective sample size in the bulk.
+    Bulk,
+    /// Effective sample size in the tails.
+    Tail,
+    /// R-hat.
+    Rhat,
+}
+
+impl Column {
+    /// All, in the order of tables.
+    pub const ALL: [Self; 9] = [
+        Self::Mean,
+        Self::Mcse,
+        Self::Sd,
+        Self::Q5,
+        Self::Median,
+        Self::Q95,
+        Self::Bulk,
+        Self::Tail,
+        Self::Rhat,
+    ];
+
+    /// Its name in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Mcse => "mcse_mean",
+            Self::Sd => "sd",
+            Self::Q5 => "q5",
+            Self::Median => "q50",
+            Self::Q95 => "q95",
+            Self::Bulk => "ess_bulk",
+            Self::Tail => "ess_tail",
+            Self::Rhat => "rhat",
+        }
+    }
+
+    /// Its head in a report.
+    pub fn head(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Mcse => "MCSE",
+            Self::Sd => "sd",
+            Self::Q5 => "5 %",
+            Self::Median => "median",
+            Self::Q95 => "95 %",
+            Self::Bulk => "bulk ESS",
+            Self::Tail => "tail ESS",
+            Self::Rhat => "R-hat",
+        }
+    }
+
+    /// The number itself.
+    pub fn value(self, row: &SummaryRow) -> Option<f64> {
+        match self {
+            Self::Mean => row.mean,
+            Self::Mcse => row.mcse_mean,
+            Self::Sd => row.sd,
+            Self::Q5 => row.q5,
+            Self::Median => row.q50,
+            Self::Q95 => row.q95,
+            Self::Bulk => row.ess_bulk,
+            Self::Tail => row.ess_tail,
+            Self::Rhat => row.rhat,
+        }
+    }
+
+    /// The number as it is shown: estimates to the digits that their Monte Carlo error lets know, effective sample sizes rounded
+    /// down, R-hat up; `NA`, or why there is no R-hat.
+    pub fn text(self, row: &SummaryRow) -> String {
+        let value = self.value(row);
+        let number = value.unwrap_or(f64::NAN);
+        match self {
+            Self::Mean | Self::Q5 | Self::Median | Self::Q95 => {
+                fixed(number, decimals_by_error(row.mcse_mean))
+            }
+            Self::Mcse => significant(number, 2),
+            Self::Sd => significant(number, 3),
+            Self::Bulk | Self::Tail => fixed(number.floor(), 0),
+            Self::Rhat => match (value, row.missing) {
+                (Some(rhat), _) => rhat_text(rhat),
+                (None, Some(missing)) => missing.to_string(),
+                (None, None) => "NA".to_owned(),
+            },
+        }
+    }
+}
+
+/// Rows of one kind.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What they are.
+    pub title: &'static str,
+    /// Whether they are what the model says of predictors, so that each deserves a sentence.
+    pub is_of_coefficients: bool,
+    /// The first rows, each with what it says in words where that is known.
+    pub rows: Vec<(SummaryRow, Option<String>)>,
+    /// Rows left out.
+    pub more: usize,
+}
+
+/// Titles of sections and which classes they are of.
+const SECTIONS: [(&str, &[Class]); 4] = [
+    ("Coefficients", &[Class::Coefficient, Class::Mean]),
+    (
+        "Spreads and correlations",
+        &[
+            Class::Sd,
+            Class::Correlation,
+            Class::Covariance,
+            Class::VarianceShare,
+        ],
+    ),
+    (
+        "Further parameters",
+        &[Class::Other, Class::Probability, Class::ClusterShare],
+    ),
+    (
+        "Effects of groups",
+        &[Class::Effect, Class::GroupCoefficient],
+    ),
+];
+
+/// The rows of a summary by what they are of; sections without rows are left out.
+pub fn sections(summary: &[SummaryRow], params: &[ParamInfo]) -> Vec<Section> {
+    let meaning = |index: usize, name: &ParamId| {
+        // What is reported stands in the order of the model; a name decides where it does not.
+        let at = params.get(index).filter(|param| param.name == *name);
+        let param = at.or_else(|| params.iter().find(|param| param.name == *name));
+        param
+            .map(|param| param.meaning.clone())
+            .filter(|text| !text.is_empty())
+    };
+    let rows: Vec<(usize, &SummaryRow)> = summary.iter().enumerate().collect();
+    let of = |(title, classes): (&'static str, &[Class])| {
+        let of_effects = classes.contains(&Class::Effect);
+        let most = if of_effects { MOST_EFFECTS } else { MOST_ROWS };
+        let mine = || {
+            rows.iter()
+                .filter(|(_, row)| classes.contains(&row.variable.class()))
+        };
+        Section {
+            title,
+            is_of_coefficients: classes.contains(&Class::Coefficient),
+            rows: (mine().take(most))
+                .map(|(index, row)| ((*row).clone(), meaning(*index, &row.variable)))
+                .collect(),
+            more: mine().count().saturating_sub(most),
+        }
+    };
+    let sections = SECTIONS.into_iter().map(of);
+    sections
+        .filter(|section| !section.rows.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str) -> SummaryRow {
+        SummaryRow {
+            variable: name.into(),
+            mean: Some(-0.123_456),
+            mcse_mean: Some(0.0023),
+            sd: Some(0.045_678),
+            mad: None,
+            q5: Some(-0.2),
+            q50: Some(-0.12),
+            q95: None,
+            ess_bulk: Some(399.9),
+            ess_tail: Some(1234.5),
+            ess_bulk_per_s: None,
+            rhat: Some(1.0101),
+            missing: None,
+        }
+    }
+
+    #[test]
+    fn digits_follow_the_monte_carlo_error() {
+        let texts = Column::ALL.map(|column| column.text(&row("b[x]")));
+        let expected = [
+            "-0.1235", "0.0023", "0.0457", "-0.2000", "-0.1200", "NA", "399", "1234", "1.011",
+        ];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn rows_stand_under_what_they_are_of() {
+        let mut rows: Vec<SummaryRow> = ["sigma", "b[x]", "sd[g,Intercept]"].map(row).into();
+        rows.extend((0..25).map(|group| row(&format!("r[g,{group},Intercept]"))));
+        let sections = sections(&rows, &[]);
+        let found: Vec<(&str, usize, usize)> = sections
+            .iter()
+            .map(|section| (section.title, section.rows.len(), section.more))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Coefficients", 1, 0),
+                ("Spreads and correlations", 1, 0),
+                ("Further parameters", 1, 0),
+                ("Effects of groups", 20, 5)
+            ]
+        );
+    }
+}

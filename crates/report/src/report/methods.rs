@@ -1,0 +1,189 @@
+//! The paragraph on methods, and what it cites.
+
+use super::Report;
+use super::estimates::Column;
+use ergodic_base::numerals::thousands;
+use ergodic_core::engine::StopReason;
+use ergodic_core::samplers::{self, DIVERGENT};
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::sentence::{count, rhat_text};
+
+/// Where R-hat and the effective sample sizes come from.
+const VEHTARI: &str = "Vehtari, Gelman, Simpson, Carpenter, Bürkner (2021), \"Rank-normalization, folding, and localization: an \
+                       improved R-hat for assessing convergence of MCMC\", Bayesian Analysis 16, doi 10.1214/20-BA1221";
+
+/// How the results were made, in sentences ready for a paper. Names stand between backticks.
+pub fn paragraph(report: &Report) -> String {
+    let manifest = &report.manifest;
+    let mut text: Vec<String> = Vec::new();
+    let formula = match manifest.formula.as_str() {
+        "" => String::new(),
+        formula => format!(" `{formula}`"),
+    };
+    let [used, total] =
+        [manifest.rows_used, manifest.rows_total].map(|rows| thousands(rows as u64));
+    let rows = match used == total {
+        true => format!("all {total} rows"),
+        false => format!("{used} of the {total} rows"),
+    };
+    text.push(format!(
+        "The model{formula} ({}) was fitted to {rows} of `{}` with {}.",
+        lower_first(&report.template()),
+        manifest.data_source,
+        program(report)
+    ));
+    let spec = samplers::find(&manifest.sampler).map(|entry| &entry.spec);
+    let sampler = spec.map_or(manifest.sampler.as_str(), |spec| spec.title);
+    let cite = spec.map_or_else(String::new, |spec| format!(" ({})", spec.cite));
+    text.push(format!(
+        "Posterior draws were made with {sampler}{cite}: {}, seed {}.",
+        chains(report),
+        manifest.seed
+    ));
+    let failed = manifest
+        .chains
+        .iter()
+        .filter(|chain| chain.failure.is_some())
+        .count();
+    if failed > 0 {
+        text.push(format!(
+            "Of these chains {failed} ended with an error and {} no part of the results.",
+            if failed == 1 { "is" } else { "are" }
+        ));
+    }
+    match manifest.stop_reason {
+        None | Some(StopReason::Draws) => {}
+        Some(reason) => text.push(format!("How the run ended: {}.", reason.sentence())),
+    }
+    if let Some(bias) = &manifest.approximation {
+        text.push(format!("The draws are approximate: {bias}."));
+    }
+    if let Some(check) = &manifest.bias_check {
+        text.push(format!("Bias check: {check}."));
+    }
+    if let Some(weights) = &manifest.weights {
+        text.push(format!("Draws are weighted: {weights}."));
+    }
+    if let Some(sentence) = convergence(report) {
+        text.push(sentence);
+    }
+    let counts_divergences =
+        spec.is_some_and(|spec| spec.info.iter().any(|column| column.name == DIVERGENT));
+    if counts_divergences {
+        text.push(match manifest.divergences {
+            0 => "There were no divergent transitions.".to_owned(),
+            1 => "There was one divergent transition.".to_owned(),
+            many => format!("There were {} divergent transitions.", thousands(many)),
+        });
+    }
+    text.push(format!("The scale of results: {}.", manifest.scales));
+    text.push(
+        "Reported are posterior means with their Monte Carlo standard errors, standard deviations, medians and central 90 % intervals."
+            .to_owned(),
+    );
+    text.join(" ")
+}
+
+/// What the paragraph cites, in the order of its sentences.
+pub fn references(report: &Report) -> Vec<String> {
+    let spec = samplers::find(&report.manifest.sampler).map(|entry| &entry.spec);
+    let cite = spec.map(|spec| format!("{}: {}", spec.title, spec.cite));
+    let software = format!(
+        "{}, a workbench for Bayesian model fitting",
+        program(report)
+    );
+    [
+        Some(software),
+        cite,
+        Some(format!("R-hat and effective sample sizes: {VEHTARI}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// "Ergodic, version 0.1.0".
+fn program(report: &Report) -> String {
+    match report.manifest.program.rsplit_once(' ') {
+        Some((_, version)) => format!("Ergodic, version {version}"),
+        None => report.manifest.program.clone(),
+    }
+}
+
+/// "4 chains of 1 000 draws each after 500 iterations of warm-up that were discarded, 4 000 draws in all".
+fn chains(report: &Report) -> String {
+    let chains = &report.manifest.chains;
+    let range = |pick: fn(&ergodic_export::manifest::ChainManifest) -> usize| {
+        let ends = [chains.iter().map(pick).min(), chains.iter().map(pick).max()];
+        let [low, high] = ends.map(|end| end.unwrap_or(0));
+        let text = match low == high {
+            true => thousands(low as u64),
+            false => format!("{} to {}", thousands(low as u64), thousands(high as u64)),
+        };
+        (text, high)
+    };
+    let (draws, _) = range(|chain| chain.draws);
+    let (warmup, most) = range(|chain| chain.warmup);
+    let warmup = match most {
+        0 => String::new(),
+        _ => format!(" after {warmup} iterations of warm-up that were discarded"),
+    };
+    let total: usize = chains.iter().map(|chain| chain.draws).sum();
+    match chains.len() {
+        1 => format!("one chain of {draws} draws{warmup}"),
+        many => format!(
+            "{many} chains of {draws} draws each{warmup}, {} draws in all",
+            thousands(total as u64)
+        ),
+    }
+}
+
+/// The largest R-hat and the smallest effective sample sizes of all parameters that have any; those that a report leaves out
+/// count.
+fn convergence(report: &Report) -> Option<String> {
+    let worst = &report.worst;
+    let (rhat, bulk, tail) = (worst.rhat?, worst.ess_bulk?, worst.ess_tail?);
+    Some(format!(
+        "Over all parameters the largest rank-normalised split R-hat is {} and the smallest effective sample sizes are {} in the \
+         bulk and {} in the tails (Vehtari et al. 2021).",
+        rhat_text(rhat),
+        count(bulk),
+        count(tail)
+    ))
+}
+
+/// The worst of each measure of convergence.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Worst {
+    /// Largest R-hat.
+    pub rhat: Option<f64>,
+    /// Smallest effective sample size in the bulk.
+    pub ess_bulk: Option<f64>,
+    /// Smallest effective sample size in the tails.
+    pub ess_tail: Option<f64>,
+}
+
+impl Worst {
+    /// Of all rows of a summary.
+    pub fn of(rows: &[SummaryRow]) -> Self {
+        let all = |column: Column| rows.iter().filter_map(move |row| column.value(row));
+        Self {
+            rhat: all(Column::Rhat).reduce(f64::max),
+            ess_bulk: all(Column::Bulk).reduce(f64::min),
+            ess_tail: all(Column::Tail).reduce(f64::min),
+        }
+    }
+}
+
+/// A title inside a sentence; words in capitals stay.
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let rest = letters.as_str();
+    match first {
+        Some(c) if !rest.starts_with(char::is_uppercase) => {
+            c.to_lowercase().chain(rest.chars()).collect()
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,629 @@
+//! Pictures and reports of real runs: numbers are those of `summary.json`, names are never markup, and what is written is XML.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../../analysis/tests/support/mod.rs"]
+#[expect(dead_code, reason = "shared by several tests")]
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use ergodic_analysis::description::Description;
+use ergodic_analysis::{Job, Recipe};
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
+use ergodic_core::samplers::WEIGHT;
+use ergodic_diagnostics::quantiles;
+use ergodic_export::{Results, RunFolder, summary};
+use ergodic_report::report::{self, Column};
+use ergodic_report::{Chains, FIGURES, PictureFormat, Report, choose, find, write_picture};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::Value as Json;
+use support::{job, start};
+
+/// A finished run and its results.
+struct Ran {
+    job: Arc<Job>,
+    results: Results,
+}
+
+fn ran(job: Job) -> Ran {
+    let mut run = start(job);
+    run.join();
+    let results = Results::of(run.job(), &run.view(), &run.report());
+    Ran {
+        job: Arc::clone(run.job()),
+        results,
+    }
+}
+
+/// Three chains of 300 draws of a logistic regression.
+fn plain() -> &'static Ran {
+    static RUN: OnceLock<Ran> = OnceLock::new();
+    RUN.get_or_init(|| ran(job("nuts", 300, |_| {})))
+}
+
+/// A mixed model with many groups, some of whose names are markup.
+fn odd() -> &'static Ran {
+    static RUN: OnceLock<Ran> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("<i>&.csv");
+        let mut text = "y,\"<b>&\"\"x\"\"\",\"g<script>\"\n".to_owned();
+        for row in 0..240 {
+            let (x, group) = (f64::from(row * 37 % 101) / 50.0, row % 40);
+            let y = 0.3 * x + f64::from(group % 7) / 3.0 + f64::from(row * 61 % 17) / 10.0;
+            text.push_str(&format!("{y},{x},\"</table>{group}`|$_\"\n"));
+        }
+        std::fs::write(&path, text).unwrap();
+        let source = path.display().to_string();
+        let formula = "y ~ `<b>&\"x\"` + (1 | `g<script>`)";
+        let mut recipe = Recipe::new(&source, "mixed", formula);
+        recipe.sampler.id = "nuts".to_owned();
+        recipe.run.chains = 2;
+        recipe.run.warmup = Some(150);
+        recipe.run.draws = 120;
+        ran(Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap())
+    })
+}
+
+/// The report of a run.
+fn report_of(ran: &Ran) -> Report {
+    let description = Description::of(&ran.job.recipe, &ran.job.table);
+    let description = description.map_err(|error| error.to_string());
+    Report::of(
+        &ran.results,
+        &ran.job.recipe,
+        description,
+        &Control::default(),
+    )
+    .unwrap()
+}
+
+fn written(report: &Report, id: &str) -> String {
+    (report::find(id).unwrap().write)(report)
+}
+
+/// Reads XML to its end: tags are balanced, attributes quoted, entities known. Calls `each` for every element with its
+/// attributes, and for the text after it.
+fn read_xml(text: &str, mut each: impl FnMut(&str, &BTreeMap<String, String>, &str)) {
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().check_end_names = true;
+    let mut open: Vec<String> = Vec::new();
+    let mut last: Option<(String, BTreeMap<String, String>, String)> = None;
+    loop {
+        let event = reader.read_event().unwrap_or_else(|error| {
+            let at = reader.buffer_position() as usize;
+            let around = text.get(at.saturating_sub(80)..at).unwrap_or_default();
+            panic!("{error} after …{around}")
+        });
+        match event {
+            Event::Start(tag) | Event::Empty(tag) if tag.is_empty() => unreachable!(),
+            Event::Start(tag) => {
+                if let Some((name, attributes, text)) = last.take() {
+                    each(&name, &attributes, &text);
+                }
+                let name = String::from_utf8(tag.name().as_ref().to_vec()).unwrap();
+                open.push(name.clone());
+                last = Some((name, attributes_of(&tag), String::new()));
+            }
+            Event::Empty(tag) => {
+                let name = String::from_utf8(tag.name().as_ref().to_vec()).unwrap();
+                each(&name, &attributes_of(&tag), "");
+            }
+            Event::End(_) => {
+                open.pop().unwrap();
+                if let Some((name, attributes, text)) = last.take() {
+                    each(&name, &attributes, &text);
+                }
+            }
+            Event::Text(part) => {
+                if let Some((.., text)) = &mut last {
+                    text.push_str(&part.decode().unwrap());
+                }
+            }
+            Event::GeneralRef(entity) => {
+                let entity = entity.decode().unwrap();
+                let known = ["amp", "lt", "gt", "quot", "#39"];
+                assert!(known.contains(&entity.as_ref()), "&{entity};");
+                if let Some((.., text)) = &mut last {
+                    let letters = ["&", "<", ">", "\"", "'"];
+                    let at = known.iter().position(|it| *it == entity).unwrap();
+                    text.push_str(letters[at]);
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+fn attributes_of(tag: &quick_xml::events::BytesStart<'_>) -> BTreeMap<String, String> {
+    tag.attributes()
+        .map(|attribute| {
+            let attribute = attribute.unwrap();
+            let key = String::from_utf8(attribute.key.as_ref().to_vec()).unwrap();
+            let value = String::from_utf8(attribute.value.to_vec()).unwrap();
+            assert!(!value.contains('<'), "{key}: {value}");
+            (key, value)
+        })
+        .collect()
+}
+
+fn json(results: &Results) -> Json {
+    let mut bytes = Vec::new();
+    summary::write_json(results, &mut bytes).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// Rows of the tables of results in a page: name and numbers with all digits, and as they are shown.
+fn rows_of(html: &str) -> Vec<(String, Vec<f64>, Vec<String>)> {
+    let mut rows: Vec<(String, Vec<f64>, Vec<String>)> = Vec::new();
+    let mut in_row = false;
+    read_xml(html, |tag, attributes, text| match tag {
+        "th" if attributes.get("scope").is_some_and(|it| it == "row") => in_row = true,
+        "code" if in_row => {
+            in_row = false;
+            rows.push((text.to_owned(), Vec::new(), Vec::new()));
+        }
+        "data" => {
+            let (_, values, texts) = rows.last_mut().unwrap();
+            values.push(attributes["value"].parse().unwrap());
+            texts.push(text.replace('−', "-"));
+        }
+        _ => {}
+    });
+    rows.retain(|(_, values, _)| !values.is_empty());
+    rows
+}
+
+#[test]
+fn numbers_of_a_report_are_those_of_the_summary() {
+    for ran in [plain(), odd()] {
+        let html = written(&report_of(ran), "html");
+        let rows = rows_of(&html);
+        let json = json(&ran.results);
+        let effects = ran.results.variables.iter();
+        let effects = effects.filter(|name| name.group_effect().is_some()).count();
+        let all = ran.results.variables.len();
+        assert_eq!(rows.len(), all - effects + effects.min(20));
+        for (name, values, texts) in &rows {
+            let variables = json["variables"].as_array().unwrap();
+            let row = variables.iter().find(|row| row["variable"] == **name);
+            let row = row.unwrap_or_else(|| panic!("{name}"));
+            let summary = ran.results.summary.iter().find(|row| row.variable == *name);
+            let keys = Column::ALL
+                .into_iter()
+                .filter(|column| !row[column.key()].is_null());
+            let keys: Vec<Column> = keys.collect();
+            assert_eq!(keys.len(), values.len(), "{name}");
+            for ((column, value), text) in keys.iter().zip(values).zip(texts) {
+                assert_eq!(
+                    row[column.key()].as_f64(),
+                    Some(*value),
+                    "{name} {}",
+                    column.key()
+                );
+                assert_eq!(column.text(summary.unwrap()), *text);
+                // What is shown is the number, to the digits of its error.
+                let shown: f64 = text.parse().unwrap();
+                let error = row["mcse_mean"].as_f64().unwrap_or(0.01);
+                let slack = match column {
+                    Column::Mean | Column::Q5 | Column::Median | Column::Q95 => 0.1 * error,
+                    Column::Bulk | Column::Tail => 1.0,
+                    Column::Rhat => 0.001,
+                    Column::Mcse | Column::Sd => 0.05 * value,
+                };
+                assert!(
+                    (shown - value).abs() <= slack,
+                    "{name} {}: {text} of {value}",
+                    column.key()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_is_balanced_and_loads_nothing() {
+    for ran in [plain(), odd()] {
+        let html = written(&report_of(ran), "html");
+        let mut headings = Vec::new();
+        let mut ids = Vec::new();
+        read_xml(&html, |tag, attributes, text| {
+            assert!(
+                !["script", "link", "img", "iframe", "object", "base"].contains(&tag),
+                "{tag}"
+            );
+            for key in ["href", "src", "xlink:href", "action"] {
+                assert!(!attributes.contains_key(key), "{tag} {key}");
+            }
+            assert!(attributes.keys().all(|key| !key.starts_with("on")), "{tag}");
+            ids.extend(attributes.get("id").cloned());
+            if tag == "h2" {
+                headings.push(text.to_owned());
+            }
+        });
+        let style = html
+            .split("<style>")
+            .nth(1)
+            .unwrap()
+            .split("</style>")
+            .next()
+            .unwrap();
+        assert!(!style.contains("url(") && !style.contains("@import"));
+        assert!(
+            !html.contains("https:")
+                && html.matches("http:").count() == html.matches("xmlns=\"http:").count()
+        );
+        let expected = [
+            "Results",
+            "Model",
+            "Data",
+            "Methods",
+            "Pictures",
+            "Settings and versions",
+        ];
+        assert_eq!(headings, expected);
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "every identifier once");
+        assert_eq!(html.matches("<figure>").count(), FIGURES.len());
+    }
+}
+
+#[test]
+fn names_of_columns_are_never_markup() {
+    let report = report_of(odd());
+    let html = written(&report, "html");
+    for raw in ["<b>", "<script", "</table>0", "<i>&"] {
+        assert!(!html.contains(raw), "{raw}");
+    }
+    assert!(html.contains("b[&lt;b&gt;&amp;&quot;x&quot;]"));
+    let markdown = written(&report, "markdown");
+    assert!(markdown.contains("| `b[<b>&\"x\"]` |"), "{markdown}");
+    // A backtick in a name does not end it, a bar no cell.
+    assert!(
+        markdown.contains("| `` r[g<script>,</table>0`\\|$_,Intercept] `` |"),
+        "{markdown}"
+    );
+    let latex = written(&report, "latex");
+    assert!(
+        latex.contains("\\texttt{b[\\textless{}b\\textgreater{}\\&\"x\"]}"),
+        "{latex}"
+    );
+    assert!(
+        latex.contains("And 20 more in \\texttt{summary.csv}."),
+        "{latex}"
+    );
+}
+
+#[test]
+fn a_report_says_what_was_done() {
+    let ran = plain();
+    let html = written(&report_of(ran), "html");
+    let manifest = ran.results.manifest.as_ref().unwrap();
+    for words in [
+        "3 chains of 300 draws each after 60 iterations of warm-up",
+        "Hoffman and Gelman 2014",
+        "Ergodic, version",
+        "of <code>sample:churn</code>",
+        &manifest.data_fingerprint,
+        "<code>b[age]</code>",
+        "90 % interval from",
+        "id = &quot;nuts&quot;",
+        "normal(0, 2.5)",
+        manifest.verdict.word(),
+    ] {
+        assert!(html.contains(words), "`{words}` is missing");
+    }
+    // Once in words, and in the notations of others.
+    let description = report_of(ran).description.unwrap();
+    let words = description.translation.unwrap().words;
+    let first = words.split('`').next().unwrap();
+    assert!(html.contains(first), "{first}");
+    assert!(html.contains("Stan program"));
+}
+
+#[test]
+fn a_report_of_data_that_are_gone_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = odd();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    place
+        .save_all(&claim, &ran.job, &ran.results, &[], &mut |_file| {})
+        .unwrap();
+    let results = place.results().unwrap();
+    let report = Report::read(&place, &results, &Control::default()).unwrap();
+    assert!(report.description.is_err());
+    let html = written(&report, "html");
+    assert!(html.contains("its data could not be read"));
+    assert_eq!(rows_of(&html), rows_of(&written(&report_of(ran), "html")));
+}
+
+#[test]
+fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
+    for ran in [plain(), odd()] {
+        let chains = Chains::of(&ran.results).unwrap();
+        for entry in FIGURES {
+            let figure = entry.draw(&chains, &[]).unwrap();
+            let svg = figure.to_svg();
+            let mut marks = 0;
+            read_xml(&svg, |tag, attributes, _| {
+                marks += usize::from(["path", "circle", "rect"].contains(&tag));
+                for key in ["x", "y", "cx", "cy", "width", "height"] {
+                    let value = attributes
+                        .get(key)
+                        .map(|it| it.trim_end_matches("mm").parse::<f64>());
+                    assert!(
+                        value.is_none_or(|it| it.is_ok_and(f64::is_finite)),
+                        "{tag} {key}"
+                    );
+                }
+                let path = attributes.get("d").map_or("", String::as_str);
+                assert!(
+                    !path.contains("NaN") && !path.contains("inf"),
+                    "{}: {path}",
+                    entry.id
+                );
+            });
+            assert!(marks > 5, "{}", entry.id);
+            let table = PictureFormat::Csv.bytes(&figure).unwrap();
+            let table = String::from_utf8(table).unwrap();
+            assert!(table.starts_with("panel,series,mark,label,x,y,x_to,y_to,size\n"));
+            assert!(table.lines().count() > 3, "{}", entry.id);
+        }
+    }
+}
+
+/// The rows of a picture's table: series, and the numbers x, y, `x_to`, `y_to` and size.
+fn table(figure: &ergodic_report::Figure) -> Vec<(Vec<String>, Vec<f64>)> {
+    let bytes = PictureFormat::Csv.bytes(figure).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut rows = Vec::new();
+    for line in text.lines().skip(1) {
+        // Names in these tests have commas within quotes alone, and numbers none.
+        let cells: Vec<&str> = line.rsplitn(6, ',').collect();
+        let numbers = cells[..5].iter().rev();
+        let numbers = numbers
+            .map(|cell| ergodic_export::number::parse(cell).unwrap())
+            .collect();
+        rows.push((vec![cells[5].to_owned()], numbers));
+    }
+    rows
+}
+
+#[test]
+fn the_table_of_a_trace_is_the_draws() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let names = &ran.results.variables;
+    let chosen = choose(names, &["b[age]".to_owned()]).unwrap();
+    let figure = find("trace").unwrap().draw(&chains, &chosen).unwrap();
+    let rows = table(&figure);
+    let mut expected = Vec::new();
+    for list in &ran.results.draws {
+        let column = list.column(chosen[0]);
+        expected.extend(
+            column
+                .iter()
+                .enumerate()
+                .map(|(k, &value)| [(k + 1) as f64, value]),
+        );
+    }
+    let drawn: Vec<[f64; 2]> = rows
+        .iter()
+        .map(|(_, numbers)| [numbers[0], numbers[1]])
+        .collect();
+    assert_eq!(drawn, expected);
+    assert!(
+        rows[0].0[0].starts_with("b[age],chain 1,line"),
+        "{:?}",
+        rows[0]
+    );
+    // Pairs as well.
+    let chosen = choose(names, &["b[age],b[Intercept]".to_owned()]).unwrap();
+    let rows = table(&find("pairs").unwrap().draw(&chains, &chosen).unwrap());
+    let first = &ran.results.draws[0];
+    assert_eq!(
+        rows[7].1[..2],
+        [first.value(7, chosen[0]), first.value(7, chosen[1])]
+    );
+}
+
+#[test]
+fn intervals_are_those_of_the_summary() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let all: Vec<usize> = (0..ran.results.variables.len()).collect();
+    let rows = table(&find("intervals").unwrap().draw(&chains, &all).unwrap());
+    // After the line at zero, three rows each: outer, inner, median.
+    for (row, drawn) in ran.results.summary.iter().zip(rows[1..].chunks(3)) {
+        assert_eq!(
+            (Some(drawn[0].1[0]), Some(drawn[0].1[2])),
+            (row.q5, row.q95)
+        );
+        assert_eq!(Some(drawn[2].1[0]), row.q50);
+        assert!(drawn[0].1[0] < drawn[1].1[0] && drawn[1].1[2] < drawn[0].1[2]);
+    }
+    let figure = find("convergence").unwrap().draw(&chains, &[1]).unwrap();
+    let last = table(&figure).pop().unwrap();
+    assert_eq!(
+        (last.1[0], Some(last.1[1])),
+        (300.0, ran.results.summary[1].rhat)
+    );
+}
+
+/// Draws of a standard normal distribution at even quantiles in mixed order, with weights.
+fn weighted(weight: impl Fn(usize) -> f64) -> Results {
+    let lists = |shift: usize| {
+        let (mut draws, mut info) = (DrawList::new(2), DrawList::new(1));
+        for k in 0..400 {
+            let place = ((k * 171 + shift) % 400) as f64;
+            let value = quantiles::normal((place + 0.5) / 400.0);
+            draws.push(&[value, value * value]);
+            info.push(&[weight((k * 171 + shift) % 400)]);
+        }
+        (draws, info)
+    };
+    let (draws, info) = [0, 57].map(lists).into_iter().unzip();
+    let names: Vec<ParamId> = vec!["b[x]".into(), "sigma".into()];
+    Results::new(names, draws, (vec![WEIGHT.to_owned()], info), 0.0)
+}
+
+#[test]
+fn pictures_of_weighted_draws_are_weighted() {
+    // Only the upper half counts: the median is the upper quartile of all.
+    let upper = weighted(|place| if place >= 200 { 2.0 } else { 0.0 });
+    let chains = Chains::of(&upper).unwrap();
+    let rows = table(&find("intervals").unwrap().draw(&chains, &[0]).unwrap());
+    let [_, outer, _, median] = [0, 1, 2, 3].map(|k| rows[k].1.clone());
+    let row = &upper.summary[0];
+    assert_eq!(
+        (Some(outer[0]), Some(outer[2]), Some(median[0])),
+        (row.q5, row.q95, row.q50)
+    );
+    assert!(
+        (median[0] - quantiles::normal(0.75)).abs() < 0.01,
+        "{median:?}"
+    );
+    // Nearly all of the density is above zero.
+    let rows = table(&find("density").unwrap().draw(&chains, &[0]).unwrap());
+    let curve = rows
+        .iter()
+        .filter(|(text, _)| text[0].contains("all chains,line"));
+    let below: f64 = curve
+        .clone()
+        .filter(|(_, at)| at[0] < -0.5)
+        .map(|(_, at)| at[1])
+        .sum();
+    let all: f64 = curve.map(|(_, at)| at[1]).sum();
+    assert!(below < 0.02 * all, "{below} of {all}");
+    // All figures can be drawn, with signed weights too.
+    let signed = weighted(|place| if place % 9 == 4 { -1.0 } else { 1.5 });
+    for results in [&upper, &signed] {
+        let chains = Chains::of(results).unwrap();
+        for entry in FIGURES {
+            let figure = entry.draw(&chains, &[]).unwrap();
+            read_xml(&figure.to_svg(), |_, _, _| {});
+        }
+    }
+    let chains = Chains::of(&signed).unwrap();
+    let pairs = find("pairs").unwrap().draw(&chains, &[]).unwrap();
+    assert!(
+        pairs
+            .legend
+            .iter()
+            .any(|key| key.words == "negative weight")
+    );
+    let sizes: Vec<f64> = table(&pairs)
+        .iter()
+        .map(|(_, numbers)| numbers[4])
+        .collect();
+    assert!(sizes.iter().all(|size| *size > 0.0) && sizes.len() == 800);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_in_a_sentence() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let refused = find("pairs")
+        .unwrap()
+        .draw(&chains, &[0])
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("takes 2 parameters, not 1"), "{refused}");
+    assert!(
+        find("violin")
+            .unwrap_err()
+            .to_string()
+            .contains("trace, ranks")
+    );
+    let png = PictureFormat::of(Path::new("a/b.png"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        png.contains(".svg or .csv") && png.ends_with("a/b.png"),
+        "{png}"
+    );
+    let mut constant = weighted(|_| 1.0);
+    constant.draws = vec![DrawList::new(2); 2];
+    for list in &mut constant.draws {
+        for _ in 0..200 {
+            list.push(&[1.0, f64::NAN]);
+        }
+    }
+    let chains = Chains::of(&constant).unwrap();
+    for entry in FIGURES.iter().filter(|entry| entry.takes.least == 1) {
+        // Either a picture or a sentence, never a panic.
+        for parameter in [0, 1] {
+            if let Err(error) = entry.draw(&chains, &[parameter]) {
+                assert!(error.to_string().contains("cannot be drawn"), "{error}");
+            }
+        }
+    }
+    let none = Results::new(
+        vec!["a".into()],
+        vec![DrawList::new(1)],
+        (Vec::new(), vec![DrawList::new(0)]),
+        0.0,
+    );
+    assert!(
+        Chains::of(&none)
+            .unwrap_err()
+            .to_string()
+            .contains("no draws")
+    );
+}
+
+#[test]
+fn a_picture_that_cannot_be_drawn_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.svg");
+    std::fs::write(&path, "before").unwrap();
+    let results = &plain().results;
+    let control = Control::default();
+    let pairs = find("pairs").unwrap();
+    write_picture(pairs, (results, &[0]), &path, &control).unwrap_err();
+    assert_eq!(std::fs::read(&path).unwrap(), b"before");
+    let caption = write_picture(pairs, (results, &[0, 1]), &path, &control).unwrap();
+    assert!(
+        caption.starts_with("Draws of `b[age]` against `b[Intercept]`."),
+        "{caption}"
+    );
+    assert!(
+        std::fs::read_to_string(&path)
+            .unwrap()
+            .ends_with("</svg>\n")
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Pictures and a page to look at: `ERGODIC_LOOK=folder cargo test -p ergodic-report --test reports look -- --ignored`.
+#[test]
+#[ignore = "writes files for people to look at"]
+fn look() {
+    let Some(folder) = std::env::var_os("ERGODIC_LOOK") else {
+        return;
+    };
+    let folder = Path::new(&folder);
+    for (name, ran) in [("plain", plain()), ("odd", odd())] {
+        let chains = Chains::of(&ran.results).unwrap();
+        for entry in FIGURES {
+            let figure = entry.draw(&chains, &[]).unwrap();
+            let path = folder.join(format!("{name}-{}.svg", entry.id));
+            std::fs::write(path, figure.to_svg()).unwrap();
+        }
+        let report = report_of(ran);
+        for format in report::FORMATS {
+            let path = folder.join(format!("{name}-{}", format.file_name));
+            std::fs::write(path, (format.write)(&report)).unwrap();
+        }
+    }
+}

@@ -2860,3 +2860,124 @@ fn lists_have_no_empty_descriptions() {
         );
     }
 }
+
+#[test]
+fn pictures_and_reports_of_a_run_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = short_fit(folder.path(), "run", &["--draws", "120"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let figures = ergodic(folder.path(), &["list", "figures", "--json"]);
+    let figures: serde_json::Value = serde_json::from_slice(&figures.stdout).unwrap();
+    for figure in figures.as_array().unwrap() {
+        let id = figure["id"].as_str().unwrap();
+        let args = ["plot", "run", "--what", id, "--out", "p.svg"];
+        let drawn = ergodic(folder.path(), &args);
+        assert_eq!(drawn.status.code(), Some(0), "{id}: {}", stderr(&drawn));
+        let svg = fs::read_to_string(folder.path().join("p.svg")).unwrap();
+        assert!(
+            svg.starts_with("<?xml") && svg.ends_with("</svg>\n"),
+            "{id}"
+        );
+    }
+    let named = [
+        "--what",
+        "trace",
+        "--parameters",
+        "b[age],b[plan=pro]",
+        "--out",
+        "p.csv",
+    ];
+    let drawn = ergodic(folder.path(), &[&["plot", "run"][..], &named].concat());
+    assert!(
+        stderr(&drawn).contains("Traces of 2 parameters"),
+        "{}",
+        stderr(&drawn)
+    );
+    let table = fs::read_to_string(folder.path().join("p.csv")).unwrap();
+    // Two parameters, two chains, 120 draws each.
+    assert_eq!(table.lines().count(), 1 + 2 * 2 * 120);
+    let of_draws = ergodic(
+        folder.path(),
+        &[
+            &["plot", "run/draws.csv"][..],
+            &named[..4],
+            &["--out", "q.csv"],
+        ]
+        .concat(),
+    );
+    assert_eq!(of_draws.status.code(), Some(0), "{}", stderr(&of_draws));
+    assert_eq!(
+        fs::read_to_string(folder.path().join("q.csv")).unwrap(),
+        table
+    );
+
+    let refuse = |args: &[&str], words: &[&str]| {
+        let args = [&["plot", "run"][..], args].concat();
+        assert_refused(&ergodic(folder.path(), &args), words);
+    };
+    refuse(
+        &["--what", "trace", "--out", "p.png"],
+        &[".svg or .csv", "p.png"],
+    );
+    refuse(
+        &["--what", "traces", "--out", "p.svg"],
+        &["no figure `traces`", "trace, ranks"],
+    );
+    refuse(
+        &[
+            "--what",
+            "trace",
+            "--parameters",
+            "b[agee]",
+            "--out",
+            "p.svg",
+        ],
+        &["no parameter `b[agee]`", "is it `b[age]`?"],
+    );
+    refuse(
+        &[
+            "--what",
+            "pairs",
+            "--parameters",
+            "b[age]",
+            "--out",
+            "p.svg",
+        ],
+        &["2 parameters, not 1"],
+    );
+
+    let report = ergodic(folder.path(), &["report", "run", "--out", "report.html"]);
+    assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    for words in ["<h2>Methods</h2>", "Stan program", "seed 7", "<figure>"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let markdown = ergodic(folder.path(), &["report", "run", "--format", "markdown"]);
+    assert!(text(&markdown.stdout).contains("| `b[age]` |"));
+    assert_refused(
+        &ergodic(folder.path(), &["report", "run", "--format", "pdf"]),
+        &["no format `pdf`", "html, markdown, latex"],
+    );
+    // With the data gone the numbers stay.
+    let csv = folder.path().join("data.csv");
+    fs::write(&csv, "y,x\n0,1\n1,2\n0,3\n1,4\n0,5\n1,1\n0,2\n1,6\n").unwrap();
+    let args = [
+        "fit",
+        "--data",
+        "data.csv",
+        "--formula",
+        "y ~ x",
+        "--out",
+        "own",
+    ];
+    let more = [
+        "--chains", "1", "--warmup", "50", "--draws", "20", "--seed", "1",
+    ];
+    let own = ergodic(folder.path(), &[&args[..], &more].concat());
+    assert_eq!(own.status.code(), Some(0), "{}", stderr(&own));
+    fs::remove_file(csv).unwrap();
+    let report = ergodic(folder.path(), &["report", "own"]);
+    assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
+    assert!(stderr(&report).contains("does not describe the model"));
+    assert!(text(&report.stdout).contains("<data value="));
+}

@@ -65,7 +65,7 @@ pub(super) fn save_report(
         return;
     };
     let Some(source) = source(entry) else {
-        state.refuse(&ReportError::OtherOrigin.to_string());
+        state.refuse(ReportError::OtherOrigin.to_string());
         return;
     };
     let (title, place) = (entry.title(), entry.place().map(ToOwned::to_owned));
@@ -132,4 +132,69 @@ pub(super) fn save_picture(
     state
         .begin(fx, ("Drawing a picture of", &title), work, say)
         .keep();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn reports_and_pictures_are_saved_of_live_runs_and_of_read_ones() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(60),
+            draws: 120,
+            until_precise: false,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let place = session.state.runs[0].place().unwrap().to_owned();
+        session.send(Command::Open(place));
+        let folder = tempfile::tempdir().unwrap();
+        let mut pages = Vec::new();
+        for index in 0..2 {
+            let entry: &RunEntry = &session.state.runs[index];
+            let (id, number) = (entry.id, entry.number);
+            session.send(Command::PickReport(id, "html"));
+            let name = format!("run-{number}-report.html");
+            assert_eq!(
+                session.fx.picks.pop(),
+                Some(Pick::Report(id, "html", name.clone()))
+            );
+            let path = folder.path().join(name);
+            session.send(Command::SaveReport(id, "html", path.clone()));
+            let page = std::fs::read_to_string(path).unwrap();
+            assert!(page.contains("<h2>Methods</h2>") && page.contains("Stan program"));
+            // How long it took to read the run again is no part of it.
+            pages.push(page);
+            for figure in ergodic_report::FIGURES {
+                let picture = Picture {
+                    figure: figure.id,
+                    variable: 1,
+                };
+                session.send(Command::PickPicture(id, picture));
+                let Some(Pick::Picture(_, _, name)) = session.fx.picks.pop() else {
+                    panic!("{}", figure.id)
+                };
+                let path = folder.path().join(name);
+                session.send(Command::SavePicture(id, picture, path.clone()));
+                let text = std::fs::read_to_string(path).unwrap();
+                assert!(text.ends_with("</svg>\n"), "{}", figure.id);
+            }
+        }
+        assert_eq!(pages[0], pages[1]);
+        let picture = Picture {
+            figure: "trace",
+            variable: 0,
+        };
+        let path = folder.path().join("trace.png");
+        session.send(Command::SavePicture(1, picture, path));
+        let toast = session.state.toast.as_ref().unwrap();
+        assert!(toast.is_error && toast.text.contains("end the name in .svg or .csv"));
+    }
 }

@@ -43,10 +43,16 @@ struct Theme {
     chains: Vec<String>,
 }
 
+/// The design tokens, which the window reads too.
+static TOKENS: LazyLock<toml::Table> = LazyLock::new(|| {
+    include_str!("../../../../assets/tokens.toml")
+        .parse()
+        .expect("the design tokens are part of the program and a test reads them")
+});
 static LIGHT: LazyLock<Theme> = LazyLock::new(|| Theme::read("light"));
 static DARK: LazyLock<Theme> = LazyLock::new(|| Theme::read("dark"));
 static DASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let dashes = tokens()["chains"]["dash"]
+    let dashes = TOKENS["chains"]["dash"]
         .as_array()
         .cloned()
         .unwrap_or_default();
@@ -58,21 +64,15 @@ static DASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
     dashes.iter().map(text).collect()
 });
 
-fn tokens() -> toml::Table {
-    include_str!("../../../../assets/tokens.toml")
-        .parse()
-        .expect("the design tokens are part of the program and a test reads them")
-}
-
 /// A colour of the design tokens by its role.
 fn role(theme: &str, role: &str) -> String {
-    let text = tokens()["color"][theme][role].as_str().map(str::to_owned);
+    let text = TOKENS["color"][theme][role].as_str().map(str::to_owned);
     text.expect("the colours are part of the program and a test reads them")
 }
 
 impl Theme {
     fn read(theme: &str) -> Self {
-        let chains = tokens()["color"][theme]["chains"].as_array().cloned();
+        let chains = TOKENS["color"][theme]["chains"].as_array().cloned();
         let chains = chains.unwrap_or_default();
         let one = |name: &str| role(theme, name);
         Self {

@@ -206,3 +206,63 @@ fn figure_ui(ui: &mut Ui, chosen: &mut usize) -> &'static str {
     ui.add_space(t.space.x1);
     FIGURES[*chosen].about
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::ui::testing::page_harness;
+    use egui_kittest::kittest::Queryable as _;
+    use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn reports_and_pictures_of_the_selected_parameter_are_offered() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            until_precise: false,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        session.send(Command::SelectVariable(1));
+        let folder = tempfile::tempdir().unwrap();
+        let mut harness = page_harness::<ExportView>(session, |ui, state, view, out| {
+            let entry = state.selected().unwrap();
+            export_ui(ui, (entry, state.selected_variable), view, out);
+        });
+        harness.run_steps(2);
+        for format in ergodic_report::report::FORMATS {
+            harness.get_by_label(format.title).click();
+            harness.run_steps(2);
+            let proposed = harness.state().view.path.clone();
+            assert_eq!(proposed, format!("run-1-{}", format.file_name));
+        }
+        harness.get_by_label("Choose the place…").click();
+        harness.run_steps(2);
+        harness.get_by_label("Picture, SVG").click();
+        harness.run_steps(2);
+        harness.get_by_label("Density").click();
+        harness.run_steps(2);
+        assert_eq!(harness.state().view.path, "run-1-density.svg");
+        let path = folder.path().join("p.svg");
+        harness.state_mut().view.path = path.display().to_string();
+        harness.step();
+        harness.get_by_label("Write the file").click();
+        harness.run_steps(2);
+        let picture = Picture {
+            figure: "density",
+            variable: 1,
+        };
+        assert_eq!(
+            harness.state().sent,
+            [
+                Command::PickReport(1, "latex"),
+                Command::SavePicture(1, picture, path.clone())
+            ]
+        );
+        assert!(std::fs::read_to_string(path).unwrap().contains("b[age]"));
+    }
+}

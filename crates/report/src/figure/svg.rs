@@ -154,7 +154,8 @@ pub fn element(figure: &Figure) -> String {
     for (k, (panel, place)) in panels {
         if let (Some(panel), Some(place)) = (panel, place) {
             let clip = format!("{}-{k}", figure.id);
-            draw(panel, place, (&clip, &layout), &mut out);
+            let room = title_end(figure, &layout, k) - place.left;
+            draw(panel, place, (&clip, &layout, room), &mut out);
         }
     }
     let height_mm = figure.width_mm * height / width;
@@ -171,7 +172,29 @@ pub fn element(figure: &Figure) -> String {
     )
 }
 
-fn draw(panel: &Panel, place: &Place, (clip, layout): (&str, &Layout), out: &mut Svg) {
+/// Right end of what the title of panel `k` may take: the panels beside it that have none belong to it.
+fn title_end(figure: &Figure, layout: &Layout, k: usize) -> f64 {
+    let row_end = (k / figure.columns + 1) * figure.columns;
+    let beside = k + 1..row_end.min(figure.panels.len());
+    let is_free = |at: &usize| {
+        figure.panels[*at]
+            .as_ref()
+            .is_none_or(|panel| panel.title.is_empty())
+    };
+    let last = beside.take_while(is_free).last();
+    let ends = [last, Some(k)]
+        .into_iter()
+        .flatten()
+        .filter_map(|at| layout.frames[at]);
+    ends.map(|place| place.right()).fold(0.0, f64::max)
+}
+
+fn draw(
+    panel: &Panel,
+    place: &Place,
+    (clip, layout, title_room): (&str, &Layout, f64),
+    out: &mut Svg,
+) {
     let rows = matches!(panel.y.kind, AxisKind::Rows(_));
     let y_labels = panel.y.labels(y_most(place.height));
     for (value, _) in y_labels.iter().filter(|_| !rows) {
@@ -189,13 +212,13 @@ fn draw(panel: &Panel, place: &Place, (clip, layout): (&str, &Layout), out: &mut
         mark.shape.draw(mark.ink, place, out);
     }
     out.body.push_str("</g>\n");
-    axes(panel, place, (&y_labels, layout), out);
+    axes(panel, place, (&y_labels, layout, title_room), out);
 }
 
 fn axes(
     panel: &Panel,
     place: &Place,
-    (y_labels, layout): (&[(f64, String)], &Layout),
+    (y_labels, layout, title_room): (&[(f64, String)], &Layout, f64),
     out: &mut Svg,
 ) {
     let bottom = place.bottom();
@@ -228,19 +251,12 @@ fn axes(
     }
     let mut above = place.top - 4.0;
     if !panel.y.title.is_empty() {
-        let x = place.left - TICK - LABEL_GAP;
-        let room = place.right() - x;
-        let title = fitted(&panel.y.title, SMALL, room);
-        out.text(
-            [x.max(place.left - 30.0), above],
-            &title,
-            Ink::Muted,
-            Anchor::Start,
-        );
+        let title = fitted(&panel.y.title, SMALL, place.width);
+        out.text([place.left, above], &title, Ink::Muted, Anchor::Start);
         above -= 10.0;
     }
     if !panel.title.is_empty() {
-        let title = fitted(&panel.title, TITLE, place.width);
+        let title = fitted(&panel.title, TITLE, title_room);
         out.text_of(
             [place.left, above],
             &title,

@@ -65,7 +65,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.add("limit", Ink::Threshold, Rule::Across(RHAT_LIMIT));
         let words = Text {
             at: [0.0, RHAT_LIMIT],
-            words: format!("{RHAT_LIMIT}"),
+            words: format!("limit {RHAT_LIMIT}"),
         };
         panel.add("limit", Ink::Muted, words);
         panel.add("R-hat", Ink::Posterior, Line::curve(points, 1.2));

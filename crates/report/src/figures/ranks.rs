@@ -37,11 +37,13 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         let highest = counts.iter().flatten().copied().fold(0.0, f64::max);
         for (heights, &number) in counts.into_iter().zip(chains.numbers()) {
             let expected = heights.iter().sum::<f64>() / BINS as f64;
-            let name = chains.names()[parameter].as_str();
+            // The first panel of a parameter has its name, which may reach over the others.
+            let is_first = number == chains.numbers()[0];
+            let name = if is_first { chains.names()[parameter].as_str() } else { "" };
             let mut panel = Panel::new(
-                format!("{name}, {}", chain_name(number)),
+                name,
                 Axis::numbers("rank", (0.0, total)),
-                Axis::numbers("", (0.0, 1.08 * highest.max(expected))),
+                Axis::numbers(chain_name(number), (0.0, 1.08 * highest.max(expected))),
             );
             let bars = Bars {
                 edges: edges.clone(),

@@ -38,13 +38,26 @@ pub const POINTS_PER_MM: f64 = 72.0 / 25.4;
 /// Width of a figure in millimetres where nobody says otherwise: the text of a page of A4.
 pub const WIDTH_MM: f64 = 170.0;
 
-/// A line of the legend.
+/// What stands before the words of a legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swatch {
+    /// A line, with the dash of its colour.
+    Curve,
+    /// A line without a dash.
+    Dense,
+    /// A point.
+    Point(Sign),
+}
+
+/// A part of the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// What it stands for.
     pub words: String,
-    /// Its colour, and for chains its dash.
+    /// Its colour.
     pub ink: Ink,
+    /// How it is drawn.
+    pub swatch: Swatch,
 }
 
 /// A picture.

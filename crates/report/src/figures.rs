@@ -1,28 +1,28 @@
-//! The pictures of a run. A new one is a file with an `ENTRY` and a line in the list below.
+//! The pictures of a run. A new one is a file with an `ENTRY` and two lines here.
 
-use super::figure::{Figure, Ink, Key};
+use super::figure::{Figure, Ink, Key, Swatch};
 use super::{Chains, ReportError, choice};
+use ergodic_base::param::Class;
 use ergodic_base::ticks::padded;
 use ergodic_diagnostics::Missing;
 
-/// Declares the modules of figures and lists them in this order.
-macro_rules! figures {
-    ($($name:ident),* $(,)?) => {
-        $(mod $name;)*
+mod autocorrelation;
+mod convergence;
+mod density;
+mod intervals;
+mod pairs;
+mod ranks;
+mod trace;
 
-        /// All figures, in the order in which lists show them.
-        pub static FIGURES: &[FigureEntry] = &[$($name::ENTRY),*];
-    };
-}
-
-figures![
-    trace,
-    ranks,
-    density,
-    intervals,
-    autocorrelation,
-    convergence,
-    pairs,
+/// All figures, in the order in which lists show them.
+pub static FIGURES: &[FigureEntry] = &[
+    trace::ENTRY,
+    ranks::ENTRY,
+    density::ENTRY,
+    intervals::ENTRY,
+    autocorrelation::ENTRY,
+    convergence::ENTRY,
+    pairs::ENTRY,
 ];
 
 /// How many parameters a figure takes.
@@ -58,6 +58,8 @@ pub struct FigureEntry {
     pub about: &'static str,
     /// Which parameters it takes.
     pub takes: Takes,
+    /// Whether it has all its parameters on one axis.
+    compares: bool,
     /// Makes it of so many parameters.
     make: fn(&Chains<'_>, &[usize]) -> Result<Figure, Trouble>,
 }
@@ -103,7 +105,7 @@ impl FigureEntry {
     /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the
     /// others where it takes two, and the main ones where it compares many.
     pub fn around(&self, chains: &Chains<'_>, parameter: usize) -> Vec<usize> {
-        if self.id == intervals::ENTRY.id || parameter >= chains.names().len() {
+        if self.compares || parameter >= chains.names().len() {
             return Vec::new();
         }
         let others = self.of_its_own(chains).into_iter();
@@ -120,21 +122,21 @@ impl FigureEntry {
             let row = chains.summary(*index);
             row.is_none_or(|row| row.missing.is_none() && row.mean.is_some())
         };
-        let found = telling.into_iter().filter(moves);
-        // The intercept is on a scale of its own.
-        let of_effects = self.id == intervals::ENTRY.id;
-        let is_apart = |index: &usize| chains.names()[*index].term() == Some("Intercept");
-        let found: Vec<usize> = found.collect();
-        let mut chosen: Vec<usize> = found
-            .iter()
-            .copied()
-            .filter(|index| !(of_effects && is_apart(index)))
-            .collect();
-        if chosen.is_empty() {
-            chosen = found;
+        let mut found: Vec<usize> = telling.into_iter().filter(moves).collect();
+        if self.compares {
+            // On one scale: neither the intercept nor spreads.
+            let is_slope = |index: &usize| {
+                let name = &chains.names()[*index];
+                matches!(name.class(), Class::Coefficient | Class::Mean)
+                    && name.term() != Some("Intercept")
+            };
+            let slopes: Vec<usize> = found.iter().copied().filter(is_slope).collect();
+            if !slopes.is_empty() {
+                found = slopes;
+            }
         }
-        chosen.truncate(self.takes.unasked);
-        chosen
+        found.truncate(self.takes.unasked);
+        found
     }
 }
 
@@ -166,12 +168,13 @@ fn chain_name(number: usize) -> String {
 }
 
 /// A key of the legend for each chain.
-fn chain_keys(chains: &Chains<'_>) -> Vec<Key> {
+fn chain_keys(chains: &Chains<'_>, swatch: Swatch) -> Vec<Key> {
     let numbers = chains.numbers().iter();
     numbers
         .map(|&number| Key {
             words: chain_name(number),
             ink: Ink::Chain(number),
+            swatch,
         })
         .collect()
 }

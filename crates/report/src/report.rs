@@ -184,10 +184,21 @@ pub fn find(id: &str) -> Result<&'static Format, ReportError> {
         })
 }
 
-/// Parts of a sentence of the program: plain words, and names between backticks.
-fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Words.
+    Words(String),
+    /// A name, a formula or a path as somebody else wrote it.
+    Name(String),
+}
+
+/// Parts of a sentence of the program, in which names stand between backticks.
+fn parts(text: &str) -> impl Iterator<Item = Part> + '_ {
     let parts = text.split('`').enumerate();
-    parts
-        .map(|(k, part)| (k % 2 == 1, part))
-        .filter(|(_, part)| !part.is_empty())
+    let parts = parts.filter(|(_, part)| !part.is_empty());
+    parts.map(|(k, part)| match k % 2 {
+        0 => Part::Words(part.to_owned()),
+        _ => Part::Name(part.to_owned()),
+    })
 }

@@ -19,6 +19,8 @@ const LABELS: f64 = 14.0;
 const AXIS_TITLE: f64 = 10.0;
 const PANEL_TITLE: f64 = 13.0;
 pub const LEGEND_LINE: f64 = 13.0;
+/// Below the legend.
+const LEGEND_GAP: f64 = 4.0;
 /// Between panels.
 const GAP: f64 = 9.0;
 /// Length of a line in the legend, and its distances to the words and to the next one.
@@ -96,9 +98,9 @@ impl Layout {
     }
 }
 
-/// Most labels of an axis so wide: a label and a gap have 50 points.
+/// Most labels of an axis so wide: a label and a gap have 42 points.
 pub fn x_most(width: f64) -> usize {
-    (width / 50.0).clamp(2.0, 8.0) as usize
+    (width / 42.0).clamp(2.0, 8.0) as usize
 }
 
 /// Most labels of an axis so high.
@@ -119,5 +121,6 @@ fn legend(figure: &Figure, total: f64) -> (Vec<[f64; 2]>, f64) {
         x += wide + KEY_GAP;
     }
     let lines = if keys.is_empty() { 0.0 } else { line + 1.0 };
-    (keys, lines * LEGEND_LINE)
+    let gap = if keys.is_empty() { 0.0 } else { LEGEND_GAP };
+    (keys, lines * LEGEND_LINE + gap)
 }

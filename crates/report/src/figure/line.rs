@@ -61,7 +61,7 @@ impl Shape for Line {
             }
             // A single draw between gaps is a dot.
             if piece.len() == 1 {
-                path.push_str("h0");
+                path.push_str("m-0.4 0h0.8");
             }
         }
         if !path.is_empty() {

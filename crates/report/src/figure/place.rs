@@ -21,6 +21,18 @@ pub struct Place {
 const FARTHEST: f64 = 50.0;
 
 impl Place {
+    /// Around one point of the page, where the values are both a half.
+    pub fn of_one([x, y]: [f64; 2]) -> Self {
+        Self {
+            left: x - 1.0,
+            top: y - 1.0,
+            width: 2.0,
+            height: 2.0,
+            x: (0.0, 1.0),
+            y: (0.0, 1.0),
+        }
+    }
+
     /// Where the value `x` is.
     pub fn at_x(&self, x: f64) -> f64 {
         let share = (x - self.x.0) / (self.x.1 - self.x.0);

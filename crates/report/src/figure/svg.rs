@@ -4,8 +4,10 @@ use super::axis::AxisKind;
 use super::ink::Ink;
 use super::layout::{LABEL_GAP, Layout, SMALL, SWATCH, SWATCH_GAP, TICK, TITLE, x_most, y_most};
 use super::place::Place;
+use super::points::Points;
+use super::shape::Shape as _;
 use super::width::{fitted, width};
-use super::{Figure, Panel};
+use super::{Figure, Key, Panel, Swatch};
 use crate::xml::escape;
 
 /// Which end of a text its place is.
@@ -145,8 +147,7 @@ pub fn element(figure: &Figure) -> String {
     let mut out = Svg::default();
     out.rectangle([0.0, 0.0, width, height], Ink::Paper, 1.0);
     for (key, &[x, y]) in figure.legend.iter().zip(&layout.keys) {
-        let path = format!("M{} {}h{SWATCH}", number(x), number(y));
-        out.path(&path, key.ink, 1.4, key.ink.dash());
+        swatch(key, [x, y], &mut out);
         let at = [x + SWATCH + SWATCH_GAP, y + BASELINE * SMALL];
         out.text(at, &key.words, Ink::Muted, Anchor::Start);
     }
@@ -170,6 +171,27 @@ pub fn element(figure: &Figure) -> String {
         escape(&figure.caption().replace('`', "")),
         out.body
     )
+}
+
+/// What stands before the words of a key, whose line is at `y`.
+fn swatch(key: &Key, [x, y]: [f64; 2], out: &mut Svg) {
+    let dash = match key.swatch {
+        Swatch::Curve => key.ink.dash(),
+        Swatch::Dense => "",
+        Swatch::Point(sign) => {
+            let place = Place::of_one([x + 0.7 * SWATCH, y]);
+            let points = Points {
+                at: vec![[0.5, 0.5]],
+                // Without others under it a dot needs more area to be seen.
+                sizes: vec![2.5],
+                sign,
+            };
+            points.draw(key.ink, &place, out);
+            return;
+        }
+    };
+    let path = format!("M{} {}h{SWATCH}", number(x), number(y));
+    out.path(&path, key.ink, 1.4, dash);
 }
 
 /// Right end of what the title of panel `k` may take: the panels beside it that have none belong to it.
@@ -206,7 +228,7 @@ fn draw(
     let [wide, high] = [place.width, place.height].map(number);
     out.body.push_str(&format!(
         "<clipPath id=\"{clip}\"><rect x=\"{left}\" y=\"{top}\" width=\"{wide}\" height=\"{high}\"/></clipPath>\n\
-         <g clip-path=\"url(#{clip})\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"
+         <g clip-path=\"url(#{clip})\" stroke-linejoin=\"round\">\n"
     ));
     for mark in &panel.marks {
         mark.shape.draw(mark.ink, place, out);

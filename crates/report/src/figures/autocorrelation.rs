@@ -2,7 +2,7 @@
 
 use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
 use crate::Chains;
-use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule};
+use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule, Swatch};
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::quantiles::NORMAL_95;
@@ -17,6 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    compares: false,
     make,
 };
 
@@ -28,7 +29,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(ENTRY.id, named);
     figure.columns = columns_for(parameters.len());
     figure.panel_height = 72.0;
-    figure.legend = chain_keys(chains);
+    figure.legend = chain_keys(chains, Swatch::Curve);
     let half = NORMAL_95 / (chains.shortest().max(1) as f64).sqrt();
     for &parameter in parameters {
         let mut columns = chains.columns(parameter);
@@ -60,9 +61,13 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.y = Axis::numbers("", ((1.1 * low).max(-1.0), 1.02));
         figure.panels.push(Some(panel));
     }
-    figure.notes.push("Between the edges of the band lie 95 % of the values of independent draws".to_owned());
+    figure.notes.push(
+        "Between the edges of the band lie 95 % of the values of independent draws".to_owned(),
+    );
     if !chains.weights().is_empty() {
-        figure.notes.push("Draws have weights: shown is their influence on the mean".to_owned());
+        figure
+            .notes
+            .push("Draws have weights: shown is their influence on the mean".to_owned());
     }
     Ok(figure)
 }

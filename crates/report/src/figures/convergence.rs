@@ -19,6 +19,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    compares: false,
     make,
 };
 
@@ -28,11 +29,20 @@ const ALL: Duration = Duration::MAX;
 const HIGHEST: f64 = 10.0;
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
-    let named = title("R-hat against the draws", "R-hat against the draws", chains, parameters);
+    let named = title(
+        "R-hat against the draws",
+        "R-hat against the draws",
+        chains,
+        parameters,
+    );
     let mut figure = Figure::new(ENTRY.id, named);
     figure.columns = columns_for(parameters.len());
     figure.panel_height = 72.0;
-    let lists: Vec<DrawList> = chains.lists().iter().map(|list| narrowed(list, parameters)).collect();
+    let lists: Vec<DrawList> = chains
+        .lists()
+        .iter()
+        .map(|list| narrowed(list, parameters))
+        .collect();
     let lists: Vec<&DrawList> = lists.iter().collect();
     let mut running = Running::new(parameters.len());
     while !running.is_up_to_date() || running.share_done() < 1.0 || running.points(0).is_empty() {
@@ -42,12 +52,18 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     }
     let draws = chains.shortest();
     for (index, &parameter) in parameters.iter().enumerate() {
-        let past = running.points(index).iter().filter(|point| point.draws < draws);
+        let past = running
+            .points(index)
+            .iter()
+            .filter(|point| point.draws < draws);
         let past = past.filter_map(|point| Some([point.draws as f64, point.rhat?]));
         // The history has points at growing distances; it ends with what the summary says.
         let now = chains.summary(parameter).and_then(|row| row.rhat);
         let points: Vec<[f64; 2]> = past.chain(now.map(|rhat| [draws as f64, rhat])).collect();
-        let highest = points.iter().map(|point| point[1]).fold(RHAT_LIMIT, f64::max);
+        let highest = points
+            .iter()
+            .map(|point| point[1])
+            .fold(RHAT_LIMIT, f64::max);
         if points.is_empty() || !highest.is_finite() {
             let row = chains.summary(parameter).and_then(|row| row.missing);
             return Err(trouble(parameter)(row.unwrap_or(Missing::TooFew)));
@@ -55,12 +71,13 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         let top = (HIGHEST * (RHAT_LIMIT - 1.0)).min(1.1 * (highest - 1.0));
         let last = points.last().map_or(1.0, |point| point[1]);
         let top = 1.0 + top.max(1.5 * (RHAT_LIMIT - 1.0)).max(1.1 * (last - 1.0));
+        let lowest = points.iter().map(|point| point[1]).fold(1.0, f64::min);
         let name = chains.names()[parameter].as_str();
         let mut panel = Panel::new(
             name,
             Axis::numbers("draws per chain", (0.0, draws as f64)),
             // R-hat may come out a little below 1.
-            Axis::numbers("", (1.0 - 0.06 * (top - 1.0) - (1.0 - last).max(0.0), top)),
+            Axis::numbers("", (lowest - 0.06 * (top - lowest), top)),
         );
         panel.add("limit", Ink::Threshold, Rule::Across(RHAT_LIMIT));
         let words = Text {
@@ -71,13 +88,18 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.add("R-hat", Ink::Posterior, Line::curve(points, 1.2));
         figure.panels.push(Some(panel));
     }
-    figure.notes.push("Curves begin after 100 draws per chain, and the dashed line is the limit".to_owned());
+    figure.notes.push(
+        "Curves begin after 100 draws per chain, and the dashed line is the limit".to_owned(),
+    );
     Ok(figure)
 }
 
 /// The draws of these parameters alone.
 fn narrowed(list: &DrawList, parameters: &[usize]) -> DrawList {
-    let columns: Vec<Vec<f64>> = parameters.iter().map(|&parameter| list.column(parameter)).collect();
+    let columns: Vec<Vec<f64>> = parameters
+        .iter()
+        .map(|&parameter| list.column(parameter))
+        .collect();
     let mut narrow = DrawList::new(parameters.len());
     let mut row = vec![0.0; parameters.len()];
     for draw in 0..list.len() {

@@ -2,7 +2,7 @@
 
 use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
 use crate::Chains;
-use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel};
+use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
 use ergodic_diagnostics::density::density;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    compares: false,
     make,
 };
 
@@ -23,16 +24,20 @@ const CLIPPED: f64 = 0.005;
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(
         ENTRY.id,
-        format!("Posterior {}", title("density", "densities", chains, parameters)),
+        format!(
+            "Posterior {}",
+            title("density", "densities", chains, parameters)
+        ),
     );
     figure.columns = columns_for(parameters.len());
     figure.panel_height = 80.0;
-    figure.legend = chain_keys(chains);
+    figure.legend = chain_keys(chains, Swatch::Curve);
     figure.legend.insert(
         0,
         Key {
             words: "all chains".to_owned(),
             ink: Ink::Posterior,
+            swatch: Swatch::Curve,
         },
     );
     let weights: Vec<&[f64]> = chains.weights().iter().map(Vec::as_slice).collect();
@@ -73,9 +78,13 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.y.range = (0.0, 1.05 * panel.extent().y.1);
         figure.panels.push(Some(panel));
     }
-    figure.notes.push("The area is the central 90 % interval".to_owned());
+    figure
+        .notes
+        .push("The area is the central 90 % interval".to_owned());
     if !weights.is_empty() {
-        figure.notes.push("Each draw counts as much as its weight".to_owned());
+        figure
+            .notes
+            .push("Each draw counts as much as its weight".to_owned());
     }
     if clipped > CLIPPED {
         figure.notes.push(format!(

@@ -8,12 +8,13 @@ use ergodic_diagnostics::quantiles;
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "intervals",
     title: "Intervals",
-    about: "Medians with 50 % and 90 % intervals, one row per parameter; without the intercept where none is named",
+    about: "Medians with 50 % and 90 % intervals, one row per parameter; the coefficients where none is named",
     takes: Takes {
         least: 1,
         most: 200,
         unasked: 40,
     },
+    compares: true,
     make,
 };
 
@@ -49,9 +50,13 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     panel.add("posterior", Ink::Posterior, Intervals { rows });
     panel.x = Axis::numbers("", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
-    figure.notes.push("Circles are medians, thick lines 50 % and thin lines 90 % intervals".to_owned());
+    figure
+        .notes
+        .push("Circles are medians, thick lines 50 % and thin lines 90 % intervals".to_owned());
     if !weights.is_empty() {
-        figure.notes.push("Each draw counts as much as its weight".to_owned());
+        figure
+            .notes
+            .push("Each draw counts as much as its weight".to_owned());
     }
     Ok(figure)
 }

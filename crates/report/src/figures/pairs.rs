@@ -2,7 +2,7 @@
 
 use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy};
 use crate::Chains;
-use crate::figure::{Axis, Figure, Ink, Key, POINTS_PER_MM, Panel, Points, Sign};
+use crate::figure::{Axis, Figure, Ink, Key, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use ergodic_diagnostics::{Missing, weights};
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 2,
         unasked: 2,
     },
+    compares: false,
     make,
 };
 
@@ -26,15 +27,23 @@ const HEIGHT: f64 = 0.72;
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let names = [parameters[0], parameters[1]].map(|parameter| chains.names()[parameter].as_str());
-    let mut figure = Figure::new(ENTRY.id, format!("Draws of `{}` against `{}`", names[1], names[0]));
+    let mut figure = Figure::new(
+        ENTRY.id,
+        format!("Draws of `{}` against `{}`", names[1], names[0]),
+    );
     figure.width_mm = WIDTH_MM;
     figure.panel_height = HEIGHT * WIDTH_MM * POINTS_PER_MM;
-    figure.legend = chain_keys(chains);
+    figure.legend = chain_keys(chains, Swatch::Point(Sign::Dot));
     let [x, y] = [parameters[0], parameters[1]].map(|parameter| chains.columns(parameter));
     let total: usize = x.iter().map(Vec::len).sum();
     let step = total.div_ceil(MOST).max(1);
     let relative = match weights::relative(chains.weights(), chains.shortest()) {
-        Some(Err(missing)) => return Err(Trouble { parameter: parameters[0], missing }),
+        Some(Err(missing)) => {
+            return Err(Trouble {
+                parameter: parameters[0],
+                missing,
+            });
+        }
         Some(Ok(relative)) => Some(relative),
         None => None,
     };
@@ -44,12 +53,21 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut negative = Vec::new();
     for (index, &number) in chains.numbers().iter().enumerate() {
         // Weights are known for as many draws as the shortest chain has.
-        let length = relative.as_ref().map_or(x[index].len(), |_| chains.shortest());
-        let weight = |draw: usize| relative.as_ref().map(|v| v[index * chains.shortest() + draw]);
+        let length = relative
+            .as_ref()
+            .map_or(x[index].len(), |_| chains.shortest());
+        let weight = |draw: usize| {
+            relative
+                .as_ref()
+                .map(|v| v[index * chains.shortest() + draw])
+        };
         let (mut at, mut sizes) = (Vec::new(), Vec::new());
         for draw in 0..length {
             let point = [x[index][draw], y[index][draw]];
-            if divergent.as_ref().is_some_and(|chains| chains[index].get(draw) == Some(&true)) {
+            if divergent
+                .as_ref()
+                .is_some_and(|chains| chains[index].get(draw) == Some(&true))
+            {
                 crosses.push(point);
             }
             if !draw.is_multiple_of(step) {
@@ -63,35 +81,61 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
                 }
             }
         }
-        let dots = Points { at, sizes, sign: Sign::Dot };
+        let dots = Points {
+            at,
+            sizes,
+            sign: Sign::Dot,
+        };
         panel.add(chain_name(number), Ink::Chain(number), dots);
     }
     for (words, points) in [
         ("negative weight", {
             let (at, sizes) = negative.into_iter().unzip();
-            Points { at, sizes, sign: Sign::Dot }
+            Points {
+                at,
+                sizes,
+                sign: Sign::Dot,
+            }
         }),
-        ("divergent", Points { at: crosses, sizes: Vec::new(), sign: Sign::Cross }),
+        (
+            "divergent",
+            Points {
+                at: crosses,
+                sizes: Vec::new(),
+                sign: Sign::Cross,
+            },
+        ),
     ] {
         if !points.at.is_empty() {
-            figure.legend.push(Key { words: words.to_owned(), ink: Ink::Bad });
+            figure.legend.push(Key {
+                words: words.to_owned(),
+                ink: Ink::Bad,
+                swatch: Swatch::Point(points.sign),
+            });
             panel.add(words, Ink::Bad, points);
         }
     }
     let extent = panel.extent();
     for (range, &parameter) in [extent.x, extent.y].iter().zip(parameters) {
         if !range.0.is_finite() {
-            return Err(Trouble { parameter, missing: Missing::NotFinite });
+            return Err(Trouble {
+                parameter,
+                missing: Missing::NotFinite,
+            });
         }
     }
     panel.x = Axis::numbers(names[0], roomy(extent.x));
     panel.y = Axis::numbers(names[1], roomy(extent.y));
     figure.panels.push(Some(panel));
     if step > 1 {
-        figure.notes.push(format!("Every {step}th draw is drawn, and every one that ended a divergent transition"));
+        figure.notes.push(format!(
+            "Every {step}th draw is drawn, and every one that ended a divergent transition"
+        ));
     }
     if relative.is_some() {
-        figure.notes.push("The area of a dot is the weight of its draw".to_owned());
+        figure
+            .notes
+            .push("The area of a dot is the weight of its draw".to_owned());
     }
     Ok(figure)
 }

@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 12,
         unasked: 4,
     },
+    compares: false,
     make,
 };
 
@@ -29,7 +30,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     figure.columns = count.div_ceil(count.div_ceil(ACROSS));
     figure.panel_height = 46.0;
     let total = (chains.shortest() * count) as f64;
-    let edges: Vec<f64> = (0..=BINS).map(|bin| total * bin as f64 / BINS as f64).collect();
+    let edges: Vec<f64> = (0..=BINS)
+        .map(|bin| total * bin as f64 / BINS as f64)
+        .collect();
     for &parameter in parameters {
         let columns = chains.columns(parameter);
         let parts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
@@ -39,7 +42,11 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             let expected = heights.iter().sum::<f64>() / BINS as f64;
             // The first panel of a parameter has its name, which may reach over the others.
             let is_first = number == chains.numbers()[0];
-            let name = if is_first { chains.names()[parameter].as_str() } else { "" };
+            let name = if is_first {
+                chains.names()[parameter].as_str()
+            } else {
+                ""
+            };
             let mut panel = Panel::new(
                 name,
                 Axis::numbers("rank", (0.0, total)),
@@ -57,9 +64,13 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             figure.panels.push(None);
         }
     }
-    figure.notes.push("Dashed lines are at the height of even bars".to_owned());
+    figure
+        .notes
+        .push("Dashed lines are at the height of even bars".to_owned());
     if !chains.weights().is_empty() {
-        figure.notes.push("Each draw counts as much as its weight".to_owned());
+        figure
+            .notes
+            .push("Each draw counts as much as its weight".to_owned());
     }
     Ok(figure)
 }

@@ -1,8 +1,10 @@
 //! Draws of each chain in their order.
 
-use super::{FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title};
+use super::{
+    FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title,
+};
 use crate::Chains;
-use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel};
+use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Swatch};
 use crate::thin::extremes;
 use ergodic_diagnostics::Missing;
 
@@ -15,6 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    compares: false,
     make,
 };
 
@@ -25,7 +28,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(ENTRY.id, title("Trace", "Traces", chains, parameters));
     figure.columns = columns_for(parameters.len());
     figure.panel_height = 72.0;
-    figure.legend = chain_keys(chains);
+    figure.legend = chain_keys(chains, Swatch::Dense);
     let width = figure.width_mm * POINTS_PER_MM / figure.columns as f64;
     let columns = (width * COLUMNS_PER_POINT) as usize;
     for &parameter in parameters {

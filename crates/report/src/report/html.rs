@@ -2,7 +2,7 @@
 //! of results is a `data` element whose `value` has all digits, those of `summary.json`.
 
 use super::estimates::Column;
-use super::{Report, Section, methods, parts, sentence, style};
+use super::{Part, Report, Section, methods, parts, sentence, style};
 use crate::figure::svg;
 use crate::xml::escape;
 use ergodic_base::numerals::thousands;
@@ -65,11 +65,16 @@ impl Page {
 
 /// A sentence of the program, with names between backticks as code.
 fn prose(text: &str) -> String {
-    let part = |(is_name, part): (bool, &str)| match is_name {
-        true => code(part),
-        false => escape(part),
+    markup(parts(text))
+}
+
+/// A text with its names as code.
+fn markup(parts: impl IntoIterator<Item = Part>) -> String {
+    let part = |part| match part {
+        Part::Words(text) => escape(&text),
+        Part::Name(name) => code(&name),
     };
-    parts(text).map(part).collect()
+    parts.into_iter().map(part).collect()
 }
 
 fn code(text: &str) -> String {
@@ -345,7 +350,8 @@ fn data(page: &mut Page, report: &Report) {
 
 fn methods_of(page: &mut Page, report: &Report) {
     page.heading("Methods");
-    page.paragraph(&methods::paragraph(report));
+    let paragraph = methods::paragraph(report);
+    page.line(&format!("<p>{}</p>", markup(paragraph)));
     page.line("<h3>References</h3>");
     page.list(methods::references(report).iter().map(|text| escape(text)));
 }

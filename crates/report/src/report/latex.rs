@@ -1,7 +1,7 @@
 //! Results in LaTeX: the table with the rules of booktabs, and a sentence for each coefficient.
 
 use super::estimates::Column;
-use super::{Report, parts, sentence};
+use super::{Part, Report, sentence};
 use ergodic_base::numerals::{NARROW, thousands};
 use ergodic_base::shown::visible_line;
 
@@ -38,10 +38,13 @@ fn number(text: &str) -> String {
     }
 }
 
-/// Words of the program in which names are code and numbers have true minus signs.
-fn prose(text: &str) -> String {
-    let parts = parts(text).map(|(is_name, part)| if is_name { code(part) } else { words(part) });
-    parts.collect::<String>().replace(" -", " $-$")
+/// A text in which names are code and numbers have true minus signs.
+fn prose(parts: impl IntoIterator<Item = Part>) -> String {
+    let part = |part| match part {
+        Part::Words(text) => words(&text).replace(" -", " $-$"),
+        Part::Name(name) => code(&name),
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// The table and the sentences.
@@ -86,7 +89,7 @@ pub fn write(report: &Report) -> String {
             out.push_str("\\end{itemize}\n\n");
         }
     }
-    out.push_str(&prose(&super::methods::paragraph(report)));
+    out.push_str(&prose(super::methods::paragraph(report)));
     out.push('\n');
     out
 }

@@ -1,7 +1,7 @@
 //! Results in Markdown: the table, and a sentence for each coefficient.
 
 use super::estimates::Column;
-use super::{Report, parts, sentence};
+use super::{Part, Report, sentence};
 use ergodic_base::numerals::thousands;
 use ergodic_base::shown::visible_line;
 
@@ -30,10 +30,13 @@ fn words(text: &str) -> String {
     out
 }
 
-/// A sentence with its names as code.
-fn prose(text: &str) -> String {
-    let parts = parts(text).map(|(is_name, part)| if is_name { code(part) } else { words(part) });
-    parts.collect()
+/// A text with its names as code.
+fn prose(parts: impl IntoIterator<Item = Part>) -> String {
+    let part = |part| match part {
+        Part::Words(text) => words(&text),
+        Part::Name(name) => code(&name),
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// The table and the sentences.
@@ -65,7 +68,7 @@ pub fn write(report: &Report) -> String {
             out.push('\n');
         }
     }
-    out.push_str(&prose(&super::methods::paragraph(report)));
+    out.push_str(&prose(super::methods::paragraph(report)));
     out.push('\n');
     out
 }
@@ -85,6 +88,9 @@ mod tests {
     fn names_are_code_whatever_is_in_them() {
         assert_eq!(code("b[age]"), "`b[age]`");
         assert_eq!(code("a``b"), "``` a``b ```");
-        assert_eq!(prose("see `b[<x>]` * 2"), "see `b[<x>]` \\* 2");
+        assert_eq!(
+            prose(crate::report::parts("see `b[<x>]` * 2")),
+            "see `b[<x>]` \\* 2"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The paragraph on methods, and what it cites.
 
-use super::Report;
 use super::estimates::Column;
+use super::{Part, Report, parts};
 use ergodic_base::numerals::thousands;
 use ergodic_core::engine::StopReason;
 use ergodic_core::samplers::{self, DIVERGENT};
@@ -12,26 +12,36 @@ use ergodic_diagnostics::sentence::{count, rhat_text};
 const VEHTARI: &str = "Vehtari, Gelman, Simpson, Carpenter, Bürkner (2021), \"Rank-normalization, folding, and localization: an \
                        improved R-hat for assessing convergence of MCMC\", Bayesian Analysis 16, doi 10.1214/20-BA1221";
 
-/// How the results were made, in sentences ready for a paper. Names stand between backticks.
-pub fn paragraph(report: &Report) -> String {
+/// How the results were made, in sentences ready for a paper.
+pub fn paragraph(report: &Report) -> Vec<Part> {
     let manifest = &report.manifest;
-    let mut text: Vec<String> = Vec::new();
-    let formula = match manifest.formula.as_str() {
-        "" => String::new(),
-        formula => format!(" `{formula}`"),
-    };
+    let words = |text: String| Part::Words(text);
     let [used, total] =
         [manifest.rows_used, manifest.rows_total].map(|rows| thousands(rows as u64));
     let rows = match used == total {
         true => format!("all {total} rows"),
         false => format!("{used} of the {total} rows"),
     };
-    text.push(format!(
-        "The model{formula} ({}) was fitted to {rows} of `{}` with {}.",
-        lower_first(&report.template()),
-        manifest.data_source,
-        program(report)
-    ));
+    let mut paragraph = vec![words("The model ".to_owned())];
+    if !manifest.formula.is_empty() {
+        paragraph.extend([Part::Name(manifest.formula.clone()), words(" ".to_owned())]);
+    }
+    paragraph.extend([
+        words(format!(
+            "({}) was fitted to {rows} of ",
+            lower_first(&report.template())
+        )),
+        Part::Name(manifest.data_source.clone()),
+        words(format!(" with {}. ", program(report))),
+    ]);
+    paragraph.extend(parts(&sampling(report)));
+    paragraph
+}
+
+/// How draws were made and what they are worth; names stand between backticks.
+fn sampling(report: &Report) -> String {
+    let manifest = &report.manifest;
+    let mut text: Vec<String> = Vec::new();
     let spec = samplers::find(&manifest.sampler).map(|entry| &entry.spec);
     let sampler = spec.map_or(manifest.sampler.as_str(), |spec| spec.title);
     let cite = spec.map_or_else(String::new, |spec| format!(" ({})", spec.cite));

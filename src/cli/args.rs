@@ -143,7 +143,7 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Draw a picture of a run for a paper, as SVG or as a table of what is drawn
     Plot(PlotArgs),
-    /// Write a report of a run: one page to read and send, or its results in Markdown or LaTeX
+    /// Write a report of a run as one page, or its results in Markdown or LaTeX
     Report(ReportArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
@@ -702,10 +702,10 @@ pub struct PlotArgs {
     /// Figure; `ergodic list figures` shows them
     #[arg(long, value_name = "ID")]
     pub what: String,
-    /// Parameters, comma separated, such as 'b[age],sigma', `b` for all of b, 'theta[*,age]'; the main ones if absent
+    /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
     #[arg(long, value_name = "NAME,NAME")]
     pub parameters: Vec<String>,
-    /// File to write: .svg for a vector picture, .csv for a table of what is drawn
+    /// File: .svg for a vector picture, .csv for a table of what is drawn
     #[arg(long, value_name = "PATH")]
     pub out: PathBuf,
 }
@@ -716,7 +716,7 @@ pub struct ReportArgs {
     /// Run folder
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// html: all of it on one page; markdown or latex: the results, to paste into a text
+    /// html: all on one page; markdown, latex: the results to paste
     #[arg(long, value_name = "ID", default_value = ergodic_report::report::FORMATS[0].id)]
     pub format: String,
     /// File to write; standard output if absent

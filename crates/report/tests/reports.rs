@@ -316,7 +316,7 @@ fn a_report_says_what_was_done() {
         "of <code>sample:churn</code>",
         &manifest.data_fingerprint,
         "<code>b[age]</code>",
-        "90 % interval from",
+        "90\u{a0}% interval from",
         "id = &quot;nuts&quot;",
         "normal(0, 2.5)",
         manifest.verdict.word(),

@@ -100,7 +100,7 @@ impl Layout {
 
 /// Most labels of an axis so wide: a label and a gap have 42 points.
 pub fn x_most(width: f64) -> usize {
-    (width / 42.0).clamp(2.0, 8.0) as usize
+    (width / 42.0).clamp(3.0, 8.0) as usize
 }
 
 /// Most labels of an axis so high.

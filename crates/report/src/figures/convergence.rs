@@ -45,11 +45,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         .collect();
     let lists: Vec<&DrawList> = lists.iter().collect();
     let mut running = Running::new(parameters.len());
-    while !running.is_up_to_date() || running.share_done() < 1.0 || running.points(0).is_empty() {
-        if !running.update(&lists, chains.weights(), ALL) {
-            break;
-        }
-    }
+    while running.update(&lists, chains.weights(), ALL) {}
     let draws = chains.shortest();
     for (index, &parameter) in parameters.iter().enumerate() {
         let past = running

@@ -19,6 +19,7 @@ fn words(text: &str) -> String {
             '|' => out.push_str("\\textbar{}"),
             '…' => out.push_str("\\ldots{}"),
             NARROW => out.push_str("\\,"),
+            '\u{a0}' => out.push('~'),
             '−' => out.push_str("$-$"),
             c => out.push(c),
         }

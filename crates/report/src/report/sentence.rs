@@ -9,7 +9,7 @@ pub fn of(row: &SummaryRow, meaning: Option<&str>) -> Option<String> {
     let meaning = meaning.map_or_else(String::new, |text| format!(" ({text})"));
     let text = |column: Column| column.text(row);
     Some(format!(
-        "`{}`{meaning}: posterior median {}, 90 % interval from {} to {}.",
+        "`{}`{meaning}: posterior median {}, 90\u{a0}% interval from {} to {}.",
         row.variable,
         text(Column::Median),
         text(Column::Q5),

@@ -41,7 +41,7 @@ li strong.bad { color: var(--bad) } li strong.watch { color: var(--watch) } li s
 .scroll { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; font-variant-numeric: tabular-nums }
 caption { text-align: left; font-weight: 600; padding: 1rem 0 .3rem }
-.results { table-layout: fixed; min-width: 44rem } .results th:first-child { width: 27% }
+.results th:first-child { width: 24% }
 th, td { padding: .22rem .5rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
 thead th { color: var(--quiet); font-weight: 500; border-bottom: 1px solid var(--axis) }
 th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere; min-width: 7rem }

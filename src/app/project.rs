@@ -57,10 +57,14 @@ impl AppState {
             .as_ref()
             .map(|document| document.recipe.clone());
         project.data = match (&self.data, &project.draft) {
-            (Some(data), _) => Some(DataSection {
+            (Some(data), draft) => Some(DataSection {
                 fingerprint: fingerprint(&data.source),
                 source: data.source.clone(),
                 import: data.options.clone(),
+                storage: draft
+                    .as_ref()
+                    .map(|draft| draft.data.storage)
+                    .unwrap_or_default(),
             }),
             (None, Some(draft)) => Some(DataSection {
                 fingerprint: fingerprint(&draft.data.source),

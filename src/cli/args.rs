@@ -93,7 +93,13 @@ pub const GROUPS: &[(&str, &[&str])] = &[
     (
         "Look at a run",
         &[
-            "summarise", "effects", "predict", "loo", "plot", "report", "export",
+            "summarise",
+            "effects",
+            "predict",
+            "loo",
+            "plot",
+            "report",
+            "export",
         ],
     ),
     (

@@ -21,6 +21,7 @@ use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
 use ergodic_diagnostics::inefficiency::Spread;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
+use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
 use ergodic_export::project::{EXTENSION, Project};
 use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};

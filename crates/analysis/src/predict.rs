@@ -505,7 +505,7 @@ pub(super) struct PosteriorTerm {
 
 impl PosteriorTerm {
     /// Adds z'r of a `group` under the draws from `first` on.
-    fn add(&self, z: ArrayView1<'_, f64>, group: usize, first: usize, eta: &mut [f64]) {
+    fn add(&self, z: &ArrayView1<'_, f64>, group: usize, first: usize, eta: &mut [f64]) {
         for (z, effects) in z.iter().zip(&self.effects[group * self.width..]) {
             add(*z, &effects[first..], eta);
         }
@@ -601,7 +601,7 @@ impl Posterior {
             let group = groups.index[i] as usize;
             let q = term.width;
             if group < groups.num_known {
-                term.add(z.row(i), group, 0, eta);
+                term.add(&z.row(i), group, 0, eta);
                 continue;
             }
             new_group = true;

@@ -167,8 +167,7 @@ fn a_normal_mean_has_the_exact_answer() {
 /// A draw of weight 2 is that draw twice, as far as no tail is smoothed: with few draws there is none.
 #[test]
 fn weights_count_draws_and_signed_ones_are_refused() {
-    let row = vec![-1.0, -2.5, -0.7];
-    let weighted = scored(&[row.clone()], &[3], Some(&[2.0, 1.0, 1.0]));
+    let weighted = scored(&[vec![-1.0, -2.5, -0.7]], &[3], Some(&[2.0, 1.0, 1.0]));
     let repeated = scored(&[vec![-1.0, -1.0, -2.5, -0.7]], &[4], None);
     assert_near(weighted.rows[0].elpd, repeated.rows[0].elpd, "elpd");
     assert_near(weighted.rows[0].lpd, repeated.rows[0].lpd, "lpd");

@@ -205,7 +205,7 @@ impl LogLik {
         for (term, (factor, z)) in posterior.terms.iter().zip(&coded.terms) {
             // All groups are known: the rows are those of the fit.
             let group = coded.groups[*factor].index[i] as usize;
-            term.add(z.row(i), group, first, out);
+            term.add(&z.row(i), group, first, out);
         }
         let y = self.y[i];
         let trials = coded.trials.as_ref().map_or(1.0, |trials| trials[i]);

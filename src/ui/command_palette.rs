@@ -107,6 +107,8 @@ fn rows(state: &AppState) -> Vec<Row> {
         also: format!("{} {}", sample.id, sample.file_name),
         deed: Deed::Send(Command::OpenSample(sample.id.to_owned())),
     }));
+    // Who types the name of a picture rather looks at it than saves it.
+    rows.sort_by_key(|row| matches!(row.deed, Deed::Act(Action::Picture(_))));
     rows
 }
 

@@ -174,7 +174,7 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
         Some((Way::Lbfgs, spec)) => {
             recorder.enter(spec.id);
             let outcome = smoothly(full, &mut u, |objective, u| {
-                lbfgs::maximise(objective, u, control, &mut recorder)
+                by_lbfgs(objective, u, control, &mut recorder)
             })?;
             (outcome.iterations, spec.id)
         }
@@ -254,12 +254,25 @@ fn climb(
         Err(_) => {
             u.copy_from_slice(&start);
             recorder.enter(lbfgs::SPEC.id);
-            let outcome = smoothly(full, u, |objective, u| {
-                lbfgs::maximise(objective, u, control, recorder)
-            })?;
+            let outcome = smoothly(full, u, |objective, u| by_lbfgs(objective, u, control, recorder))?;
             Ok((outcome, lbfgs::SPEC.id))
         }
     }
+}
+
+/// L-BFGS, and Newton from where it ends if that is no mode: along directions in which the curvature is a millionth of that in
+/// others, its steps gain too little to go on.
+fn by_lbfgs(
+    objective: Objective<'_>,
+    u: &mut [f64],
+    control: &Control,
+    recorder: &mut Recorder,
+) -> Result<Outcome, ModeError> {
+    let mut outcome = lbfgs::maximise(objective, u, control, recorder)?;
+    if distance_to_peak(objective, u).is_some_and(|distance| distance > GOOD_ENOUGH) {
+        outcome.iterations += newton::maximise(objective, u, control, recorder)?.iterations;
+    }
+    Ok(outcome)
 }
 
 /// Climbs by `climb`; through the smoothings of the priors' kinks where they have some.

@@ -195,7 +195,8 @@ pub fn dock_ui(
             Some(Tile::Pane(pane)) => [Answers::ID, Trace::ID, Rank::ID].contains(&pane.id),
             _ => false,
         };
-        if active.iter().any(shown) {
+        let is_asked_for = view.asked.is_some_and(|(run, _)| run == entry.id);
+        if !is_asked_for && active.iter().any(shown) {
             to_front(tree, front);
         }
         view.seen = Some(now);

@@ -254,7 +254,9 @@ fn climb(
         Err(_) => {
             u.copy_from_slice(&start);
             recorder.enter(lbfgs::SPEC.id);
-            let outcome = smoothly(full, u, |objective, u| by_lbfgs(objective, u, control, recorder))?;
+            let outcome = smoothly(full, u, |objective, u| {
+                by_lbfgs(objective, u, control, recorder)
+            })?;
             Ok((outcome, lbfgs::SPEC.id))
         }
     }

@@ -69,6 +69,8 @@ fn folder(state: &AppState) -> PathBuf {
     let project = state.project.as_ref().map(|open| open.path.as_path());
     let data = state.data.as_ref().and_then(|data| data.path.as_deref());
     let beside = project.or(data).and_then(Path::parent);
+    // A file named without its folder is where the program was started.
+    let beside = beside.filter(|folder| !folder.as_os_str().is_empty());
     std::path::absolute(beside.unwrap_or(Path::new(".")))
         .unwrap_or_else(|_no_place| PathBuf::from("/"))
 }
@@ -112,6 +114,17 @@ mod tests {
         assert!(typing.proposed.is_file());
         assert_eq!(session.state.typing, None);
         assert!(session.state.project.is_some());
+    }
+
+    #[test]
+    fn a_file_named_without_its_folder_is_where_the_program_was_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::with_file(&folder, "t.csv", "y,x\n0,1\n1,2\n0,3\n1,4\n");
+        session.state.data.as_mut().unwrap().path = Some("t.csv".into());
+        session.send(Command::TypePath(Pick::SaveRecipe));
+        let started = std::env::current_dir().unwrap();
+        let proposed = session.state.typing.unwrap().proposed;
+        assert_eq!(proposed, started.join("recipe.toml"));
     }
 
     #[test]

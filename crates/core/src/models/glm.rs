@@ -19,7 +19,7 @@ mod sums;
 pub use self::moments::MOST_IN_LANES;
 
 use self::machine::prefetch;
-use self::store::RowStore;
+use self::store::{RowStore, View};
 use self::sums::{Sums, reduce, sum_of_logs};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
 use crate::families::rows::{
@@ -237,6 +237,7 @@ impl<F: RowFamily> GlmRows<F> {
         let mut sums = Sums::new(&mut lanes[..columns]);
         let shared = self.shared(u);
         let pass = TilePass {
+            rows: self.store.view(),
             beta: &u[..columns],
             shared: &shared,
             row,
@@ -344,8 +345,8 @@ impl<F: RowFamily> GlmRows<F> {
     /// `buffer`. Asks for the next as many.
     #[inline(always)]
     fn tiles_at<'a, A: Arithmetic, const T: usize, const DIFFERENCE: bool>(
-        &'a self,
-        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        &self,
+        pass: &TilePass<'a, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
         first: usize,
         live: usize,
         buffer: &'a mut [Lane],
@@ -367,7 +368,7 @@ impl<F: RowFamily> GlmRows<F> {
             };
             // Lanes past `live` repeat the first row; callers zero their weight.
             let row = |k: usize| (pass.row)(at + if k < live { k } else { 0 });
-            tiles[t] = self.store.tile::<A>(block, row, own);
+            tiles[t] = pass.rows.tile::<A>(block, row, own);
         }
         tiles
     }
@@ -470,6 +471,7 @@ impl<F: RowFamily> GlmRows<F> {
         };
         let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
         let pass = TilePass {
+            rows: self.store.view(),
             beta: &u[..self.num_columns],
             shared,
             row: |k| rows.get(k),
@@ -589,7 +591,7 @@ impl<F: RowFamily> GlmRows<F> {
         first: usize,
     ) {
         if let Some(block) = (pass.block)(first) {
-            self.store.prefetch_block(block);
+            pass.rows.prefetch_block(block);
             if DIFFERENCE {
                 prefetch(pass.centre, block * LANES * Self::WIDTH);
             }
@@ -597,7 +599,7 @@ impl<F: RowFamily> GlmRows<F> {
         }
         for k in 0..LANES {
             let row = (pass.row)(first + k);
-            self.store.prefetch_row(row);
+            pass.rows.prefetch_row(row);
             if DIFFERENCE {
                 prefetch(pass.centre, row * Self::WIDTH);
             }
@@ -607,6 +609,7 @@ impl<F: RowFamily> GlmRows<F> {
 
 /// What all tiles of a pass share.
 struct TilePass<'a, F: RowFamily, R, B> {
+    rows: View<'a>,
     beta: &'a [f64],
     shared: &'a F::Shared,
     row: R,

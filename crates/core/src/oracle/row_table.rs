@@ -45,7 +45,7 @@ pub struct RowTable {
     position: Vec<f64>,
     /// New gradients of the present minibatch, B or B×D numbers.
     fresh: Vec<f64>,
-    /// Old gradients of the present minibatch where they are not kept.
+    /// Old gradients of the present minibatch where they are not kept; of linear rows by how much slopes have changed.
     stale: Vec<f64>,
     scratch: Scratch,
 }
@@ -81,7 +81,7 @@ impl RowTable {
             rows: vec![0.0; num_obs * width * on(kept != Kept::Position)],
             position: vec![0.0; dim],
             fresh: vec![0.0; batch * width],
-            stale: vec![0.0; batch * width * on(kept == Kept::Position)],
+            stale: vec![0.0; batch * width * on(kept != Kept::Scores)],
             scratch: model.scratch(),
         })
     }
@@ -104,9 +104,7 @@ impl RowTable {
                 (Kept::Slopes, Some(linear)) => {
                     let slopes = &mut self.rows[start..start + len];
                     linear.slopes(u, rows, &mut self.scratch, slopes);
-                    for (k, &slope) in slopes.iter().enumerate() {
-                        linear.covariates(start + k).add_to(slope, &mut self.sum);
-                    }
+                    linear.add_weighted_covariates(rows, slopes, &mut self.sum);
                 }
                 (Kept::Scores, _) => {
                     let scores = &mut self.rows[start * dim..(start + len) * dim];
@@ -135,18 +133,19 @@ impl RowTable {
         let (dim, len) = (u.len(), rows.len(model.num_obs()));
         if let (Kept::Slopes, Some(linear)) = (self.kept, model.linear_rows()) {
             let fresh = &mut self.fresh[..len];
+            let changes = &mut self.stale[..len];
             linear.slopes(u, rows, &mut self.scratch, fresh);
-            for (k, &slope) in fresh.iter().enumerate() {
-                let row = rows.get(k);
-                linear.covariates(row).add_to(slope - self.rows[row], out);
+            for (k, (change, slope)) in changes.iter_mut().zip(&*fresh).enumerate() {
+                *change = slope - self.rows[rows.get(k)];
             }
+            linear.add_weighted_covariates(rows, changes, out);
             if keep == Keep::New {
-                for (k, &slope) in fresh.iter().enumerate() {
-                    let row = rows.get(k);
-                    let change = slope - self.rows[row];
-                    linear.covariates(row).add_to(change, &mut self.sum);
-                    self.rows[row] = slope;
+                for (k, (change, slope)) in changes.iter_mut().zip(&*fresh).enumerate() {
+                    let known = &mut self.rows[rows.get(k)];
+                    *change = slope - *known;
+                    *known = *slope;
                 }
+                linear.add_weighted_covariates(rows, changes, &mut self.sum);
             }
             return;
         }

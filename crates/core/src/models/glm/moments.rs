@@ -35,6 +35,7 @@ impl<F: RowFamily> GlmRows<F> {
         let (dim, len) = (self.dim(), rows.len(self.num_obs()));
         let shared = self.shared(u);
         let pass = TilePass {
+            rows: self.store.view(),
             beta: &u[..self.num_columns],
             shared: &shared,
             row: |k| rows.get(k),

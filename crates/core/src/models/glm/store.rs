@@ -140,25 +140,79 @@ impl RowStore {
         }
     }
 
+    /// What a pass over rows reads.
+    #[inline(always)]
+    pub fn view(&self) -> View<'_> {
+        View {
+            num_columns: self.num_columns,
+            num_extra: self.num_extra,
+            num_obs: self.num_obs,
+            numbers: match &self.numbers {
+                Numbers::Double { rows, blocks } => Viewed::Double { rows, blocks },
+                Numbers::Single {
+                    covariates,
+                    extra,
+                    blocks,
+                } => Viewed::Single {
+                    covariates,
+                    extra,
+                    blocks,
+                },
+            },
+        }
+    }
+}
+
+/// What a pass reads of a [`RowStore`], looked up once: compilers keep it in registers, as they cannot keep what stands beside the
+/// tiles that are made on demand.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    num_columns: usize,
+    num_extra: usize,
+    num_obs: usize,
+    numbers: Viewed<'a>,
+}
+
+/// [`Numbers`] by reference.
+#[derive(Clone, Copy)]
+enum Viewed<'a> {
+    Double {
+        rows: &'a [f64],
+        blocks: &'a OnceLock<Vec<Lane>>,
+    },
+    Single {
+        covariates: &'a [f32],
+        extra: &'a [f64],
+        blocks: &'a OnceLock<Vec<[f32; LANES]>>,
+    },
+}
+
+impl<'a> View<'a> {
+    /// Numbers per row.
+    #[inline(always)]
+    fn stride(&self) -> usize {
+        self.num_columns + self.num_extra
+    }
+
     /// The tile of eight rows, of which `row(k)` is the k-th, or of the `block` of neighbours that they are: the kept one, or put
     /// together in `buffer`, a lane for each number of a row.
     #[inline(always)]
-    pub fn tile<'a, A: Arithmetic>(
-        &'a self,
+    pub fn tile<A: Arithmetic>(
+        &self,
         block: Option<usize>,
         row: impl Fn(usize) -> usize,
         buffer: &'a mut [Lane],
     ) -> &'a [Lane] {
         let stride = self.stride();
-        match &self.numbers {
-            Numbers::Double { rows, blocks } => match block {
+        match self.numbers {
+            Viewed::Double { rows, blocks } => match block {
                 Some(block) => &kept(blocks, || self.transposed(rows))[block * stride..][..stride],
                 None => {
                     A::transpose(eight(|k| &rows[row(k) * stride..][..stride]), buffer);
                     buffer
                 }
             },
-            Numbers::Single {
+            Viewed::Single {
                 covariates,
                 extra,
                 blocks,
@@ -214,12 +268,12 @@ impl RowStore {
     #[inline(always)]
     pub fn prefetch_block(&self, block: usize) {
         let (p, stride) = (self.num_columns, self.stride());
-        match &self.numbers {
-            Numbers::Double { rows, blocks } => {
+        match self.numbers {
+            Viewed::Double { rows, blocks } => {
                 let blocks = kept(blocks, || self.transposed(rows));
                 prefetch_span(blocks, block * stride, stride);
             }
-            Numbers::Single {
+            Viewed::Single {
                 covariates,
                 extra,
                 blocks,
@@ -235,11 +289,11 @@ impl RowStore {
     /// The same for row `i`.
     #[inline(always)]
     pub fn prefetch_row(&self, i: usize) {
-        match &self.numbers {
-            Numbers::Double { rows, .. } => {
+        match self.numbers {
+            Viewed::Double { rows, .. } => {
                 prefetch_span(rows, i * self.stride(), self.stride());
             }
-            Numbers::Single {
+            Viewed::Single {
                 covariates, extra, ..
             } => {
                 prefetch_span(covariates, i * self.num_columns, self.num_columns);

@@ -498,20 +498,36 @@ impl<F: RowFamily> GlmRows<F> {
 
     /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`RowFamily::AUX`]).
     pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        self.per_row(u, rows, scratch, TermsOf::<false>, |k, _x, lane, terms| {
-            let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
-            out[0] = terms.residual[lane];
-            for m in 0..F::AUX {
-                out[1 + m] = terms.aux[m][lane];
-            }
-        });
+        let tile = &mut scratch.tile;
+        self.row_by_row(
+            u,
+            rows,
+            tile,
+            |_row| 0.0,
+            TermsOf::<false>,
+            |k, lane, _z, terms| {
+                let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
+                out[0] = terms.residual[lane];
+                for m in 0..F::AUX {
+                    out[1 + m] = terms.aux[m][lane];
+                }
+            },
+        );
     }
 
     /// Log likelihoods, one per row (B).
     pub fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        self.per_row(u, rows, scratch, TermsOf::<true>, |k, _x, lane, terms| {
-            out[k] = terms.sum[lane] - terms.factor[lane].ln();
-        });
+        let tile = &mut scratch.tile;
+        self.row_by_row(
+            u,
+            rows,
+            tile,
+            |_row| 0.0,
+            TermsOf::<true>,
+            |k, lane, _z, terms| {
+                out[k] = terms.sum[lane] - terms.factor[lane].ln();
+            },
+        );
     }
 
     /// Scores, or those minus the scores of which `centre` are the derivatives ([`Self::residuals`] of all rows); row-major
@@ -685,6 +701,10 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
 
     fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         self.residuals(u, rows, scratch, out);
+    }
+
+    fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
+        self.store.add_weighted(|k| rows.get(k), weights, grad);
     }
 
     fn slope_bound(&self, row: usize) -> f64 {

@@ -10,6 +10,7 @@ use super::machine::prefetch;
 use crate::families::rows::{LANES, Lane};
 use crate::models::Covariates;
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
+use ergodic_base::linalg::widening_axpy;
 
 /// Covariates and extra numbers of all rows.
 #[derive(Clone, Debug)]
@@ -121,6 +122,25 @@ impl RowStore {
         }
     }
 
+    /// ADDS Σ w_k a_k to `out` (D), where a_k are the covariates of row `row(k)`: where they are is looked up once.
+    #[inline]
+    pub fn add_weighted(&self, row: impl Fn(usize) -> usize, weights: &[f64], out: &mut [f64]) {
+        let columns = self.num_columns;
+        let weights = weights.iter().enumerate();
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                for (k, &weight) in weights {
+                    widening_axpy(weight, &rows[row(k) * self.stride()..][..columns], out);
+                }
+            }
+            Numbers::Single { covariates, .. } => {
+                for (k, &weight) in weights {
+                    widening_axpy(weight, &covariates[row(k) * columns..][..columns], out);
+                }
+            }
+        }
+    }
+
     /// Extra numbers of row `i`.
     #[inline]
     pub fn extra(&self, i: usize) -> &[f64] {
@@ -217,23 +237,47 @@ impl<'a> View<'a> {
                 extra,
                 blocks,
             } => {
-                let (p, count) = (self.num_columns, self.num_extra);
-                let (x, rest) = buffer.split_at_mut(p);
-                match block {
-                    Some(block) => {
-                        let blocks = kept(blocks, || self.transposed_single(covariates));
-                        for (lane, stored) in x.iter_mut().zip(&blocks[block * p..][..p]) {
-                            for k in 0..LANES {
-                                lane[k] = stored[k].widen();
-                            }
-                        }
-                    }
-                    None => columns(eight(|k| &covariates[row(k) * p..][..p]), x),
-                }
-                columns(eight(|k| &extra[row(k) * count..][..count]), rest);
+                let rows = [
+                    row(0),
+                    row(1),
+                    row(2),
+                    row(3),
+                    row(4),
+                    row(5),
+                    row(6),
+                    row(7),
+                ];
+                self.widened(covariates, extra, blocks, block, rows, buffer);
                 buffer
             }
         }
+    }
+
+    /// [`Self::tile`] of rows in single precision: a function of its own, so that the other way stays short.
+    #[inline(never)]
+    fn widened(
+        &self,
+        covariates: &[f32],
+        extra: &[f64],
+        blocks: &OnceLock<Vec<[f32; LANES]>>,
+        block: Option<usize>,
+        rows: [usize; LANES],
+        buffer: &mut [Lane],
+    ) {
+        let (p, count) = (self.num_columns, self.num_extra);
+        let (x, rest) = buffer.split_at_mut(p);
+        match block {
+            Some(block) => {
+                let blocks = kept(blocks, || self.transposed_single(covariates));
+                for (lane, stored) in x.iter_mut().zip(&blocks[block * p..][..p]) {
+                    for k in 0..LANES {
+                        lane[k] = stored[k].widen();
+                    }
+                }
+            }
+            None => columns(eight(|k| &covariates[rows[k] * p..][..p]), x),
+        }
+        columns(eight(|k| &extra[rows[k] * count..][..count]), rest);
     }
 
     #[cold]
@@ -267,22 +311,13 @@ impl<'a> View<'a> {
     /// Asks for the numbers of a kept block ahead of their use.
     #[inline(always)]
     pub fn prefetch_block(&self, block: usize) {
-        let (p, stride) = (self.num_columns, self.stride());
+        let stride = self.stride();
         match self.numbers {
             Viewed::Double { rows, blocks } => {
                 let blocks = kept(blocks, || self.transposed(rows));
                 prefetch_span(blocks, block * stride, stride);
             }
-            Viewed::Single {
-                covariates,
-                extra,
-                blocks,
-            } => {
-                let blocks = kept(blocks, || self.transposed_single(covariates));
-                prefetch_span(blocks, block * p, p);
-                let count = LANES * self.num_extra;
-                prefetch_span(extra, block * count, count);
-            }
+            Viewed::Single { .. } => self.prefetch_single_block(block),
         }
     }
 
@@ -293,13 +328,36 @@ impl<'a> View<'a> {
             Viewed::Double { rows, .. } => {
                 prefetch_span(rows, i * self.stride(), self.stride());
             }
-            Viewed::Single {
-                covariates, extra, ..
-            } => {
-                prefetch_span(covariates, i * self.num_columns, self.num_columns);
-                prefetch_span(extra, i * self.num_extra, self.num_extra);
-            }
+            Viewed::Single { .. } => self.prefetch_single_row(i),
         }
+    }
+
+    #[inline(never)]
+    fn prefetch_single_block(&self, block: usize) {
+        let Viewed::Single {
+            covariates,
+            extra,
+            blocks,
+        } = self.numbers
+        else {
+            return;
+        };
+        let blocks = kept(blocks, || self.transposed_single(covariates));
+        prefetch_span(blocks, block * self.num_columns, self.num_columns);
+        let count = LANES * self.num_extra;
+        prefetch_span(extra, block * count, count);
+    }
+
+    #[inline(never)]
+    fn prefetch_single_row(&self, i: usize) {
+        let Viewed::Single {
+            covariates, extra, ..
+        } = self.numbers
+        else {
+            return;
+        };
+        prefetch_span(covariates, i * self.num_columns, self.num_columns);
+        prefetch_span(extra, i * self.num_extra, self.num_extra);
     }
 }
 

@@ -62,6 +62,9 @@ pub trait Arithmetic: Copy + 'static {
     fn transpose(rows: [&[f64]; LANES], tile: &mut [Lane]) {
         columns(rows, tile);
     }
+
+    /// Does `work` in a function of its own that is compiled for these instructions: for what is rare and would make a row loop long.
+    fn apart<T>(work: impl FnOnce() -> T) -> T;
 }
 
 /// A number as it may be stored: arithmetic is in double precision.
@@ -128,6 +131,14 @@ impl Arithmetic for Fused {
     fn mul_add(a: f64, b: f64, c: f64) -> f64 {
         a.mul_add(b, c)
     }
+
+    #[inline(always)]
+    fn apart<T>(work: impl FnOnce() -> T) -> T {
+        #[cfg(target_arch = "x86_64")]
+        return with_fma(work);
+        #[cfg(not(target_arch = "x86_64"))]
+        return plainly(work);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -141,6 +152,11 @@ impl Arithmetic for FusedWide {
     fn transpose(rows: [&[f64]; LANES], tile: &mut [Lane]) {
         wide::transpose(rows, tile);
     }
+
+    #[inline(always)]
+    fn apart<T>(work: impl FnOnce() -> T) -> T {
+        with_avx512(work)
+    }
 }
 
 impl Arithmetic for Separate {
@@ -148,6 +164,16 @@ impl Arithmetic for Separate {
     fn mul_add(a: f64, b: f64, c: f64) -> f64 {
         a * b + c
     }
+
+    #[inline(always)]
+    fn apart<T>(work: impl FnOnce() -> T) -> T {
+        plainly(work)
+    }
+}
+
+#[inline(never)]
+fn plainly<T>(work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 /// Vector instructions that row loops are compiled for. A level other than the first is proof that this machine has them.
@@ -265,6 +291,7 @@ pub(crate) use at_level;
 )]
 pub(crate) fn with_fma<T>(row_loop: impl FnOnce() -> T) -> T {
     #[target_feature(enable = "avx2,fma")]
+    #[inline(never)]
     fn compiled<T>(row_loop: impl FnOnce() -> T) -> T {
         row_loop()
     }
@@ -281,6 +308,7 @@ pub(crate) fn with_fma<T>(row_loop: impl FnOnce() -> T) -> T {
 )]
 pub(crate) fn with_avx512<T>(row_loop: impl FnOnce() -> T) -> T {
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    #[inline(never)]
     fn compiled<T>(row_loop: impl FnOnce() -> T) -> T {
         row_loop()
     }

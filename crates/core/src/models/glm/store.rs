@@ -247,14 +247,17 @@ impl<'a> View<'a> {
                     row(6),
                     row(7),
                 ];
-                self.widened(covariates, extra, blocks, block, rows, buffer);
+                A::apart(
+                    #[inline(always)]
+                    || self.widened(covariates, extra, blocks, block, rows, buffer),
+                );
                 buffer
             }
         }
     }
 
-    /// [`Self::tile`] of rows in single precision: a function of its own, so that the other way stays short.
-    #[inline(never)]
+    /// [`Self::tile`] of rows in single precision.
+    #[inline(always)]
     fn widened(
         &self,
         covariates: &[f32],
@@ -277,7 +280,11 @@ impl<'a> View<'a> {
             }
             None => columns(eight(|k| &covariates[rows[k] * p..][..p]), x),
         }
-        columns(eight(|k| &extra[rows[k] * count..][..count]), rest);
+        match (block, rest) {
+            // The responses of a block stand one after the other already.
+            (Some(block), [lane]) => lane.copy_from_slice(&extra[block * LANES..][..LANES]),
+            (_, rest) => columns(eight(|k| &extra[rows[k] * count..][..count]), rest),
+        }
     }
 
     #[cold]

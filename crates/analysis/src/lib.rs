@@ -17,6 +17,7 @@
 
 pub mod bias_check;
 pub mod calibration;
+pub mod check;
 pub mod choice;
 pub mod comparison;
 pub mod description;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Missing;
 use super::pooled::{Pooled, Tables, View};
-use super::psis::{LIMIT, smooth};
+use super::psis::{LIMIT, Smoothed, smooth};
 
 mod stacking;
 
@@ -180,13 +180,6 @@ impl Scorer {
         let lpd = largest + plain.ln();
         let s = draws as f64;
         let p_waic = squares * s / (s - 1.0);
-        self.ratios.clear();
-        self.ratios.extend(
-            log_lik
-                .iter()
-                .enumerate()
-                .map(|(s, value)| log_weight(s) - value),
-        );
         let first = log_lik[0];
         if log_lik.iter().all(|&value| value == first) {
             // Every draw says the same: nothing is uncertain, and no weight differs because of this row.
@@ -199,11 +192,7 @@ impl Scorer {
             });
         }
         let efficiency = self.efficiency(log_lik, largest);
-        // Draws of weight 0 are none.
-        for ratio in &mut self.ratios {
-            *ratio = ratio.max(f64::MIN);
-        }
-        let smoothed = smooth(&self.ratios, efficiency);
+        let smoothed = self.smoothed(log_lik, efficiency);
         let weighted: f64 = lik().zip(&smoothed.weights).map(|(lik, w)| w * lik).sum();
         let spread: f64 = (lik().zip(&smoothed.weights))
             .map(|(lik, w)| (w * (lik - weighted)).powi(2))
@@ -220,6 +209,25 @@ impl Scorer {
             },
             mc_variance: relative.ln_1p(),
         })
+    }
+
+    /// Importance weights of the draws, so that they stand for the posterior without the row whose log density at every draw
+    /// is `log_lik`, chain after chain; finite all.
+    pub fn weights(&mut self, log_lik: &[f64]) -> Smoothed {
+        let largest = log_lik.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let efficiency = self.efficiency(log_lik, largest);
+        self.smoothed(log_lik, efficiency)
+    }
+
+    fn smoothed(&mut self, log_lik: &[f64], efficiency: f64) -> Smoothed {
+        let even = -(log_lik.len() as f64).ln();
+        let log_weight = |s: usize| self.chains.log_weights.as_ref().map_or(even, |w| w[s]);
+        // Draws of weight 0 are none.
+        let ratios =
+            (log_lik.iter().enumerate()).map(|(s, value)| (log_weight(s) - value).max(f64::MIN));
+        self.ratios.clear();
+        self.ratios.extend(ratios);
+        smooth(&self.ratios, efficiency)
     }
 
     /// Effective draws per draw for the mean of exp(ℓ), 1 where it has none: chains that are too short, or all but constant.

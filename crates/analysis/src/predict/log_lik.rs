@@ -17,6 +17,8 @@ use ergodic_core::formula::Elementwise;
 
 use super::{Fitted, Posterior, PredictError};
 
+pub(crate) mod replicated;
+
 /// Why there is no pointwise log likelihood: one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum LogLikError {
@@ -91,6 +93,18 @@ impl Fitted {
         most: usize,
         control: &Control,
     ) -> Result<LogLik, LogLikError> {
+        let posterior = |control: &Control| self.posterior(draws, weights, most, control);
+        let mut log_lik = self.log_lik_of(posterior, control)?;
+        log_lik.draws_total = draws.iter().map(|chain| chain.len()).sum();
+        Ok(log_lik)
+    }
+
+    /// The pointwise log likelihood at the draws of `posterior`.
+    fn log_lik_of(
+        &self,
+        posterior: impl FnOnce(&Control) -> Result<Posterior, PredictError>,
+        control: &Control,
+    ) -> Result<LogLik, LogLikError> {
         let rows = Some(self.rows.clone());
         let coded = self.coding.code(self.table.as_ref(), rows, true);
         let mut coded = coded.map_err(PredictError::from)?;
@@ -112,7 +126,7 @@ impl Fitted {
                 function: function.name(),
             });
         }
-        let posterior = self.posterior(draws, weights, most, control)?;
+        let posterior = posterior(control)?;
         let y = match function {
             Some(function) => outcomes.iter().map(|y| function.at(*y)).collect(),
             None => outcomes.clone(),
@@ -139,7 +153,7 @@ impl Fitted {
                 is_whole: posterior.outcomes[0].is_whole(),
                 function,
             },
-            draws_total: draws.iter().map(|chain| chain.len()).sum(),
+            draws_total: posterior.len(),
             posterior,
             coded,
             y,
@@ -198,6 +212,12 @@ impl LogLik {
 
     /// Writes log p(y_i | s) for the `i`-th row and the draws from `first` on, as many as `out` has place for.
     pub fn row(&self, i: usize, first: usize, out: &mut [f64]) {
+        self.predictor(i, first, out);
+        self.density(i, first, out);
+    }
+
+    /// Writes the linear predictor of the `i`-th row under the draws from `first` on, as many as `out` has place for.
+    fn predictor(&self, i: usize, first: usize, out: &mut [f64]) {
         let Self {
             posterior, coded, ..
         } = self;
@@ -207,11 +227,20 @@ impl LogLik {
             let group = coded.groups[*factor].index[i] as usize;
             term.add(&z.row(i), group, first, out);
         }
+    }
+
+    /// Trials of the `i`-th row, 1 where there are none.
+    fn trials(&self, i: usize) -> f64 {
+        self.coded.trials.as_ref().map_or(1.0, |trials| trials[i])
+    }
+
+    /// Turns linear predictors of the `i`-th row under the draws from `first` on into log p(y_i | s).
+    fn density(&self, i: usize, first: usize, out: &mut [f64]) {
         let y = self.y[i];
-        let trials = coded.trials.as_ref().map_or(1.0, |trials| trials[i]);
+        let trials = self.trials(i);
         let weight = self.observed.weights.as_ref().map_or(1.0, |w| w[i]);
         let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
-        for (value, outcome) in out.iter_mut().zip(&posterior.outcomes[first..]) {
+        for (value, outcome) in out.iter_mut().zip(&self.posterior.outcomes[first..]) {
             let log_p = outcome.at(*value, y, trials).log_p + outcome.constant(y, trials);
             *value = weight * (log_p + log_slope);
         }

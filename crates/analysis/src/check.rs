@@ -1,0 +1,371 @@
+//! Predictive checks of a run: whether data that the fitted model makes look like the data that it was fitted to.
+//!
+//! For draw s of the posterior every row gets a replicated outcome, so a draw gives a replicated data set (Rubin 1984; Gelman, Meng
+//! and Stern 1996). What is compared depends on the outcome:
+//!
+//! | outcome | comparison |
+//! |---|---|
+//! | every | test statistics with their posterior predictive p-value ([`statistic`]) |
+//! | numbers | distribution function and histogram ([`overlay`]) |
+//! | counts | observed and expected frequency of every value ([`rootogram`]) |
+//! | yes or no, successes | calibration by isotonic regression ([`calibration`]) |
+//! | all but yes or no | probability integral transforms by leave-one-out weights ([`pit`]) |
+//!
+//! Where the model explains a function of a column, all is said of the column. Draws with weights of their own are drawn again in
+//! proportion to these, evenly spaced in their cumulative sum, so that all replicated data sets count the same. Rows are taken one
+//! at a time in stretches that depend on their number alone, so threads change nothing.
+
+use rayon::prelude::*;
+
+use super::predict::log_lik::LogLikError;
+use super::predict::log_lik::replicated::Row;
+use super::predict::{Fitted, PredictError};
+use calibration::Calibration;
+use cells::{Cells, Counts};
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::thousands;
+use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_diagnostics::loo::{Chains, Scorer};
+use ergodic_diagnostics::{quantiles, weights};
+use overlay::Overlay;
+use pit::{Pit, RowPit};
+use rootogram::Rootogram;
+use statistic::{Tally, TestStatistic};
+
+pub mod calibration;
+mod cells;
+pub mod overlay;
+pub mod pit;
+pub mod rootogram;
+pub mod statistic;
+#[cfg(test)]
+mod tests;
+
+/// Default of draws used: a p-value of 0.05 then has a Monte Carlo error of 0.007.
+pub const DRAWS: usize = 1000;
+/// Probability in all intervals and bands.
+pub const INTERVAL: f64 = 0.9;
+/// p-values below which a finding is made. Each side of a statistic has half of it.
+pub const SURPRISING: f64 = 0.05;
+/// Most stretches that rows are taken in, and least rows of one: what is counted per stretch and draw stays small.
+const TILES: usize = 64;
+const LEAST_ROWS: usize = 64;
+/// Most draws that frequencies are counted for: their quantiles are no better to the eye with more.
+const COUNTED: usize = 1000;
+
+/// Why there are no checks: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// Somebody cancelled.
+    #[error("The predictive checks were cancelled")]
+    Cancelled,
+    /// Model, data or draws.
+    #[error(transparent)]
+    LogLik(#[from] LogLikError),
+    /// Draws with negative weights.
+    #[error(
+        "Some draws have negative weights, so no data sets can be drawn from them; check a run whose sampler makes none"
+    )]
+    SignedWeights,
+    /// Too few draws.
+    #[error("One draw is too few to check a model by; draw more")]
+    TooFew,
+}
+
+/// The picture that suits the outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Picture {
+    /// Of numbers.
+    Overlay(Overlay),
+    /// Of counts.
+    Rootogram(Rootogram),
+    /// Of yes or no, and of successes among trials.
+    Calibration(Calibration),
+}
+
+/// Predictive checks of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The response.
+    pub response: ResponseInfo,
+    /// Draws used, and draws there are.
+    pub draws: (usize, usize),
+    /// Rows of the fit.
+    pub rows: usize,
+    /// Test statistics that suit the outcome.
+    pub statistics: Vec<TestStatistic>,
+    /// What to draw.
+    pub picture: Picture,
+    /// Probability integral transforms; `None` for yes or no, where they say nothing.
+    pub pit: Option<Pit>,
+    /// Whether draws had weights of their own.
+    pub weighted: bool,
+    /// Whether rows have weights.
+    pub row_weights: bool,
+}
+
+/// Lower end, middle and upper end of what replicated data have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Band {
+    /// The quantile with half of the rest of [`INTERVAL`] below it.
+    pub lower: f64,
+    /// Median.
+    pub median: f64,
+    /// The quantile with half of the rest of [`INTERVAL`] above it.
+    pub upper: f64,
+}
+
+impl Band {
+    /// Of values in any order, which is lost.
+    fn of(values: &mut [f64]) -> Self {
+        let mut at = |prob: f64| quantiles::of_unsorted(values, prob);
+        Self {
+            lower: at(0.5 - 0.5 * INTERVAL),
+            median: at(0.5),
+            upper: at(0.5 + 0.5 * INTERVAL),
+        }
+    }
+
+    /// Whether the interval holds `value`.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.lower..=self.upper).contains(&value)
+    }
+}
+
+/// What is counted of a stretch of rows.
+struct Part {
+    /// One per draw.
+    tallies: Vec<Tally>,
+    counts: Option<Counts>,
+    /// Expected share of each row.
+    expected: Vec<f64>,
+    pit: Vec<RowPit>,
+}
+
+impl Fitted {
+    /// Checks the model by the rows of the fit and `draws` of reported quantities (one list per chain) with `weights` (one vector
+    /// per chain, or empty), of which at most `most` are used, evenly spaced.
+    ///
+    /// # Errors
+    /// See [`CheckError`].
+    pub fn check(
+        &self,
+        draws: &[&DrawList],
+        draw_weights: &[Vec<f64>],
+        most: usize,
+        control: &Control,
+    ) -> Result<Check, CheckError> {
+        let all: usize = draws.iter().map(|chain| chain.len()).sum();
+        let places = places(draws, draw_weights, most)?;
+        let replicates = self.replicates(draws, &places, control);
+        let replicates = replicates.map_err(|error| match error {
+            LogLikError::Predict(PredictError::Cancelled) => CheckError::Cancelled,
+            other => other.into(),
+        })?;
+        if places.len() < 2 {
+            return Err(CheckError::TooFew);
+        }
+        let log_lik = replicates.log_lik();
+        let (rows, used) = (log_lik.num_rows(), log_lik.num_draws());
+        let kind = &self.response().kind;
+        let whole = log_lik.observed().is_whole;
+        let of_successes = matches!(kind, ResponseKind::Binary { .. } | ResponseKind::Successes);
+        let observed: Vec<f64> = (0..rows).map(|i| replicates.observed(i)).collect();
+        let cells = match kind {
+            _ if of_successes => None,
+            ResponseKind::Count { .. } => Some(Cells::of_counts(&observed)),
+            _ => Some(Cells::of_numbers(&observed)),
+        };
+        // Sums of whole numbers are exact, so that equal statistics are equal; others are taken about their mean.
+        let centre = if whole {
+            0.0
+        } else {
+            observed.iter().sum::<f64>() / rows as f64
+        };
+        let chains = Chains::new(log_lik.chains(), None).map_err(|_none| CheckError::TooFew)?;
+        let with_pit = !matches!(kind, ResponseKind::Binary { .. });
+        let pit_stride = rows.div_ceil(pit::ROWS).max(1);
+        let tile = rows.div_ceil(TILES).max(LEAST_ROWS);
+        control.enter("drawing data sets");
+        control.expect(rows as u64);
+        let part = |t: usize| -> Part {
+            let mut row = Row::new(used);
+            let mut scorer = Scorer::new(&chains);
+            let mut part = Part {
+                tallies: vec![Tally::new(centre); used],
+                counts: cells.map(|cells| Counts::new(cells, used, COUNTED)),
+                expected: Vec::new(),
+                pit: Vec::new(),
+            };
+            for i in t * tile..rows.min((t + 1) * tile) {
+                if control.is_cancelled() {
+                    break;
+                }
+                replicates.row(i, &mut row);
+                let trials = replicates.trials(i);
+                for (tally, y) in part.tallies.iter_mut().zip(&row.outcome) {
+                    tally.add(*y, trials);
+                }
+                if let Some(counts) = &mut part.counts {
+                    counts.add(&row.outcome);
+                }
+                if of_successes {
+                    part.expected
+                        .push(row.mean.iter().sum::<f64>() / used as f64);
+                }
+                if with_pit && i % pit_stride == 0 {
+                    part.pit.push(RowPit::of(&replicates, i, &row, &mut scorer));
+                }
+                control.advance(1);
+            }
+            part
+        };
+        let parts: Vec<Part> = (0..rows.div_ceil(tile)).into_par_iter().map(part).collect();
+        control.check(CheckError::Cancelled)?;
+        let mut tallies = vec![Tally::new(centre); used];
+        let mut counts = cells.map(|cells| Counts::new(cells, used, COUNTED));
+        let (mut expected, mut pits) = (Vec::with_capacity(rows), Vec::new());
+        for part in parts {
+            for (tally, other) in tallies.iter_mut().zip(&part.tallies) {
+                tally.merge(other);
+            }
+            if let (Some(counts), Some(other)) = (&mut counts, &part.counts) {
+                counts.merge(other);
+            }
+            expected.extend(part.expected);
+            pits.extend(part.pit);
+        }
+        let trials: Vec<f64> = (0..rows).map(|i| replicates.trials(i)).collect();
+        let mut own = Tally::new(centre);
+        for (y, trials) in observed.iter().zip(&trials) {
+            own.add(*y, *trials);
+        }
+        let picture = match counts {
+            None => {
+                let rows = calibration::Rows {
+                    expected: &expected,
+                    successes: &observed,
+                    trials: &trials,
+                };
+                let made = Calibration::of(&rows, replicates.seed(), control);
+                Picture::Calibration(made.ok_or(CheckError::Cancelled)?)
+            }
+            Some(counts) if matches!(kind, ResponseKind::Count { .. }) => {
+                Picture::Rootogram(Rootogram::of(&observed, &counts))
+            }
+            Some(counts) => Picture::Overlay(Overlay::of(&observed, &counts)),
+        };
+        Ok(Check {
+            statistics: TestStatistic::all(kind, &own, &tallies),
+            response: self.response().clone(),
+            draws: (used, all),
+            rows,
+            picture,
+            pit: with_pit.then(|| Pit::of(&pits, rows, used)),
+            weighted: weights::matter(draw_weights),
+            row_weights: log_lik.observed().weights.is_some(),
+        })
+    }
+}
+
+/// Chain and draw of at most `most` draws: evenly spaced, or where weights matter evenly spaced in their cumulative sum.
+fn places(
+    draws: &[&DrawList],
+    draw_weights: &[Vec<f64>],
+    most: usize,
+) -> Result<Vec<(usize, usize)>, CheckError> {
+    let all: Vec<(usize, usize)> = (0..draws.len())
+        .flat_map(|chain| (0..draws[chain].len()).map(move |i| (chain, i)))
+        .collect();
+    let used = most.min(all.len());
+    if !weights::matter(draw_weights) {
+        return Ok((0..used).map(|k| all[k * all.len() / used]).collect());
+    }
+    let weight = |&(chain, i): &(usize, usize)| -> f64 {
+        let weights = draw_weights.get(chain);
+        let weight = weights.and_then(|weights| weights.get(i));
+        weight.copied().unwrap_or(f64::NAN)
+    };
+    let weights: Vec<f64> = all.iter().map(weight).collect();
+    let total: f64 = weights.iter().sum();
+    let usable = |w: &f64| *w >= 0.0 && w.is_finite();
+    if !(weights.iter().all(usable) && total > 0.0) {
+        return Err(CheckError::SignedWeights);
+    }
+    let (mut below, mut at) = (weights[0], 0);
+    let chosen = (0..used).map(|k| {
+        let wanted = (k as f64 + 0.5) / used as f64 * total;
+        while below < wanted && at + 1 < all.len() {
+            at += 1;
+            below += weights[at];
+        }
+        all[at]
+    });
+    Ok(chosen.collect())
+}
+
+impl Check {
+    /// What does not look like data of the model, one sentence each; one sentence that says so if nothing does.
+    pub fn findings(&self) -> Vec<String> {
+        let statistics = self.statistics.iter();
+        let mut found: Vec<String> = statistics
+            .filter(|statistic| statistic.is_surprising())
+            .map(|statistic| statistic.sentence(&self.response))
+            .collect();
+        if let Picture::Calibration(calibration) = &self.picture {
+            found.extend(calibration.finding());
+        }
+        found.extend(self.pit.as_ref().and_then(Pit::finding));
+        if found.is_empty() {
+            found.push(format!(
+                "Nothing that was checked of {} sets the observed data apart from data of the model",
+                self.response.column()
+            ));
+        }
+        found
+    }
+
+    /// What to know about these checks.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.response.kind.function().is_some() {
+            let (name, column) = (&self.response.name, self.response.column());
+            remarks.push(format!(
+                "The model explains {name}; replicated outcomes are taken back to {column}"
+            ));
+        }
+        let (used, all) = self.draws;
+        if used < all {
+            remarks.push(format!(
+                "From {} of {} draws, evenly spaced",
+                thousands(used as u64),
+                thousands(all as u64)
+            ));
+        }
+        if self.weighted {
+            remarks.push(
+                "The draws have weights of their own; data sets are made from draws in proportion to these"
+                    .to_owned(),
+            );
+        }
+        if self.row_weights {
+            remarks.push(
+                "Every row counts once in these checks, whatever its weight in the fit".to_owned(),
+            );
+        }
+        if let Some(pit) = &self.pit {
+            remarks.extend(pit.remark());
+        }
+        remarks
+    }
+
+    /// What the picture says in one line.
+    pub fn picture_in_words(&self) -> String {
+        match &self.picture {
+            Picture::Overlay(overlay) => overlay.summary(self.response.column()),
+            Picture::Rootogram(rootogram) => rootogram.summary(),
+            Picture::Calibration(calibration) => calibration.summary(),
+        }
+    }
+}

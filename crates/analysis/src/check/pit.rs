@@ -1,0 +1,149 @@
+//! Probability integral transforms: where each outcome lies in its predictive distribution, between 0 and 1.
+//!
+//! If the model is right these are uniform (Gelfand, Dey and Chang 1992). The predictive distribution of a row is that of the
+//! posterior without the row, by the importance weights of [`ergodic_diagnostics::loo`]: the weighted share of replicated outcomes
+//! below the observed one, and of those equal to it a random part (Czado, Gneiting and Held 2009).
+//!
+//! Rows share the parameters that they were fitted by, so their values balance each other and the test of uniformity finds less
+//! than its level: what it finds is there.
+
+use super::super::predict::log_lik::replicated::{Replicates, Row};
+use super::SURPRISING;
+use ergodic_base::numerals::{fixed, thousands};
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::design::columns::plural;
+use ergodic_diagnostics::kolmogorov;
+use ergodic_diagnostics::loo::{Scorer, threshold};
+use rand::RngExt as _;
+
+/// Most rows looked at, evenly spaced: their distribution function then is exact to 3 %.
+pub const ROWS: usize = 2000;
+/// Variance of the uniform distribution on (0, 1).
+const VARIANCE: f64 = 1.0 / 12.0;
+/// Standard errors of the mean or the variance from which the shape of the departure is named.
+const CLEAR: f64 = 2.0;
+
+/// The transform of one row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowPit {
+    value: f64,
+    /// Pareto k of the importance weights.
+    k: f64,
+}
+
+impl RowPit {
+    /// That of the `i`-th row; plain draws where its log density is not finite at each of them.
+    pub(super) fn of(replicates: &Replicates, i: usize, row: &Row, scorer: &mut Scorer) -> Self {
+        let observed = replicates.observed(i);
+        let draws = row.outcome.len() as f64;
+        let finite = row.log_lik.iter().all(|value| value.is_finite());
+        let same = row.log_lik.iter().all(|value| *value == row.log_lik[0]);
+        let smoothed = (finite && !same).then(|| scorer.weights(&row.log_lik));
+        let weight = |s: usize| {
+            let smoothed = smoothed.as_ref();
+            smoothed.map_or(1.0 / draws, |smoothed| smoothed.weights[s])
+        };
+        let (mut below, mut equal) = (0.0, 0.0);
+        for (s, &outcome) in row.outcome.iter().enumerate() {
+            if outcome < observed {
+                below += weight(s);
+            } else if outcome == observed {
+                equal += weight(s);
+            }
+        }
+        let mut rng = stream(replicates.seed(), i, Purpose::Diagnostics);
+        let k = match &smoothed {
+            Some(smoothed) if smoothed.k.is_nan() => f64::INFINITY,
+            Some(smoothed) => smoothed.k,
+            None if finite => f64::NEG_INFINITY,
+            None => f64::INFINITY,
+        };
+        Self {
+            value: (below + equal * rng.random::<f64>()).clamp(0.0, 1.0),
+            k,
+        }
+    }
+}
+
+/// Transforms of the rows of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pit {
+    /// Ascending.
+    pub values: Vec<f64>,
+    /// Largest distance of their distribution function from that of uniform values.
+    pub distance: f64,
+    /// Chance of such a distance of uniform values (Kolmogorov 1933).
+    pub p: f64,
+    /// Rows among them whose importance weights cannot be trusted.
+    pub doubtful: usize,
+    /// Rows of the fit.
+    pub rows: usize,
+}
+
+impl Pit {
+    pub(super) fn of(of_rows: &[RowPit], rows: usize, draws: usize) -> Self {
+        let limit = threshold(draws);
+        let mut values: Vec<f64> = of_rows.iter().map(|row| row.value).collect();
+        let distance = kolmogorov::distance_from_uniform(&mut values);
+        Self {
+            p: kolmogorov::p_value(distance, values.len()),
+            distance,
+            doubtful: of_rows.iter().filter(|row| row.k > limit).count(),
+            values,
+            rows,
+        }
+    }
+
+    /// How the transforms depart from uniform ones, in one sentence; `None` if they do not.
+    pub(super) fn finding(&self) -> Option<String> {
+        if self.p >= SURPRISING {
+            return None;
+        }
+        let n = self.values.len() as f64;
+        let mean = self.values.iter().sum::<f64>() / n;
+        let variance = self.values.iter().map(|u| (u - 0.5).powi(2)).sum::<f64>() / n;
+        // The variance of (u − 1/2)² of uniform u is 1/180.
+        let off_centre = (mean - 0.5) / (VARIANCE / n).sqrt();
+        let too_wide = (variance - VARIANCE) / (1.0 / 180.0 / n).sqrt();
+        let shape = if off_centre.abs() > too_wide.abs().max(CLEAR) {
+            match off_centre > 0.0 {
+                true => ": outcomes are larger than predicted",
+                false => ": outcomes are smaller than predicted",
+            }
+        } else if too_wide > CLEAR {
+            ": predictive distributions are too narrow"
+        } else if too_wide < -CLEAR {
+            ": predictive distributions are too wide"
+        } else {
+            ": predictive distributions have another shape than outcomes"
+        };
+        let p = if self.p < 0.001 {
+            "p < 0.001".to_owned()
+        } else {
+            format!("p = {}", fixed(self.p, 3))
+        };
+        Some(format!(
+            "The places of outcomes in their predictive distributions (LOO-PIT) are not uniform, {p}{shape}"
+        ))
+    }
+
+    /// What to know about the transforms.
+    pub(super) fn remark(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let looked_at = self.values.len();
+        if looked_at < self.rows {
+            remarks.push(format!(
+                "LOO-PIT from {} of {} rows, evenly spaced",
+                thousands(looked_at as u64),
+                thousands(self.rows as u64)
+            ));
+        }
+        if self.doubtful > 0 {
+            remarks.push(format!(
+                "The importance weights of {} cannot be trusted (Pareto k), so neither can its LOO-PIT; `ergodic loo` lists them",
+                plural(self.doubtful, "row")
+            ));
+        }
+        remarks
+    }
+}

@@ -1,0 +1,102 @@
+//! Replicated outcomes: what the rows of a fit would have been under each draw, beside what they were.
+
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_base::rng::{ChainRng, Purpose, stream};
+
+use super::super::{Fitted, PredictError};
+use super::{LogLik, LogLikError};
+
+/// Replicated outcomes of every row, drawn when they are asked for; all draws count the same.
+pub(crate) struct Replicates {
+    log_lik: LogLik,
+    seed: u64,
+}
+
+/// One row under every draw.
+pub(crate) struct Row {
+    /// Log density of what was observed.
+    pub(crate) log_lik: Vec<f64>,
+    /// Expected outcome on the scale of the model; of successes among trials their share.
+    pub(crate) mean: Vec<f64>,
+    /// An outcome, as it would stand in the column.
+    pub(crate) outcome: Vec<f64>,
+}
+
+impl Row {
+    /// For this many draws.
+    pub(crate) fn new(draws: usize) -> Self {
+        Self {
+            log_lik: vec![0.0; draws],
+            mean: vec![0.0; draws],
+            outcome: vec![0.0; draws],
+        }
+    }
+}
+
+impl Fitted {
+    /// Replicated outcomes at the draws at `places` (chain and draw of each).
+    pub(crate) fn replicates(
+        &self,
+        draws: &[&DrawList],
+        places: &[(usize, usize)],
+        control: &Control,
+    ) -> Result<Replicates, LogLikError> {
+        let posterior = |control: &Control| -> Result<_, PredictError> {
+            self.posterior_of(draws, &[], places, control)
+        };
+        Ok(Replicates {
+            log_lik: self.log_lik_of(posterior, control)?,
+            seed: self.seed,
+        })
+    }
+
+    /// The response.
+    pub(crate) fn response(&self) -> &ergodic_core::design::response::ResponseInfo {
+        &self.response
+    }
+}
+
+impl Replicates {
+    /// The log likelihood of the same rows at the same draws.
+    pub(crate) fn log_lik(&self) -> &LogLik {
+        &self.log_lik
+    }
+
+    /// The outcome of the `i`-th row as it stands in the column; of two values 1 for success.
+    pub(crate) fn observed(&self, i: usize) -> f64 {
+        match self.log_lik.observed.function {
+            Some(_) => self.log_lik.observed.values[i],
+            None => self.log_lik.y[i],
+        }
+    }
+
+    /// Trials of the `i`-th row, 1 where there are none.
+    pub(crate) fn trials(&self, i: usize) -> f64 {
+        self.log_lik.trials(i)
+    }
+
+    /// The seed of the run.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The `i`-th row under every draw; the outcomes are those that predictions of the row are made of.
+    pub(crate) fn row(&self, i: usize, out: &mut Row) {
+        let posterior = &self.log_lik.posterior;
+        let trials = self.trials(i);
+        self.log_lik.predictor(i, 0, &mut out.log_lik);
+        let row = self.log_lik.coded.row[i] as usize;
+        let mut rng: ChainRng = stream(self.seed, row, Purpose::Predictive);
+        for (s, outcome) in posterior.outcomes.iter().enumerate() {
+            let eta = out.log_lik[s];
+            let drawn = outcome.draw(eta, trials, &mut rng);
+            out.mean[s] = outcome.mean(eta);
+            out.outcome[s] = match posterior.function {
+                Some(function) => function.inverse(drawn),
+                None => drawn,
+            };
+        }
+        self.log_lik.density(i, 0, &mut out.log_lik);
+    }
+}

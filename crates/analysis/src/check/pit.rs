@@ -140,7 +140,7 @@ impl Pit {
         }
         if self.doubtful > 0 {
             remarks.push(format!(
-                "The importance weights of {} cannot be trusted (Pareto k), so neither can its LOO-PIT; `ergodic loo` lists them",
+                "The importance weights of {} cannot be trusted, and LOO-PIT may look too good there; `ergodic loo` lists such rows",
                 plural(self.doubtful, "row")
             ));
         }

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 pub mod args;
 mod bench;
 mod calibrate;
+mod check;
 mod compare;
 mod effects;
 mod estimate;
@@ -138,6 +139,7 @@ pub fn main() -> ExitCode {
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Predict(args)) => predict::predict(&args),
+        Some(Command::Check(args)) => check::check(&args),
         Some(Command::Loo(args)) => loo::loo(&args),
         Some(Command::Effects(args)) => effects::effects(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),

@@ -1542,6 +1542,104 @@ fn runs_are_scored_by_leaving_rows_out_and_compared() {
 }
 
 #[test]
+fn a_run_is_checked_by_data_that_its_model_makes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = "x,y,k,won\n".to_owned();
+    for i in 0..120 {
+        let x = 0.1 * f64::from(i % 10);
+        let wave = f64::from(i * 7 % 11) * 0.1;
+        // One number is far out, and zeros are more than a Poisson distribution has.
+        let y = if i == 60 { 46.9 } else { 1.0 + x + wave };
+        let k = [0, 0, 7][i as usize % 3];
+        let won = ["no", "yes"][i as usize * 5 % 3 % 2];
+        table.push_str(&format!("{x},{y},{k},{won}\n"));
+    }
+    fs::write(folder.path().join("rows.csv"), table).unwrap();
+    let fit = |out: &str, formula: &str, template: &str| {
+        let args = format!(
+            "fit --data rows.csv --template {template} --chains 2 --warmup 200 --draws 300 --seed 3 --out {out} --formula"
+        );
+        let mut args: Vec<&str> = args.split(' ').collect();
+        args.push(formula);
+        let done = ergodic(folder.path(), &args);
+        assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    };
+    fit("numbers", "y ~ x", "linear");
+    fit("counts", "k ~ x", "poisson");
+    fit("answers", "won ~ x", "logistic");
+    let check = |args: &[&str]| ergodic(folder.path(), &[&["check"], args].concat());
+    let read = |output: &Output| -> serde_json::Value {
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+
+    let numbers = check(&["numbers", "--out", "checks.csv"]);
+    assert_eq!(numbers.status.code(), Some(0), "{}", stderr(&numbers));
+    let said = text(&numbers.stdout);
+    assert!(
+        said.starts_with("numbers: 120 rows, 600 replicated data sets\n"),
+        "{said}"
+    );
+    let sentence =
+        "The largest outcome, 46.9, is larger than in all 600 replicated data sets: p < 0.002";
+    assert!(said.contains(sentence), "{said}");
+    assert!(said.contains("(LOO-PIT) are not uniform"), "{said}");
+    let csv = fs::read_to_string(folder.path().join("checks.csv")).unwrap();
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some("check,of,observed,lower,median,upper,expected,p")
+    );
+    let of = |check: &str| csv.lines().filter(|line| line.starts_with(check)).count();
+    assert_eq!((of("statistic,"), of("ecdf,"), of("loo-pit,")), (4, 121, 1));
+    assert!(csv.lines().all(|line| line.split(',').count() == 8));
+
+    let counts = read(&check(&["counts", "--json", "--draws", "200"]));
+    assert_eq!(
+        (&counts["draws_used"], &counts["draws"]),
+        (&200.into(), &600.into())
+    );
+    let statistics = counts["statistics"].as_array().unwrap();
+    let zeros = statistics
+        .iter()
+        .find(|it| it["statistic"] == "share of zeros")
+        .unwrap();
+    assert_eq!(zeros["p"].as_f64(), Some(0.0));
+    assert_eq!(zeros["observed"].as_f64(), Some(80.0 / 120.0));
+    let bars = counts["rootogram"].as_array().unwrap();
+    assert_eq!((bars.len(), bars[7]["observed"].as_f64()), (9, Some(40.0)));
+    let findings = counts["findings"].as_array().unwrap();
+    let of_zeros =
+        |it: &serde_json::Value| it.as_str().unwrap().starts_with("The share of zeros, ");
+    assert!(findings.iter().any(of_zeros), "{findings:?}");
+    // The same again gives the same.
+    assert_eq!(
+        counts,
+        read(&check(&["counts", "--json", "--draws", "200"]))
+    );
+
+    let answers = check(&["answers"]);
+    let said = text(&answers.stdout);
+    assert!(said.contains("share of successes"), "{said}");
+    assert!(
+        said.contains("Nothing that was checked of won sets the observed data apart"),
+        "{said}"
+    );
+    assert!(
+        stderr(&answers).contains("of the calibration curve"),
+        "{}",
+        stderr(&answers)
+    );
+
+    assert_refused(&check(&["nothing"]), &["no such run folder"]);
+    assert_refused(&check(&["counts", "--draws", "1"]), &["--draws"]);
+    assert_refused(
+        &check(&["counts", "--out", "no/such/place.csv"]),
+        &["place.csv"],
+    );
+}
+
+#[test]
 fn priors_are_listed_and_shown_in_outcomes() {
     let folder = tempfile::tempdir().unwrap();
     let args = [

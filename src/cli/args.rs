@@ -96,6 +96,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
             "summarise",
             "effects",
             "predict",
+            "check",
             "loo",
             "plot",
             "report",
@@ -141,6 +142,8 @@ pub enum Command {
     Effects(EffectsArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),
+    /// Check whether data that a fitted model makes look like those observed
+    Check(super::check::CheckArgs),
     /// Score runs by leave-one-out cross-validation, and compare those of the same rows
     Loo(LooArgs),
     /// List all priors and what they expect in units of the outcome

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use ergodic_base::control::Control;
 
+pub mod check;
 mod claim;
 pub mod draws_csv;
 pub mod effects;

@@ -1,0 +1,195 @@
+//! Predictive checks as files.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::number::shortest;
+use super::{ExportError, write_file};
+use ergodic_analysis::check::{Band, Check, INTERVAL, Picture};
+
+/// The columns of a table of checks; `NA` where a check has no such number.
+pub const HEADER: [&str; 8] = [
+    "check", "of", "observed", "lower", "median", "upper", "expected", "p",
+];
+
+/// A line of the table: check, of what, observed, replicated, expected, p.
+struct Line {
+    check: &'static str,
+    of: String,
+    observed: f64,
+    replicated: Option<Band>,
+    expected: Option<f64>,
+    p: Option<f64>,
+}
+
+fn lines(check: &Check) -> Vec<Line> {
+    let line = |check, of, observed, replicated| Line {
+        check,
+        of,
+        observed,
+        replicated: Some(replicated),
+        expected: None,
+        p: None,
+    };
+    let mut lines: Vec<Line> = (check.statistics.iter())
+        .map(|it| Line {
+            p: Some(it.p()),
+            ..line(
+                "statistic",
+                it.statistic.name().to_owned(),
+                it.observed,
+                it.replicated,
+            )
+        })
+        .collect();
+    match &check.picture {
+        Picture::Overlay(overlay) => {
+            let ecdf = overlay.ecdf.iter();
+            lines.extend(ecdf.map(|it| line("ecdf", shortest(it.at), it.observed, it.replicated)));
+            lines.extend(overlay.density.iter().map(|it| {
+                let middle = 0.5 * (it.ends[0] + it.ends[1]);
+                line("density", shortest(middle), it.observed, it.replicated)
+            }));
+        }
+        Picture::Rootogram(rootogram) => {
+            lines.extend(rootogram.bars.iter().map(|it| Line {
+                expected: Some(it.expected),
+                ..line("rootogram", it.label(), it.observed, it.replicated)
+            }));
+        }
+        Picture::Calibration(calibration) => {
+            lines.extend(calibration.points.iter().map(|it| {
+                let of = shortest(it.predicted);
+                line("calibration", of, it.observed, it.consistent)
+            }));
+            lines.push(Line {
+                replicated: None,
+                p: Some(calibration.p),
+                ..line(
+                    "calibration",
+                    "miscalibration".to_owned(),
+                    calibration.miscalibration,
+                    Band::default(),
+                )
+            });
+        }
+    }
+    if let Some(pit) = &check.pit {
+        lines.push(Line {
+            replicated: None,
+            p: Some(pit.p),
+            ..line(
+                "loo-pit",
+                "distance from uniform".to_owned(),
+                pit.distance,
+                Band::default(),
+            )
+        });
+    }
+    lines
+}
+
+/// One line per statistic, place of a curve, and bar.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_csv(check: &Check, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", HEADER.join(","))?;
+    let number = |value: Option<f64>| value.map_or_else(|| "NA".to_owned(), shortest);
+    for line in lines(check) {
+        let band = |pick: fn(Band) -> f64| number(line.replicated.map(pick));
+        let cells = [
+            line.check.to_owned(),
+            line.of.clone(),
+            shortest(line.observed),
+            band(|band| band.lower),
+            band(|band| band.median),
+            band(|band| band.upper),
+            number(line.expected),
+            number(line.p),
+        ];
+        writeln!(out, "{}", cells.join(","))?;
+    }
+    out.flush()
+}
+
+/// Writes the table to `path`.
+///
+/// # Errors
+/// The path cannot be written.
+pub fn save(check: &Check, path: &Path) -> Result<(), ExportError> {
+    write_file("The checks could not be written", path, |out| {
+        write_csv(check, out)
+    })
+}
+
+fn band(band: Band) -> Json {
+    json!({ "lower": band.lower, "median": band.median, "upper": band.upper })
+}
+
+/// Everything; numbers that are not finite are null.
+pub fn to_json(check: &Check) -> Json {
+    let statistics = check.statistics.iter().map(|it| {
+        json!({
+            "statistic": it.statistic.name(),
+            "observed": it.observed,
+            "replicated": band(it.replicated),
+            "p": it.p(),
+            "p_at_least": it.at_least,
+            "p_at_most": it.at_most,
+        })
+    });
+    let mut json = json!({
+        "outcome": check.response.column(),
+        "rows_used": check.rows,
+        "draws_used": check.draws.0,
+        "draws": check.draws.1,
+        "interval": INTERVAL,
+        "statistics": statistics.collect::<Vec<Json>>(),
+        "findings": check.findings(),
+        "remarks": check.remarks(),
+        "loo_pit": check.pit.as_ref().map(|pit| json!({
+            "values": pit.values,
+            "distance": pit.distance,
+            "p": pit.p,
+            "doubtful_rows": pit.doubtful,
+        })),
+    });
+    match &check.picture {
+        Picture::Overlay(overlay) => {
+            let ecdf = overlay.ecdf.iter().map(|it| {
+                json!({ "at": it.at, "observed": it.observed, "replicated": band(it.replicated) })
+            });
+            let density = overlay.density.iter().map(|it| {
+                json!({ "from": it.ends[0], "to": it.ends[1], "observed": it.observed, "replicated": band(it.replicated) })
+            });
+            json["ecdf"] = ecdf.collect();
+            json["density"] = density.collect();
+        }
+        Picture::Rootogram(rootogram) => {
+            let bars = rootogram.bars.iter().map(|it| {
+                json!({
+                    "from": it.from,
+                    "to": it.to,
+                    "observed": it.observed,
+                    "expected": it.expected,
+                    "replicated": band(it.replicated),
+                })
+            });
+            json["rootogram"] = bars.collect();
+        }
+        Picture::Calibration(calibration) => {
+            let points = calibration.points.iter().map(|it| {
+                json!({ "predicted": it.predicted, "observed": it.observed, "consistent": band(it.consistent) })
+            });
+            json["calibration"] = json!({
+                "points": points.collect::<Vec<Json>>(),
+                "miscalibration": calibration.miscalibration,
+                "p": calibration.p,
+            });
+        }
+    }
+    json
+}

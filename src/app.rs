@@ -30,6 +30,7 @@ pub mod quick_fixes;
 mod reading;
 pub mod recalling;
 mod removing;
+pub mod replicating;
 pub mod reporting;
 pub mod resuming;
 pub mod running;

@@ -192,6 +192,10 @@ pub enum Command {
     FindAnswers(u64),
     /// Stop finding that.
     CancelAnswers(u64),
+    /// Check a run by data that its model makes.
+    Replicate(u64),
+    /// Stop doing that.
+    CancelReplicate(u64),
     /// Ask where to export the predictions of a run.
     PickExportPredictions(u64),
     /// Export the predictions of a run.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::answering::Answered;
 use super::predicting::draws_of;
+use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::loo::CrossValidation;
@@ -92,6 +93,8 @@ pub struct RunEntry {
     pub predicts_with_groups: bool,
     /// Effects on the scale of the outcome.
     pub answered: Task<Arc<Answered>>,
+    /// Predictive checks.
+    pub replicated: Task<Arc<Replicated>>,
     /// Data and formula fitted by likelihood.
     pub fitting: Task<Arc<LikelihoodFit>>,
     /// How much its prior matters.
@@ -167,6 +170,7 @@ impl RunEntry {
             predicted: Task::default(),
             predicts_with_groups: true,
             answered: Task::default(),
+            replicated: Task::default(),
             fitting: Task::default(),
             prior_sensitivity: Task::default(),
             extras: Task::default(),

@@ -87,6 +87,7 @@ pub(super) fn cancel_hidden(state: &mut AppState) {
         if Some(entry.id) != shown {
             entry.predicted.cancel();
             entry.answered.cancel();
+            entry.replicated.cancel();
         }
     }
 }

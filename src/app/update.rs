@@ -18,7 +18,8 @@ use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
     answering, calibrating, comparing, examples, extras, likelihood, picking, predicting,
-    prior_preview, prior_sensitivity, recalling, removing, reporting, resuming, scoring, trials,
+    prior_preview, prior_sensitivity, recalling, removing, replicating, reporting, resuming,
+    scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -117,6 +118,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelAnswers(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.answered.cancel();
+            }
+        }
+        Command::Replicate(id) => replicating::replicate(state, id, fx),
+        Command::CancelReplicate(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.replicated.cancel();
             }
         }
         Command::PickExportPredictions(id) => {

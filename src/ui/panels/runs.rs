@@ -16,6 +16,7 @@ use crate::ui::{icons, landmarks};
 mod answers;
 mod bottom;
 mod chains;
+mod check;
 mod clusters;
 mod curves;
 mod dock;
@@ -62,6 +63,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<pairs::Pairs>(),
     PaneEntry::of::<clusters::ClustersView>(),
     PaneEntry::of::<predictions::PredictionsView>(),
+    PaneEntry::of::<check::CheckPane>(),
     PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),
     PaneEntry::of::<loo::LooView>(),
     PaneEntry::of::<summary::Summary>(),

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use eframe::egui::{Color32, Pos2, Shape, Stroke, Ui, pos2};
+use eframe::egui::{Color32, Mesh, Pos2, Shape, Stroke, Ui, pos2};
 use egui_plot::{PlotBounds, PlotGeometry, PlotItem, PlotItemBase, PlotTransform};
 
 use super::legend::ChainFilter;
@@ -116,6 +116,21 @@ pub fn area_between(
             color,
         ));
     }
+}
+
+/// The area between two lines: lower and upper end at each place.
+pub fn band(ends: impl Iterator<Item = [Pos2; 2]>, color: Color32) -> Shape {
+    let mut mesh = Mesh::default();
+    for (k, [low, high]) in ends.enumerate() {
+        mesh.colored_vertex(low, color);
+        mesh.colored_vertex(high, color);
+        if k > 0 {
+            let first = 2 * (k as u32 - 1);
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 1, first + 2, first + 3);
+        }
+    }
+    Shape::mesh(mesh)
 }
 
 /// The part of a polygonal line with x from `from` to `to`, with points put in at both ends.

@@ -1,8 +1,6 @@
 //! What a finished run says of the outcome: one sentence and one picture per predictor.
 
-use eframe::egui::{
-    Color32, Frame, Margin, Mesh, Rect, ScrollArea, Sense, Shape, Stroke, Ui, pos2, vec2,
-};
+use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -258,7 +256,7 @@ fn curve_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
             let ends = drawn
                 .iter()
                 .map(|&[x, _, low, high]| [at(x, low), at(x, high)]);
-            shapes.push(area(ends, band));
+            shapes.push(marks::band(ends, band));
             let middle: Vec<[f64; 2]> = drawn.iter().map(|&[x, y, ..]| [x, y]).collect();
             marks::curve(&middle, stroke, &[], f64::INFINITY, transform, shapes);
         }));
@@ -270,21 +268,6 @@ fn curve_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
             |row, column| line[row][column],
         )
     });
-}
-
-/// The area between two lines: lower and upper end at each place.
-fn area(ends: impl Iterator<Item = [eframe::egui::Pos2; 2]>, color: Color32) -> Shape {
-    let mut mesh = Mesh::default();
-    for (k, [low, high]) in ends.enumerate() {
-        mesh.colored_vertex(low, color);
-        mesh.colored_vertex(high, color);
-        if k > 0 {
-            let first = 2 * (k as u32 - 1);
-            mesh.add_triangle(first, first + 1, first + 2);
-            mesh.add_triangle(first + 1, first + 2, first + 3);
-        }
-    }
-    Shape::mesh(mesh)
 }
 
 #[cfg(test)]

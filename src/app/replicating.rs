@@ -1,0 +1,117 @@
+//! Predictive checks of finished runs, on threads of their own.
+
+use std::sync::Arc;
+
+use super::correcting::source;
+use super::entry::RunEntry;
+use super::predicting::draws_of;
+use super::state::AppState;
+use super::tasks::{Effects, Ended};
+use ergodic_analysis::check::{Check, CheckError, DRAWS};
+use ergodic_analysis::predict::log_lik::LogLikError;
+use ergodic_base::draws::DrawList;
+use ergodic_core::samplers::weight_column;
+
+/// The predictive checks of a run.
+#[derive(Debug)]
+pub struct Replicated {
+    /// What they are.
+    pub check: Check,
+    /// Draws of the run when they were made.
+    pub draws: usize,
+}
+
+impl RunEntry {
+    /// Predictive checks by the draws as they are, once they are there.
+    pub fn replicates(&self) -> Option<&Arc<Replicated>> {
+        let done = self.replicated.done();
+        done.filter(|done| done.draws == draws_of(self))
+    }
+}
+
+/// Checks a run, unless that is done or being done.
+pub(super) fn replicate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    let is_there = entry.replicates().is_some() || entry.replicated.working().is_some();
+    if entry.is_active() || is_there {
+        return;
+    }
+    entry.replicated.forget();
+    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
+        entry
+            .replicated
+            .refuse("Draws without a recipe have no model that could make data");
+        return;
+    };
+    let draws = draws_of(entry);
+    let weights = view.weights(weight_column(&entry.info_names()));
+    let going = state.begin(
+        fx,
+        ("Checking", &title),
+        move |control| {
+            let fitted = source.fitted(control).map_err(LogLikError::from)?;
+            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
+            let check = fitted.check(&lists, &weights, DRAWS, control)?;
+            Ok::<_, CheckError>(Arc::new(Replicated { check, draws }))
+        },
+        move |state, ended, _fx| {
+            let Some(entry) = state.run_mut(id) else {
+                return;
+            };
+            // The pane asks for what nobody asked for yet.
+            let is_cancelled = matches!(ended, Ended::Cancelled);
+            entry.replicated.end(ended);
+            if is_cancelled {
+                entry
+                    .replicated
+                    .refuse("The predictive checks were cancelled");
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.replicated.begin(going);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::testing::Session;
+    use crate::app::{Command, Page};
+    use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn checks_are_of_the_draws_that_a_run_has_and_end_when_it_is_not_shown() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let id = session.state.runs[0].id;
+        session.send(Command::GoTo(Page::Runs));
+        let work = session.begin(Command::Replicate(id)).remove(0);
+        // Asked twice is asked once.
+        assert!(session.begin(Command::Replicate(id)).is_empty());
+        let flag = session.state.runs[0].replicated.working().unwrap().flag();
+        session.send(Command::GoTo(Page::Data));
+        assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
+        session.end(work());
+        assert!(session.state.runs[0].replicated.is_idle() && !session.state.is_busy());
+        session.send(Command::SelectRun(id));
+        session.send(Command::Replicate(id));
+        let made = session.state.runs[0].replicates().unwrap().clone();
+        assert_eq!((made.draws, made.check.draws), (30, (30, 30)));
+        // A run read from its folder reads its data again and says the same.
+        let folder = session.state.runs[0].place().unwrap().to_owned();
+        session.send(Command::Open(folder));
+        let read = session.state.selected().unwrap().id;
+        session.send(Command::Replicate(read));
+        let again = session.state.run(read).unwrap().replicates().unwrap();
+        assert_eq!(again.check, made.check);
+    }
+}

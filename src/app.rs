@@ -17,6 +17,7 @@ pub mod entry;
 pub mod examples;
 pub mod extras;
 pub mod fixes;
+mod from_draws;
 pub mod likelihood;
 mod opening;
 pub mod outcome;

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use super::correcting::source;
 use super::entry::RunEntry;
-use super::predicting::draws_of;
+use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
-use super::tasks::{Effects, Ended};
+use super::tasks::Effects;
 use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions, Others};
-use ergodic_base::draws::DrawList;
-use ergodic_core::samplers::weight_column;
 
 /// Predictors with a picture: more than anybody scrolls through.
 const PICTURES: usize = 40;
@@ -37,76 +34,42 @@ impl RunEntry {
 
 /// Finds the answers of a run, unless that is done or being done.
 pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
+    let Some(entry) = state.run(id) else { return };
     if entry.is_active() || entry.answers().is_some() || entry.answered.working().is_some() {
         return;
     }
-    entry.answered.forget();
-    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
-        entry
-            .answered
-            .refuse("Draws without a recipe have no predictors whose effects could be told");
-        return;
+    let question = Question {
+        kept: |entry| &mut entry.answered,
+        what: "Finding the answers of",
+        without_recipe: "Draws without a recipe have no predictors whose effects could be told",
+        cancelled: "Finding the answers was cancelled",
     };
-    let draws = draws_of(entry);
-    let weights = view.weights(weight_column(&entry.info_names()));
-    let going = state.begin(
-        fx,
-        ("Finding the answers of", &title),
-        move |control| {
-            let fitted = source.fitted(control)?;
-            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
-            let options = EffectsOptions::default();
-            let effects = fitted.effects(&lists, &weights, &options, control)?;
-            let mut curves = Vec::new();
-            for predictor in effects.predictors().into_iter().take(PICTURES) {
-                let how = (Others::Typical, PLACES);
-                curves.push(fitted.along((&lists, &weights), predictor, how, &options, control)?);
-            }
-            Ok::<_, EffectsError>(Arc::new(Answered {
-                effects,
-                curves,
-                draws,
-            }))
-        },
-        move |state, ended, _fx| {
-            let Some(entry) = state.run_mut(id) else {
-                return;
-            };
-            // The pane asks for what nobody asked for yet.
-            let is_cancelled = matches!(ended, Ended::Cancelled);
-            entry.answered.end(ended);
-            if is_cancelled {
-                entry.answered.refuse("Finding the answers was cancelled");
-            }
-        },
-    );
-    if let Some(entry) = state.run_mut(id) {
-        entry.answered.begin(going);
-    }
+    find(state, id, question, fx, |draws, control| {
+        let fitted = draws.source.fitted(control)?;
+        let (lists, weights) = (draws.lists, draws.weights);
+        let options = EffectsOptions::default();
+        let effects = fitted.effects(lists, weights, &options, control)?;
+        let mut curves = Vec::new();
+        for predictor in effects.predictors().into_iter().take(PICTURES) {
+            let how = (Others::Typical, PLACES);
+            curves.push(fitted.along((lists, weights), predictor, how, &options, control)?);
+        }
+        Ok::<_, EffectsError>(Answered {
+            effects,
+            curves,
+            draws: draws.count,
+        })
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, Page};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn answers_are_for_the_run_that_is_shown_and_for_the_draws_that_it_has() {
-        let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            ..RunSection::default()
-        }));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
-        let id = session.state.runs[0].id;
-        session.send(Command::GoTo(Page::Runs));
+        let (mut session, id) = Session::with_run("churn");
         let work = session.begin(Command::FindAnswers(id)).remove(0);
         // Asked twice is asked once.
         assert!(session.begin(Command::FindAnswers(id)).is_empty());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answering::Answered;
-use super::predicting::draws_of;
+use super::from_draws::draws_of;
 use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::likelihood::LikelihoodFit;

@@ -4,22 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::correcting::{Source, source};
-use super::entry::{Prediction, RunEntry};
+use super::entry::Prediction;
+use super::from_draws::{Question, find};
 use super::state::AppState;
-use super::tasks::{Effects, Ended};
+use super::tasks::Effects;
 use ergodic_analysis::likelihood::{LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::predict::{PredictError, PredictOptions};
-use ergodic_base::draws::DrawList;
-use ergodic_core::samplers::weight_column;
 use ergodic_export::{likelihood as fit_files, predictions as files};
-
-/// Draws of all chains: predictions of fewer are old.
-pub(super) fn draws_of(entry: &RunEntry) -> usize {
-    entry.view().map_or(0, |view| {
-        view.chains.iter().map(|c| c.draws.draws.len()).sum()
-    })
-}
 
 /// Predicts the rows of a run, unless that is done or being done.
 pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut dyn Effects) {
@@ -32,50 +24,29 @@ pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut
     if entry.predicted.working().is_some() && entry.predicts_with_groups == with_groups {
         return;
     }
-    entry.predicted.forget();
-    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
-        let why = "Draws without a recipe have no rows to predict";
-        entry.predicted.refuse(why);
-        return;
+    let question = Question {
+        kept: |entry| &mut entry.predicted,
+        what: "Predicting the rows of",
+        without_recipe: "Draws without a recipe have no rows to predict",
+        cancelled: "The predictions were cancelled",
     };
-    let draws = draws_of(entry);
-    let weights = view.weights(weight_column(&entry.info_names()));
     let options = PredictOptions {
         with_groups,
         ..PredictOptions::default()
     };
-    let going = state.begin(
-        fx,
-        ("Predicting the rows of", &title),
-        move |control| {
-            let fitted = source.fitted(control)?;
-            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
-            let predictions = fitted.predict(&lists, &weights, None, options, control)?;
-            let picture = Picture::of(&predictions);
-            Ok::<_, PredictError>(Arc::new(Prediction {
-                agreement: predictions.agreement(&picture),
-                remarks: predictions.remarks(),
-                predictions,
-                picture,
-                draws,
-            }))
-        },
-        move |state, ended, _fx| {
-            let Some(entry) = state.run_mut(id) else {
-                return;
-            };
-            // The pane asks for what nobody asked for yet.
-            let is_cancelled = matches!(ended, Ended::Cancelled);
-            entry.predicted.end(ended);
-            if is_cancelled {
-                entry.predicted.refuse("The predictions were cancelled");
-            }
-        },
-    );
-    if let Some(entry) = state.run_mut(id) {
-        entry.predicts_with_groups = with_groups;
-        entry.predicted.begin(going);
-    }
+    entry.predicts_with_groups = with_groups;
+    find(state, id, question, fx, move |draws, control| {
+        let fitted = draws.source.fitted(control)?;
+        let predictions = fitted.predict(draws.lists, draws.weights, None, options, control)?;
+        let picture = Picture::of(&predictions);
+        Ok::<_, PredictError>(Prediction {
+            agreement: predictions.agreement(&picture),
+            remarks: predictions.remarks(),
+            predictions,
+            picture,
+            draws: draws.count,
+        })
+    });
 }
 
 /// Stops whatever predicts or answers for runs that are not shown.
@@ -176,22 +147,11 @@ pub(super) fn export_fit(
 mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, Page};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn nothing_is_predicted_for_a_run_that_is_not_shown() {
-        let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            ..RunSection::default()
-        }));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
-        let id = session.state.runs[0].id;
+        let (mut session, id) = Session::with_run("churn");
         // A request that was overtaken says nothing, also where its work was done already.
-        session.send(Command::GoTo(Page::Runs));
         let work = session.begin(Command::Predict(id, true)).remove(0);
         let flag = session.state.runs[0].predicted.working().unwrap().flag();
         session.send(Command::GoTo(Page::Data));

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::correcting::source;
 use super::entry::RunEntry;
-use super::predicting::draws_of;
+use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
-use super::tasks::{Effects, Ended};
+use super::tasks::Effects;
 use ergodic_analysis::check::{Check, CheckError, DRAWS};
 use ergodic_analysis::predict::log_lik::LogLikError;
-use ergodic_base::draws::DrawList;
-use ergodic_core::samplers::weight_column;
 
 /// The predictive checks of a run.
 #[derive(Debug)]
@@ -31,69 +28,35 @@ impl RunEntry {
 
 /// Checks a run, unless that is done or being done.
 pub(super) fn replicate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
+    let Some(entry) = state.run(id) else { return };
     let is_there = entry.replicates().is_some() || entry.replicated.working().is_some();
     if entry.is_active() || is_there {
         return;
     }
-    entry.replicated.forget();
-    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
-        entry
-            .replicated
-            .refuse("Draws without a recipe have no model that could make data");
-        return;
+    let question = Question {
+        kept: |entry| &mut entry.replicated,
+        what: "Checking",
+        without_recipe: "Draws without a recipe have no model that could make data",
+        cancelled: "The predictive checks were cancelled",
     };
-    let draws = draws_of(entry);
-    let weights = view.weights(weight_column(&entry.info_names()));
-    let going = state.begin(
-        fx,
-        ("Checking", &title),
-        move |control| {
-            let fitted = source.fitted(control).map_err(LogLikError::from)?;
-            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
-            let check = fitted.check(&lists, &weights, DRAWS, control)?;
-            Ok::<_, CheckError>(Arc::new(Replicated { check, draws }))
-        },
-        move |state, ended, _fx| {
-            let Some(entry) = state.run_mut(id) else {
-                return;
-            };
-            // The pane asks for what nobody asked for yet.
-            let is_cancelled = matches!(ended, Ended::Cancelled);
-            entry.replicated.end(ended);
-            if is_cancelled {
-                entry
-                    .replicated
-                    .refuse("The predictive checks were cancelled");
-            }
-        },
-    );
-    if let Some(entry) = state.run_mut(id) {
-        entry.replicated.begin(going);
-    }
+    find(state, id, question, fx, |draws, control| {
+        let fitted = draws.source.fitted(control).map_err(LogLikError::from)?;
+        let check = fitted.check(draws.lists, draws.weights, DRAWS, control)?;
+        Ok::<_, CheckError>(Replicated {
+            check,
+            draws: draws.count,
+        })
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, Page};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn checks_are_of_the_draws_that_a_run_has_and_end_when_it_is_not_shown() {
-        let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            ..RunSection::default()
-        }));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
-        let id = session.state.runs[0].id;
-        session.send(Command::GoTo(Page::Runs));
+        let (mut session, id) = Session::with_run("churn");
         let work = session.begin(Command::Replicate(id)).remove(0);
         // Asked twice is asked once.
         assert!(session.begin(Command::Replicate(id)).is_empty());

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::command::Command;
+use super::command::{Command, Page};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome, Pick, Work};
 use super::update::update;
+use ergodic_core::engine::run_section::RunSection;
 
 /// Does work when it is spawned and keeps what it ended with.
 #[derive(Default)]
@@ -135,6 +136,22 @@ impl Session {
         session
     }
 
+    /// A session that shows a finished run of one chain of 30 draws on a bundled data set, with its identifier.
+    pub fn with_run(sample: &str) -> (Self, u64) {
+        let mut session = Self::with_draft(sample);
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        session.send(Command::GoTo(Page::Runs));
+        let id = session.state.runs[0].id;
+        (session, id)
+    }
+
     /// A session that has opened a file with this text; the folder must outlive the session.
     pub fn with_file(folder: &tempfile::TempDir, name: &str, text: &str) -> Self {
         let path: PathBuf = folder.path().join(name);
@@ -148,7 +165,6 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Page;
 
     #[test]
     fn a_draft_of_the_first_sample_is_checked_at_once() {

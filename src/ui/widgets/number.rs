@@ -115,6 +115,16 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, digits as i32 - 1 - exponent)
 }
 
+/// A number of the data, or one like it: at most four significant digits, no zeros behind them.
+pub fn brief(value: f64) -> String {
+    let text = numerals::brief(value);
+    if text.contains('e') {
+        return significant(value, 4);
+    }
+    let decimals = text.split_once('.').map_or(0, |(_, rest)| rest.len());
+    fixed(text.parse().unwrap_or(value), decimals as i32)
+}
+
 /// A share of `rows` rows, 0 to 1, as per cent: no decimals below 10 000 rows, one from there.
 pub fn percent(share: f64, rows: u64) -> String {
     if !share.is_finite() {
@@ -294,6 +304,16 @@ mod tests {
     /// The text with plain spaces and signs, for reading.
     fn plain(text: &str) -> String {
         text.replace(NARROW, " ").replace(MINUS, "-")
+    }
+
+    #[test]
+    fn numbers_like_those_of_the_data_have_no_zeros_behind_them() {
+        assert_eq!(brief(0.293), "0.293");
+        assert_eq!(brief(26.0), "26");
+        assert_eq!(brief(-1_234_567.0), "−1\u{202f}235\u{202f}000");
+        assert_eq!(brief(2.77269), "2.773");
+        assert_eq!(brief(1e-7), "1.000e−7");
+        assert_eq!(brief(f64::NAN), NOT_AVAILABLE);
     }
 
     #[test]

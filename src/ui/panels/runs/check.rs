@@ -125,8 +125,8 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
 }
 
 fn statistics_ui(ui: &mut Ui, statistics: &[TestStatistic]) {
-    let value = |value: f64| Cell::number(number::short(value), Tone::Primary);
-    let end = |value: f64| Cell::number(number::short(value), Tone::Secondary);
+    let value = |value: f64| Cell::number(number::brief(value), Tone::Primary);
+    let end = |value: f64| Cell::number(number::brief(value), Tone::Secondary);
     Table::new(
         "check statistics",
         "Statistics of observed and replicated data",
@@ -391,6 +391,8 @@ mod tests {
         let mut harness = page("logistic", "churned ~ age + plan");
         assert_eq!(asked(&harness), 1);
         harness.get_by_role_and_label(Role::Cell, "share of successes");
+        // 0.293 is not 0.
+        assert!(harness.query_by_role_and_label(Role::Cell, "0").is_none());
         assert!(says(&harness, "band of calibrated predictions: "));
         assert!(!says(&harness, "LOO-PIT"));
         press_t_over(

@@ -264,6 +264,7 @@ fn a_live_run_is_paused_resumed_and_stopped() {
     assert_eq!(harness.state().sent.last(), Some(&Command::Resume(1)));
     harness.get_by_label("Stop and keep").click();
     harness.run_steps(2);
+    forget_panes(&mut harness);
     assert_eq!(harness.state().sent.last(), Some(&Command::Stop(1)));
     let begun = Instant::now();
     while harness.query_by_label("Stop and keep").is_some() {

@@ -15,6 +15,8 @@ use ergodic_core::samplers::{SamplerEntry, Target};
 
 /// Width of the labels.
 pub const LABEL: f32 = 190.0;
+/// Width of the way back to a default; where less is left of the line it stands below.
+const RESET: f32 = 120.0;
 /// Width of a field of a number.
 const FIELD: f32 = 150.0;
 /// Least width of a field with what is wrong with it below.
@@ -142,6 +144,7 @@ pub fn setting_ui(
     let height = t.size.field;
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
+        let mut can_reset = false;
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = t.space.x3;
             let (rect, label) = ui.allocate_exact_size(vec2(LABEL, height), Sense::hover());
@@ -158,23 +161,22 @@ pub fn setting_ui(
             if let Some(value) = sent {
                 out.send((owner.send)(field.key.to_owned(), value));
             }
-            if set.is_some_and(|set| !is_default(field, set)) {
+            can_reset = set.is_some_and(|set| !is_default(field, set));
+            if can_reset && ui.available_width() >= RESET {
+                can_reset = false;
                 ui.allocate_ui_with_layout(
-                    vec2(120.0, height),
+                    vec2(RESET, height),
                     Layout::left_to_right(Align::Center),
-                    |ui| {
-                        let text = format!("Reset to {}", default_text(field));
-                        if widgets::link(ui, &text).clicked() {
-                            view.drafts.remove(&(owner.id, field.key));
-                            out.send((owner.send)(field.key.to_owned(), None));
-                        }
-                    },
+                    |ui| reset_ui(ui, owner, field, view, out),
                 );
             }
         });
         ui.horizontal(|ui| {
             ui.add_space(LABEL + t.space.x3);
             ui.vertical(|ui| {
+                if can_reset {
+                    reset_ui(ui, owner, field, view, out);
+                }
                 let mut text = format!("Default {}: {}", default_text(field), field.why);
                 if let Kind::Text { words, example } = field.kind {
                     // What may be typed cannot be seen otherwise.
@@ -191,6 +193,20 @@ pub fn setting_ui(
             });
         });
     });
+}
+
+/// A link that takes a setting back to its default.
+fn reset_ui(
+    ui: &mut Ui,
+    owner: &Owner<'_>,
+    field: &'static Setting,
+    view: &mut FormView,
+    out: &mut Outbox,
+) {
+    if widgets::link(ui, &format!("Reset to {}", default_text(field))).clicked() {
+        view.drafts.remove(&(owner.id, field.key));
+        out.send((owner.send)(field.key.to_owned(), None));
+    }
 }
 
 fn help_ui(ui: &mut Ui, section: &str, field: &Setting) {

@@ -32,19 +32,20 @@ impl RunEntry {
     }
 }
 
+const QUESTION: Question<Answered> = Question {
+    kept: |entry| &mut entry.answered,
+    what: "Finding the answers of",
+    without_recipe: "Draws without a recipe have no predictors whose effects could be told",
+    cancelled: "Finding the answers was cancelled",
+};
+
 /// Finds the answers of a run, unless that is done or being done.
 pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
     if entry.is_active() || entry.answers().is_some() || entry.answered.working().is_some() {
         return;
     }
-    let question = Question {
-        kept: |entry| &mut entry.answered,
-        what: "Finding the answers of",
-        without_recipe: "Draws without a recipe have no predictors whose effects could be told",
-        cancelled: "Finding the answers was cancelled",
-    };
-    find(state, id, question, fx, |draws, control| {
+    find(state, id, &QUESTION, fx, |draws, control| {
         let fitted = draws.source.fitted(control)?;
         let (lists, weights) = (draws.lists, draws.weights);
         let options = EffectsOptions::default();

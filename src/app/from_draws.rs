@@ -12,7 +12,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 
 /// What is asked for.
-pub(super) struct Question<T> {
+pub(super) struct Question<T: 'static> {
     /// Where the answer is kept.
     pub kept: fn(&mut RunEntry) -> &mut Task<Arc<T>>,
     /// What finding it is called, before the title of the run.
@@ -46,7 +46,7 @@ pub(super) fn draws_of(entry: &RunEntry) -> usize {
 pub(super) fn find<T: Send + Sync + 'static, E: Display>(
     state: &mut AppState,
     id: u64,
-    question: Question<T>,
+    question: &'static Question<T>,
     fx: &mut dyn Effects,
     answer: impl FnOnce(&Draws<'_>, &Control) -> Result<T, E> + Send + 'static,
 ) {

@@ -13,6 +13,13 @@ use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::predict::{PredictError, PredictOptions};
 use ergodic_export::{likelihood as fit_files, predictions as files};
 
+const QUESTION: Question<Prediction> = Question {
+    kept: |entry| &mut entry.predicted,
+    what: "Predicting the rows of",
+    without_recipe: "Draws without a recipe have no rows to predict",
+    cancelled: "The predictions were cancelled",
+};
+
 /// Predicts the rows of a run, unless that is done or being done.
 pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut dyn Effects) {
     let Some(entry) = state.run_mut(id) else {
@@ -24,18 +31,12 @@ pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut
     if entry.predicted.working().is_some() && entry.predicts_with_groups == with_groups {
         return;
     }
-    let question = Question {
-        kept: |entry| &mut entry.predicted,
-        what: "Predicting the rows of",
-        without_recipe: "Draws without a recipe have no rows to predict",
-        cancelled: "The predictions were cancelled",
-    };
     let options = PredictOptions {
         with_groups,
         ..PredictOptions::default()
     };
     entry.predicts_with_groups = with_groups;
-    find(state, id, question, fx, move |draws, control| {
+    find(state, id, &QUESTION, fx, move |draws, control| {
         let fitted = draws.source.fitted(control)?;
         let predictions = fitted.predict(draws.lists, draws.weights, None, options, control)?;
         let picture = Picture::of(&predictions);

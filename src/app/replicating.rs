@@ -26,6 +26,13 @@ impl RunEntry {
     }
 }
 
+const QUESTION: Question<Replicated> = Question {
+    kept: |entry| &mut entry.replicated,
+    what: "Checking",
+    without_recipe: "Draws without a recipe have no model that could make data",
+    cancelled: "The predictive checks were cancelled",
+};
+
 /// Checks a run, unless that is done or being done.
 pub(super) fn replicate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
@@ -33,13 +40,7 @@ pub(super) fn replicate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     if entry.is_active() || is_there {
         return;
     }
-    let question = Question {
-        kept: |entry| &mut entry.replicated,
-        what: "Checking",
-        without_recipe: "Draws without a recipe have no model that could make data",
-        cancelled: "The predictive checks were cancelled",
-    };
-    find(state, id, question, fx, |draws, control| {
+    find(state, id, &QUESTION, fx, |draws, control| {
         let fitted = draws.source.fitted(control).map_err(LogLikError::from)?;
         let check = fitted.check(draws.lists, draws.weights, DRAWS, control)?;
         Ok::<_, CheckError>(Replicated {

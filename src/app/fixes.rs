@@ -5,7 +5,7 @@ use super::entry::RunEntry;
 use super::quick_fixes::QuickFix;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::Warning;
-use ergodic_core::engine::{self, mode_drift};
+use ergodic_core::engine::{self, Sampling as _, mode_drift};
 use ergodic_core::estimators::rounding;
 use ergodic_core::models::Storage;
 use ergodic_diagnostics::Remark;
@@ -81,6 +81,11 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
             format!("Run again with {ADVISED_CHAINS} chains"),
             format!("run.chains={ADVISED_CHAINS}"),
         ),
+        Remark::Parted { variable, .. } => {
+            let position = job.variables().iter().position(|name| name == variable)?;
+            let label = format!("Select `{variable}`, whose trace shows the modes");
+            one(label, Command::SelectVariable(position))
+        }
         Remark::NotFinite { .. }
         | Remark::WeightsCancel {}
         | Remark::NothingMoves {}

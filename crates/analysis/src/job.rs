@@ -16,7 +16,9 @@ use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
-use ergodic_core::estimators::{ModeError, Plan, Search, find_mode_by, rounding};
+use ergodic_core::estimators::{
+    ModeError, Plan, Search, find_mode_by, find_modes, modes, rounding,
+};
 use ergodic_core::families::Link;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{
@@ -120,6 +122,8 @@ pub struct Job {
     pub sampler: &'static SamplerEntry,
     /// Mode and curvature, where found.
     pub centre: Option<Arc<Centre>>,
+    /// Modes that are far apart, in which chains start in turn; empty where there is but one.
+    modes: Vec<Arc<Centre>>,
     /// How the mode was found.
     pub mode: Option<Arc<Search>>,
     /// The likelihood fit of a mixed model, where one was worth its time.
@@ -231,10 +235,6 @@ impl Job {
         if let Some(start) = mode_start(recipe, model.as_ref())? {
             plan.start = Some(start);
         }
-        let around = match &outset {
-            Some(_) => "around the estimates of a likelihood fit",
-            None => "from random places",
-        };
         let (centre, mode) = match find_mode_by(model.as_ref(), &plan, control) {
             Ok(mode) if outset::has_lost_spread(model.as_ref(), &mode.centre) => {
                 let why =
@@ -250,6 +250,9 @@ impl Job {
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
             Err(error) => (Err(error), None),
         };
+        let modes =
+            find_modes(model.as_ref(), control).map_err(|_cancelled| JobError::Cancelled)?;
+        warnings.extend(modes::remark(&modes));
         let target = Target::new(&model, centre.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
         let no_mode = centre.as_ref().err();
@@ -276,6 +279,11 @@ impl Job {
             let found = centre.as_deref().ok();
             warnings.push(rounding::remark(model.as_ref(), found, exact)?);
         }
+        let around = match (&outset, modes.is_empty()) {
+            (Some(_), _) => "around the estimates of a likelihood fit",
+            (None, false) => "in modes that were found from elsewhere",
+            (None, true) => "from random places",
+        };
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
@@ -307,6 +315,7 @@ impl Job {
             model,
             sampler,
             centre,
+            modes,
             mode,
             outset: outset.map(Arc::new),
             warnings,
@@ -351,6 +360,7 @@ impl Job {
             model: Arc::clone(&self.model),
             sampler,
             centre: self.centre.clone(),
+            modes: self.modes.clone(),
             mode: self.mode.clone(),
             outset: self.outset.clone(),
             warnings: Vec::new(),
@@ -414,15 +424,19 @@ impl Sampling for Job {
         self.centre.as_ref()
     }
 
+    fn modes(&self) -> &[Arc<Centre>] {
+        &self.modes
+    }
+
     fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
     fn start_position(&self, chain: usize) -> Vec<f64> {
         let seed = self.recipe.run.seed;
-        match (&self.centre, &self.outset) {
+        match (self.centre_of_chain(chain), &self.outset) {
             (None, Some(outset)) => outset.start(seed, chain),
-            (centre, _) => dispersed_start(self.model.as_ref(), centre.as_deref(), seed, chain),
+            (centre, _) => dispersed_start(self.model.as_ref(), centre, seed, chain),
         }
     }
 }

@@ -7,6 +7,7 @@ mod adam;
 pub(crate) mod lbfgs;
 pub mod mixed;
 pub mod mode;
+pub mod modes;
 pub(crate) mod newton;
 pub(crate) mod registry;
 mod rmsprop;
@@ -20,5 +21,6 @@ mod tests;
 pub(crate) mod trace;
 
 pub use mode::{Mode, ModeError, find_mode, find_mode_by};
+pub use modes::find_modes;
 pub use registry::{AUTO, OptimiserEntry, OptimiserSpec, Plan, REGISTRY, find};
 pub use trace::{Search, TracePoint};

@@ -26,7 +26,7 @@ use ndarray::{Array2, Array3};
 use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
 use crate::engine::run_section::MAX_CHAINS;
 use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
-use crate::estimators::find_mode;
+use crate::estimators::{find_mode, find_modes, modes};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Centre;
 use crate::samplers::{self, ChoiceError, Nuts, Sampler, SamplerEntry, Target};
@@ -207,7 +207,10 @@ impl Fit {
             return Err(FitError::Length { chains, draws });
         }
         let found = find_mode(self.model.as_ref(), &Control::default());
+        let modes = find_modes(self.model.as_ref(), &Control::default()).unwrap_or_default();
         let centre = found.map(|mode| Arc::new(mode.centre));
+        let mut warnings = self.warnings;
+        warnings.extend(modes::remark(&modes));
         let model = self.model.as_ref();
         let target = Target::new(&self.model, centre.as_deref().ok());
         let no_mode = centre.as_ref().err();
@@ -217,8 +220,9 @@ impl Fit {
             sampler: self.sampler,
             settings,
             run: self.run,
-            warnings: self.warnings,
+            warnings,
             centre: centre.ok(),
+            modes,
         })
     }
 
@@ -248,6 +252,7 @@ pub struct FitPlan {
     run: RunSection,
     warnings: Vec<Warning>,
     centre: Option<Arc<Centre>>,
+    modes: Vec<Arc<Centre>>,
 }
 
 impl Sampling for FitPlan {
@@ -269,6 +274,10 @@ impl Sampling for FitPlan {
 
     fn centre(&self) -> Option<&Arc<Centre>> {
         self.centre.as_ref()
+    }
+
+    fn modes(&self) -> &[Arc<Centre>] {
+        &self.modes
     }
 
     fn warnings(&self) -> &[Warning] {

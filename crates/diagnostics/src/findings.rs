@@ -112,7 +112,7 @@ impl Finding {
         }
     }
 
-    fn of(verdict: Verdict, remark: Remark, phrase: Phrase) -> Self {
+    pub(super) fn of(verdict: Verdict, remark: Remark, phrase: Phrase) -> Self {
         let mut warning = Warning::from(remark);
         warning.severity = match verdict {
             Verdict::Good => Severity::Info,
@@ -128,8 +128,16 @@ impl Finding {
         }
     }
 
+    /// The same as the reason why chains disagree, which more draws do not mend.
+    pub(super) fn explaining(self) -> Self {
+        Self {
+            explains: true,
+            ..self
+        }
+    }
+
     /// What to do: in the sentence, and where there is room.
-    fn next(mut self, few: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn next(mut self, few: impl Into<String>, remedy: impl Into<String>) -> Self {
         self.next = Some(few.into());
         self.warning = self.warning.map(|warning| warning.with_remedy(remedy));
         self
@@ -363,10 +371,7 @@ fn low_energy(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         "Energies have long tails: try another parametrisation (`model.parametrisation`), priors with shorter tails, or a longer \
          warm-up",
     );
-    Some(Finding {
-        explains: true,
-        ..finding
-    })
+    Some(finding.explaining())
 }
 
 /// What a variable lacks, and how many others lack the same.

@@ -54,6 +54,7 @@ pub mod kolmogorov;
 pub mod loo;
 pub mod mcse;
 mod moments;
+mod parted;
 pub mod partition;
 mod pooled;
 pub mod power_scaling;
@@ -72,6 +73,7 @@ pub mod verdict;
 pub mod weights;
 pub mod zero_variance;
 
+pub use parted::Parted;
 pub use remark::Remark;
 pub use summary::{SummaryRow, summarise};
 pub use verdict::Verdict;

@@ -2,6 +2,7 @@
 
 use super::bias::{BiasRow, Interval, TOLERANCE};
 use super::energy::EBFMI_LIMIT;
+use super::parted::Parted;
 use super::sentence::{count, rhat_text, rounded_down};
 use super::verdict::{ADVISED_CHAINS, Measure, Precision, RHAT_LIMIT};
 use ergodic_base::param::ParamId;
@@ -92,6 +93,18 @@ ergodic_base::remarks! {
             if *chains == 1 { "The chain still drifts in" } else { "Chains disagree on" },
             others(*more),
             rhat_text(*rhat)
+        ) about (variable.as_str());
+
+        /// Groups of chains have settled in different places.
+        Parted {
+            /// A variable that tells them apart.
+            variable: ParamId,
+            /// Numbers of chains from 1 by group.
+            groups: Vec<Vec<usize>>,
+        }
+        Bad "chains-in-different-modes" (
+            "Chains {} sit in different modes of `{variable}`: how probable each mode is cannot be told from their draws",
+            Parted::words(groups)
         ) about (variable.as_str());
 
         /// Too few effective draws.

@@ -18,6 +18,7 @@ mod mixture_normal;
 mod scaling;
 mod simplex;
 mod split_merge;
+mod verdicts;
 
 /// What a caller can choose.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +108,13 @@ pub static REGISTRY: &[Bench] = &[
         about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
                 it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
         run: scaling::run,
+    },
+    Bench {
+        id: "verdicts",
+        title: "How often a run that is called Good is right",
+        about: "200 runs each of posteriors that are known: how often intervals hold, and how often a run was called Good with a mean \
+                that is off by more than 0.2 standard deviations",
+        run: verdicts::run,
     },
 ];
 

@@ -22,7 +22,7 @@ use ergodic_diagnostics::bias::BiasReport;
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Limits, MIN_DRAWS};
-use ergodic_diagnostics::{SummaryRow, Verdict, energy, summarise, weights};
+use ergodic_diagnostics::{Parted, SummaryRow, Verdict, energy, summarise, weights};
 
 /// Time between reports; longer when a report takes more than a tenth of it.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -237,6 +237,17 @@ pub fn report(
     others.extend(far.map(|distance| mode_drift::finding(distance, biased, proved)));
     if with_clusters {
         others.extend(clusters::negligible(&summary, chains.len()));
+    }
+    let limits = Limits {
+        chains: chains.len(),
+        decides: clusters::criterion(with_clusters),
+    };
+    if !weights::matter(&weights) {
+        let numbered: Vec<(usize, &DrawList)> = (view.chains.iter().enumerate())
+            .filter(|(_, chain)| !matches!(chain.state, ChainState::Failed(_)))
+            .map(|(index, chain)| (index + 1, &chain.draws.draws))
+            .collect();
+        others.extend(Parted::of(&summary, &limits, &numbered).map(Parted::finding));
     }
     let inputs = VerdictInputs {
         rows: &summary,

@@ -23,6 +23,18 @@ pub trait Sampling: Send + Sync {
     fn run_section(&self) -> &RunSection;
     /// Mode and curvature, where found.
     fn centre(&self) -> Option<&Arc<Centre>>;
+    /// Modes that are far apart, in which chains start in turn; empty where there is but one.
+    fn modes(&self) -> &[Arc<Centre>] {
+        &[]
+    }
+    /// The mode around which chain `chain` (0-based) starts, where one was found.
+    fn centre_of_chain(&self, chain: usize) -> Option<&Centre> {
+        let modes = self.modes();
+        match modes.len() {
+            0 => self.centre().map(Arc::as_ref),
+            count => Some(&modes[chain % count]),
+        }
+    }
     /// What samplers resolve their defaults from.
     fn target(&self) -> Target {
         Target::new(self.model(), self.centre().map(Arc::as_ref))
@@ -31,9 +43,9 @@ pub trait Sampling: Send + Sync {
     fn warnings(&self) -> &[Warning];
 
     /// Where chain `chain` (0-based) starts, in unconstrained coordinates: two posterior standard deviations around the mode
-    /// or, without one, where the model says.
+    /// (around each in turn, where there are several) or, without one, where the model says.
     fn start_position(&self, chain: usize) -> Vec<f64> {
-        let centre = self.centre().map(Arc::as_ref);
+        let centre = self.centre_of_chain(chain);
         dispersed_start(
             self.model().as_ref(),
             centre,

@@ -24,6 +24,7 @@ pub mod run;
 pub mod run_section;
 pub(crate) mod sampling;
 pub mod stages;
+mod unvisited;
 
 pub use monitor::Report;
 pub use protocol::{ChainState, RunState, RunView, StopReason};

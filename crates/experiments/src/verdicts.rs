@@ -214,7 +214,10 @@ fn posteriors() -> Result<Vec<Posterior>, FitError> {
         two_modes("two modes, near", || Ok(Fit::new(TwoModes(2.0))), 2.0),
         two_modes("two modes, far", || Ok(Fit::new(TwoModes(5.0))), 5.0),
         nearly_separated()?,
-        few_groups()?,
+        few_groups("few groups", groups)?,
+        few_groups("few groups, small steps", || {
+            Ok(groups()?.set("target_accept", SMALL_STEPS))
+        })?,
     ])
 }
 
@@ -379,6 +382,9 @@ fn nearly_separated() -> Result<Posterior, FitError> {
     })
 }
 
+/// Target acceptance that the quick fix of divergences leads to.
+const SMALL_STEPS: f64 = 0.99;
+
 /// A mixed model with four groups of five rows.
 fn groups() -> Result<Fit, FitError> {
     const GROUPS: usize = 4;
@@ -402,7 +408,10 @@ fn groups() -> Result<Fit, FitError> {
 }
 
 /// Known by a long run of a Gibbs sampler.
-fn few_groups() -> Result<Posterior, FitError> {
+fn few_groups(
+    name: &'static str,
+    fit: fn() -> Result<Fit, FitError>,
+) -> Result<Posterior, FitError> {
     let known = groups()?
         .sampler_called("gibbs-mixed")?
         .draws(KNOWN_DRAWS as u64)
@@ -416,8 +425,46 @@ fn few_groups() -> Result<Posterior, FitError> {
         ))
     });
     Ok(Posterior {
-        name: "few groups",
-        fit: groups,
+        name,
+        fit,
         known: known.collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(cell: &Cell) -> f64 {
+        match cell {
+            Cell::Number(value) => *value,
+            _ => panic!("{cell:?}"),
+        }
+    }
+
+    /// Known numbers are those that theory gives, and runs of easy posteriors are Good and right.
+    #[test]
+    fn good_is_said_of_easy_posteriors_and_of_no_wrong_one() {
+        for posterior in posteriors().unwrap() {
+            for (name, known) in &posterior.known {
+                let (last, share) = *known.shares.last().unwrap();
+                assert!((share - 1.0).abs() < 1e-9 && last.is_finite(), "{name}");
+                assert_eq!(known.share_up_to(f64::NEG_INFINITY), 0.0);
+                // Chebyshev's inequality.
+                let between = known.share_up_to(known.mean + 4.0 * known.sd)
+                    - known.share_up_to(known.mean - 4.0 * known.sd);
+                assert!(between > 1.0 - 1.0 / 16.0, "{name}: {between}");
+            }
+            let cells = row(&posterior, 1, 2).unwrap();
+            let [good, .., off] = [2, 3, 4, 5, 6].map(|k| number(&cells[k]));
+            assert_eq!(off, 0.0, "{}", posterior.name);
+            match posterior.name {
+                "normal" | "heavy-tailed" | "nearly separated" => {
+                    assert_eq!(good, 1.0, "{}", posterior.name);
+                }
+                "funnel" | "two modes, far" => assert_eq!(good, 0.0, "{}", posterior.name),
+                _ => {}
+            }
+        }
+    }
 }

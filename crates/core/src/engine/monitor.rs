@@ -13,6 +13,7 @@ use super::mode_drift;
 use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
+use super::unvisited;
 use crate::design::Remark;
 use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
@@ -242,6 +243,9 @@ pub fn report(
         chains: chains.len(),
         decides: clusters::criterion(with_clusters),
     };
+    if draws_per_chain >= MIN_DRAWS {
+        others.extend(unvisited::finding(job, unvisited::count(job, &chains)));
+    }
     if !weights::matter(&weights) {
         let numbered: Vec<(usize, &DrawList)> = (view.chains.iter().enumerate())
             .filter(|(_, chain)| !matches!(chain.state, ChainState::Failed(_)))

@@ -26,6 +26,18 @@ ergodic_base::remarks! {
             }
         ) remedy ("{QUICK_FIX}: run again from a mode that is looked for from the mean of these draws");
 
+        /// Modes that were found before are in no draw.
+        ModesUnvisited {
+            /// How many.
+            unvisited: usize,
+            /// All that were found.
+            modes: usize,
+        }
+        Bad "modes-unvisited" (
+            "The search found {modes} modes that are far apart, and no chain visits {unvisited} of them: the draws leave out a part of \
+             the posterior"
+        ) remedy ("Run more chains, which start in each mode in turn, and compare what they say");
+
         /// A chain began to keep draws although its criterion did not hold.
         CriterionNotMet {
             /// Which, from 1.

@@ -20,8 +20,9 @@ const MOST_WORK: usize = 1_000_000;
 /// Distance between modes, in the standard deviations of both, from which chains around one may never see the other. Chains start
 /// within about five of their mode.
 const APART: f64 = 5.0;
-/// Smallest probability of a mode relative to the most probable one's by which it is worth a chain.
-const SHARE: f64 = 1e-3;
+/// Smallest probability of a mode relative to the most probable one's by which it is worth a chain: one that
+/// chains of 4,000 draws altogether should visit many times.
+const SHARE: f64 = 0.01;
 
 ergodic_base::remarks! {
     /// What is remarkable about the modes of a posterior.

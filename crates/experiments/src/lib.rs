@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+mod certificates;
 mod hierarchical;
 mod mixture;
 mod mixture_normal;
@@ -115,6 +116,13 @@ pub static REGISTRY: &[Bench] = &[
         about: "200 runs each of posteriors that are known: how often intervals hold, and how often a run was called Good with a mean \
                 that is off by more than 0.2 standard deviations",
         run: verdicts::run,
+    },
+    Bench {
+        id: "certificates",
+        title: "Which approximate runs the bias check certifies",
+        about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is certified, and how \
+                often one that is off by more than 0.3 standard deviations",
+        run: certificates::run,
     },
 ];
 

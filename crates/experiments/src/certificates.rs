@@ -111,7 +111,6 @@ fn job(seed: u64, sampler: &str, step: Option<f64>) -> Result<Job, JobError> {
     let formula = samples::formula(&name).unwrap_or_default();
     let mut recipe = Recipe::new(&format!("{SAMPLE_PREFIX}{name}"), "logistic", &formula);
     recipe.run.seed = seed;
-    recipe.run.until_precise = false;
     recipe.report.scale = Scale::Standardised;
     sampler.clone_into(&mut recipe.sampler.id);
     if let Some(step) = step {

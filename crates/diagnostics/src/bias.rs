@@ -58,6 +58,11 @@ impl Interval {
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
+
+    /// Monte Carlo standard error.
+    pub fn error(&self) -> f64 {
+        self.half_width() / NORMAL_95
+    }
 }
 
 /// The comparison of one reported quantity.

@@ -27,6 +27,7 @@
 //! | [`verdict`] | what is asked of a variable and of a run, and the word for it |
 //! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
 //! | [`bias`] | how far an approximate sampler is from a reference |
+//! | [`distance`] | how far apart two joint posteriors are |
 //! | [`psis`] | Pareto-smoothed importance weights |
 //! | [`loo`] | how well models predict rows that they have not seen, and how they compare |
 //! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
@@ -42,6 +43,7 @@
 pub mod autocorrelation;
 pub mod bias;
 pub mod density;
+pub mod distance;
 pub mod energy;
 pub mod ess;
 pub mod extra;

@@ -2,7 +2,7 @@
 //!
 //! A [`Recipe`] is the human-readable record of every choice; [`Job::prepare`] reads its data, builds its model and finds
 //! its mode; a [`Run`] draws. Around a run stand predictions, the prior preview, likelihood fits, calibration, comparisons
-//! of samplers and the bias check.
+//! of samplers, comparisons of two runs and the bias check.
 //!
 //! ```
 //! use ergodic_data::{Control, ImportOptions, samples};
@@ -32,7 +32,9 @@ mod outset;
 pub mod predict;
 pub mod prior_predictive;
 pub mod recipe;
+pub mod recipe_differences;
 pub mod recipe_keys;
+pub mod run_comparison;
 pub mod sensitivity;
 pub mod tuning;
 pub mod zero_variance;

@@ -128,6 +128,17 @@ impl BiasReport {
 /// reference, a standard deviation within the same share of it. A quantile that is surely off is not good either.
 pub fn compare(
     names: &[ParamId],
+    reference: (&[&DrawList], &[Vec<f64>]),
+    approximate: (&[&DrawList], &[Vec<f64>]),
+) -> BiasReport {
+    let columns: Vec<[usize; 2]> = (0..names.len()).map(|column| [column; 2]).collect();
+    compare_columns(names, &columns, reference, approximate)
+}
+
+/// [`compare`] of lists with other columns besides: those of each name, in the reference and in the other, are given.
+pub fn compare_columns(
+    names: &[ParamId],
+    columns: &[[usize; 2]],
     (reference, reference_weights): (&[&DrawList], &[Vec<f64>]),
     (approximate, approximate_weights): (&[&DrawList], &[Vec<f64>]),
 ) -> BiasReport {
@@ -136,7 +147,7 @@ pub fn compare(
         (approximate, approximate_weights),
     ]
     .map(|(chains, weights)| Tables::new(chains.len(), shortest(chains), weights));
-    let rows: Vec<BiasRow> = (names, 0..names.len())
+    let rows: Vec<BiasRow> = (names, columns)
         .into_par_iter()
         .map_init(
             || {
@@ -144,10 +155,10 @@ pub fn compare(
                     .each_ref()
                     .map(|tables| Pooled::new(Arc::clone(tables)))
             },
-            |[exact, other], (name, column)| {
-                exact.load(|values| append_column(values, reference, column, shortest(reference)));
+            |[exact, other], (name, [own, others])| {
+                exact.load(|values| append_column(values, reference, *own, shortest(reference)));
                 other.load(|values| {
-                    append_column(values, approximate, column, shortest(approximate));
+                    append_column(values, approximate, *others, shortest(approximate));
                 });
                 row(name.clone(), exact, other)
             },

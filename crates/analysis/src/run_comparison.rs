@@ -1,0 +1,398 @@
+//! Two runs beside each other: what differs in their settings, how far their posteriors are apart, and whether Monte Carlo error
+//! explains it.
+//!
+//! Parameters are compared one by one (shift of the mean, ratio of standard deviations, Kolmogorov-Smirnov distance) and as a
+//! whole ([`ergodic_diagnostics::distance`]). A difference is clear where Monte Carlo error would make one as large in fewer than
+//! one comparison of a hundred, whatever the number of parameters ([`LEVEL`]).
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::recipe::Recipe;
+use super::recipe_differences::SettingDifference;
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
+use ergodic_diagnostics::bias::{BiasRow, Interval, TOLERANCE, compare_columns};
+use ergodic_diagnostics::distance::{self, Apart, Cloud, MOST_QUANTITIES};
+use ergodic_diagnostics::kolmogorov::{distance_between, p_value};
+use ergodic_diagnostics::{Missing, SummaryRow, Verdict as Certified, quantiles};
+
+mod words;
+
+pub use words::DistanceInWords;
+
+/// Chance that Monte Carlo error alone makes any of all differences of two runs look clear, at most (Bonferroni's bound).
+pub const LEVEL: f64 = 0.01;
+/// Differences that each parameter is looked at for: mean, standard deviation, shape.
+const KINDS: f64 = 3.0;
+/// Joint distances from which parameters that agree one by one differ as a whole, in distances between halves of one run: these
+/// are of half as many draws and twice as large by chance.
+const JOINTLY_CLEAR: f64 = 3.0;
+
+/// What is known of the data of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataUsed {
+    /// SHA-256 of the file.
+    pub fingerprint: String,
+    /// Where they come from.
+    pub source: String,
+    /// Rows in them, and those that the model used.
+    pub rows: (usize, usize),
+}
+
+/// One of two runs.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedRun<'a> {
+    /// What sentences call it.
+    pub name: &'a str,
+    /// Its recipe, if known.
+    pub recipe: Option<&'a Recipe>,
+    /// Its data, if known.
+    pub data: Option<&'a DataUsed>,
+    /// Reported quantities, in the order of the columns of its draws.
+    pub variables: &'a [ParamId],
+    /// Summary of them, in the same order.
+    pub summary: &'a [SummaryRow],
+    /// Kept draws of each chain that works.
+    pub draws: &'a [&'a DrawList],
+    /// Weights of these, one vector per chain, or none.
+    pub weights: &'a [Vec<f64>],
+    /// Why they are not exactly from the posterior, if they are not.
+    pub approximation: Option<&'a str>,
+}
+
+/// A reported quantity of both runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterRow {
+    /// Its name.
+    pub variable: ParamId,
+    /// Posterior mean in each run.
+    pub means: [Option<f64>; 2],
+    /// Posterior standard deviation in each run.
+    pub sds: [Option<f64>; 2],
+    /// Mean of the second less that of the first, in standard deviations of the first, with its 95 % Monte Carlo interval. `None`
+    /// where a chain is too short, constant or not finite.
+    pub shift: Option<Interval>,
+    /// Standard deviation of the second over that of the first, with its interval.
+    pub sd_ratio: Option<Interval>,
+    /// Kolmogorov-Smirnov distance: largest difference of the probabilities of being below a value.
+    pub ks: Option<f64>,
+    /// What differs beyond Monte Carlo error, if anything does.
+    pub change: Option<Change>,
+}
+
+/// What about a parameter differs beyond Monte Carlo error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// Its mean, in standard deviations of the first run.
+    Shift(Interval),
+    /// Its standard deviation, as a ratio.
+    Width(Interval),
+    /// Neither, but its distribution, by this Kolmogorov-Smirnov distance.
+    Shape(f64),
+    /// It is a constant in a run, and not the same in the other.
+    Constant,
+}
+
+impl Change {
+    /// How large it is, on a scale on which a shift counts its standard deviations.
+    pub fn size(self) -> f64 {
+        match self {
+            Self::Shift(shift) => shift.value.abs(),
+            Self::Width(ratio) => ratio.value.ln().abs(),
+            // Of a small shift by δ standard deviations of a normal distribution it is δ/√2π.
+            Self::Shape(ks) => ks * std::f64::consts::TAU.sqrt(),
+            Self::Constant => f64::INFINITY,
+        }
+    }
+
+    /// Whether it is within what a bias check tolerates.
+    pub fn is_small(self) -> bool {
+        self.size() < TOLERANCE
+    }
+}
+
+/// What the parameters say together.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Not one parameter is in both runs and varies.
+    NothingShared,
+    /// There are too few draws to know any Monte Carlo error.
+    TooEarly,
+    /// Nothing differs beyond Monte Carlo error.
+    Agree {
+        /// The largest Monte Carlo standard error of a shift.
+        error: f64,
+    },
+    /// Parameters agree one by one, but not as a whole.
+    Jointly {
+        /// Energy distance, and the largest between halves of one run.
+        energy: [f64; 2],
+    },
+    /// Something differs.
+    Differ {
+        /// The parameter that changes most.
+        variable: ParamId,
+        /// And how.
+        change: Change,
+        /// Parameters that differ, and all that were compared.
+        counts: (usize, usize),
+    },
+}
+
+/// Why there are no joint distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoJoint {
+    /// No parameter.
+    #[error("No parameter varies in both runs, so there is no joint distance")]
+    Nothing,
+    /// Too many parameters.
+    #[error(
+        "{0} parameters are too many for joint distances, which take at most {MOST_QUANTITIES}"
+    )]
+    TooMany(usize),
+    /// Draws.
+    #[error("There are no joint distances: {0}")]
+    Draws(Missing),
+}
+
+/// Somebody cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Comparing the runs was cancelled")]
+pub struct Cancelled;
+
+/// Two runs beside each other.
+#[derive(Clone, Debug)]
+pub struct RunComparison {
+    /// What the runs are called.
+    pub names: [String; 2],
+    /// Whether model and data are the same, or what is not, in one sentence.
+    pub subject: String,
+    /// Entries of the recipes that differ; `None` where a run has no recipe.
+    pub settings: Option<Vec<SettingDifference>>,
+    /// Parameters of both runs, in the order of the first.
+    pub parameters: Vec<ParameterRow>,
+    /// Parameters of one run only.
+    pub only: [Vec<ParamId>; 2],
+    /// How far apart the posteriors are as a whole.
+    pub joint: Result<Apart, NoJoint>,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// What to know about the numbers: one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// Compares two runs.
+///
+/// # Errors
+/// Somebody cancelled.
+pub fn compare_runs(
+    runs: [&ComparedRun<'_>; 2],
+    control: &Control,
+) -> Result<RunComparison, Cancelled> {
+    let [one, other] = runs;
+    control.enter("comparing parameters");
+    let places: BTreeMap<&ParamId, usize> = other.variables.iter().zip(0..).collect();
+    let in_both = one.variables.iter().zip(0..).filter_map(|(name, own)| {
+        let others = places.get(name)?;
+        Some((name.clone(), [own, *others]))
+    });
+    let (names, columns): (Vec<ParamId>, Vec<[usize; 2]>) = in_both.unzip();
+    let only = |of: &ComparedRun<'_>| -> Vec<ParamId> {
+        let alone = of.variables.iter().filter(|name| !names.contains(name));
+        alone.cloned().collect()
+    };
+    let only = [only(one), only(other)];
+    let report = compare_columns(
+        &names,
+        &columns,
+        (one.draws, one.weights),
+        (other.draws, other.weights),
+    );
+    control.check(Cancelled)?;
+    let parameters: Vec<ParameterRow> = (report.rows, &columns)
+        .into_par_iter()
+        .map(|(row, columns)| parameter(runs, row, *columns, names.len()))
+        .collect();
+    control.check(Cancelled)?;
+    control.enter("measuring joint distances");
+    let (joint, groups_left_out) = joint(runs, &parameters, &columns);
+    control.check(Cancelled)?;
+    let verdict = verdict(&parameters, joint.as_ref().ok());
+    let settings = one.recipe.zip(other.recipe).map(|(a, b)| a.differences(b));
+    let same_data = one
+        .data
+        .zip(other.data)
+        .is_some_and(|(a, b)| a.fingerprint == b.fingerprint);
+    let settings = settings.map(|mut settings| {
+        // The same file has another relative place for a run in another folder.
+        settings.retain(|it| !(same_data && it.key == "data.source"));
+        settings
+    });
+    Ok(RunComparison {
+        names: runs.map(|run| run.name.to_owned()),
+        subject: words::subject(runs),
+        settings,
+        remarks: words::remarks(runs, &names, joint.as_ref().ok(), groups_left_out),
+        parameters,
+        only,
+        joint,
+        verdict,
+    })
+}
+
+/// The row of a parameter, one of `count`, from what is known of shift and width.
+fn parameter(
+    runs: [&ComparedRun<'_>; 2],
+    row: BiasRow,
+    columns: [usize; 2],
+    count: usize,
+) -> ParameterRow {
+    let summary = [0, 1].map(|k| runs[k].summary.get(columns[k]));
+    let ks = kolmogorov(runs, columns).ok();
+    let mut found = ParameterRow {
+        means: summary.map(|row| row?.mean),
+        sds: summary.map(|row| row?.sd),
+        shift: row.shift,
+        sd_ratio: row.sd_ratio,
+        ks,
+        change: None,
+        variable: row.variable,
+    };
+    let level = LEVEL / (KINDS * count as f64);
+    let far = quantiles::normal(1.0 - 0.5 * level);
+    let (Some(shift), Some(ratio)) = (row.shift, row.sd_ratio) else {
+        found.change = (row.verdict == Certified::NotCertified).then_some(Change::Constant);
+        return found;
+    };
+    let moved = shift.value.abs() > far * shift.error();
+    // The interval of a ratio is symmetric on the log scale.
+    let error = 0.5 * (ratio.high / ratio.low).ln() / quantiles::NORMAL_95;
+    let widened = ratio.value.ln().abs() > far * error;
+    let shaped = ks.filter(|ks| {
+        // Between two samples the distance is that of one of this many draws.
+        let effective = summary.map(|row| Some(row?.ess_bulk?.min(row?.ess_tail?)));
+        let [Some(a), Some(b)] = effective else {
+            return false;
+        };
+        p_value(*ks, (1.0 / (1.0 / a + 1.0 / b)) as usize) < level
+    });
+    let changes = [
+        moved.then_some(Change::Shift(shift)),
+        widened.then_some(Change::Width(ratio)),
+    ];
+    let largest = changes
+        .into_iter()
+        .flatten()
+        .max_by(|a, b| a.size().total_cmp(&b.size()));
+    found.change = largest.or(shaped.map(Change::Shape));
+    found
+}
+
+fn kolmogorov(runs: [&ComparedRun<'_>; 2], columns: [usize; 2]) -> Result<f64, Missing> {
+    let [(x, u), (y, v)] = [0, 1].map(|k| {
+        let run = runs[k];
+        // Cut to the shortest chain, as every other number is.
+        let draws = run.draws.iter().map(|list| list.len()).min().unwrap_or(0);
+        let mut values = Vec::with_capacity(draws * run.draws.len());
+        for list in run.draws {
+            values.extend(list.column(columns[k]).into_iter().take(draws));
+        }
+        let weights = run
+            .weights
+            .iter()
+            .flat_map(|chain| chain.iter().take(draws));
+        (values, weights.copied().collect::<Vec<f64>>())
+    });
+    distance_between((&x, &u), (&y, &v))
+}
+
+/// Joint distances over the parameters that vary in both runs, and how many effects of groups were left out for them.
+fn joint(
+    runs: [&ComparedRun<'_>; 2],
+    parameters: &[ParameterRow],
+    columns: &[[usize; 2]],
+) -> (Result<Apart, NoJoint>, usize) {
+    let varies = |row: &ParameterRow| row.sds.iter().all(|sd| sd.is_some_and(|sd| sd > 0.0));
+    let all = parameters.iter().zip(columns);
+    let all: Vec<_> = all.filter(|(row, _)| varies(row)).collect();
+    let is_population = |row: &ParameterRow| row.variable.group_effect().is_none();
+    let kept: Vec<_> = match all.len() {
+        ..=MOST_QUANTITIES => all.clone(),
+        _ => (all.iter().copied())
+            .filter(|(row, _)| is_population(row))
+            .collect(),
+    };
+    let left_out = all.len() - kept.len();
+    if kept.is_empty() || kept.len() > MOST_QUANTITIES {
+        let why = match kept.len() {
+            0 => NoJoint::Nothing,
+            many => NoJoint::TooMany(many),
+        };
+        return (Err(why), left_out);
+    }
+    let cloud = |k: usize| {
+        let columns: Vec<usize> = kept.iter().map(|(_, columns)| columns[k]).collect();
+        Cloud::of(runs[k].draws, runs[k].weights, &columns)
+    };
+    let apart = cloud(0).and_then(|one| distance::compare(&one, &cloud(1)?));
+    (apart.map_err(NoJoint::Draws), left_out)
+}
+
+fn verdict(parameters: &[ParameterRow], joint: Option<&Apart>) -> Verdict {
+    if parameters.is_empty() {
+        return Verdict::NothingShared;
+    }
+    let mut changed: Vec<(&ParameterRow, Change)> = (parameters.iter())
+        .filter_map(|row| Some((row, row.change?)))
+        .collect();
+    changed.sort_by(|a, b| b.1.size().total_cmp(&a.1.size()));
+    if let Some((row, change)) = changed.first() {
+        return Verdict::Differ {
+            variable: row.variable.clone(),
+            change: *change,
+            counts: (changed.len(), parameters.len()),
+        };
+    }
+    let errors = parameters.iter().filter_map(|row| Some(row.shift?.error()));
+    let Some(error) = errors.reduce(f64::max) else {
+        // Constants that agree have no error.
+        let known = parameters.iter().all(|row| row.sds == [Some(0.0); 2]);
+        return match known {
+            true => Verdict::Agree { error: 0.0 },
+            false => Verdict::TooEarly,
+        };
+    };
+    let energy = joint.and_then(|it| Some([it.distances.energy, it.halves?.energy]));
+    match energy {
+        Some([found, chance]) if found > JOINTLY_CLEAR * chance => Verdict::Jointly {
+            energy: [found, chance],
+        },
+        _ => Verdict::Agree { error },
+    }
+}
+
+impl RunComparison {
+    /// Positions of [`Self::parameters`], those that change most first.
+    pub fn by_size(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.parameters.len()).collect();
+        let size = |&k: &usize| self.parameters[k].size();
+        order.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        order
+    }
+}
+
+impl ParameterRow {
+    /// How much it changes, by what stands out most: 0 where nothing is known.
+    pub fn size(&self) -> f64 {
+        let shift = self.shift.map(|shift| Change::Shift(shift).size());
+        let clear = self.change.map(Change::size);
+        clear.into_iter().chain(shift).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+#[path = "run_comparison_tests.rs"]
+mod tests;

@@ -15,6 +15,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod compare;
+mod compare_runs;
 mod effects;
 mod estimate;
 mod fit;
@@ -41,6 +42,9 @@ use ergodic_core::arithmetic::Class;
 
 /// Exit code where the run failed or its results could not be saved.
 const FAILED: u8 = 3;
+
+/// Exit code where somebody interrupted.
+const INTERRUPTED: u8 = 130;
 
 /// Why a command ended without success: a sentence and the exit code.
 #[derive(Debug)]
@@ -79,10 +83,15 @@ impl Failure {
     /// The user interrupted; what was drawn is saved, as `message` says.
     pub fn interrupted(message: impl Into<String>) -> Self {
         Self {
-            code: 130,
+            code: INTERRUPTED,
             message: message.into(),
             detail: None,
         }
+    }
+
+    /// Whether somebody interrupted.
+    fn is_interrupted(&self) -> bool {
+        self.code == INTERRUPTED
     }
 
     /// This failure with lines below the sentence.
@@ -136,6 +145,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(list)) => list::list(&list),
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
         Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::CompareRuns(args)) => compare_runs::compare_runs(&args),
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Predict(args)) => predict::predict(&args),

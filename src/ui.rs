@@ -23,6 +23,7 @@ pub mod outbox;
 pub mod panels;
 pub mod plots;
 mod project_menu;
+mod run_name;
 pub mod shell;
 mod shortcuts;
 mod system_fonts;

@@ -1542,6 +1542,93 @@ fn runs_are_scored_by_leaving_rows_out_and_compared() {
 }
 
 #[test]
+fn two_runs_are_compared_in_settings_parameters_and_predictions() {
+    let folder = tempfile::tempdir().unwrap();
+    for (out, more) in [
+        ("a", &[][..]),
+        ("b", &["--set", "run.seed=8"]),
+        ("c", &["--set", "priors.b=normal(0, 0.05)"]),
+    ] {
+        let fit = short_fit(folder.path(), out, &[&["--draws", "400"], more].concat());
+        assert!(fit.status.success(), "{}", stderr(&fit));
+    }
+    let compare = |args: &[&str]| ergodic(folder.path(), &[&["compare-runs"], args].concat());
+    let done = |output: &Output| {
+        assert!(output.status.success(), "{}", stderr(output));
+        text(&output.stdout)
+    };
+    // Another seed: the posteriors agree.
+    let seeds = done(&compare(&["a", "b"]));
+    for words in [
+        "The two posteriors agree within Monte Carlo error",
+        "Same model and data",
+        "run.seed",
+        "energy distance",
+        "b[age]",
+    ] {
+        assert!(seeds.contains(words), "`{words}` is not in: {seeds}");
+    }
+    assert!(!seeds.contains("priors"), "{seeds}");
+    assert!(
+        seeds.contains("predict equally well up to Monte Carlo error"),
+        "{seeds}"
+    );
+    // A tighter prior is told in the settings and moves the slopes.
+    let table = folder.path().join("shifts.csv");
+    let priors = compare(&["a", "c", "--json", "--out", "shifts.csv"]);
+    let json: serde_json::Value = serde_json::from_str(&done(&priors)).unwrap();
+    assert_eq!(json["agree"], false);
+    assert_eq!(json["subject"], "Same data and model, other priors");
+    let settings = json["settings"].as_array().unwrap();
+    assert_eq!(settings.len(), 1, "{settings:?}");
+    assert_eq!(settings[0]["key"], "priors.b");
+    assert_eq!(settings[0]["values"][1], "normal(0, 0.05)");
+    let first = &json["parameters"][0];
+    assert!(
+        first["shift_sd"]["value"].as_f64().unwrap().abs() > 1.0,
+        "{first}"
+    );
+    assert!(json["joint"]["distances"]["wasserstein"].as_f64().unwrap() > 1.0);
+    let sentences = json["loo"]["sentences"].as_array().unwrap();
+    assert!(
+        sentences[0]
+            .as_str()
+            .unwrap()
+            .contains(" predicts better than ")
+    );
+    let csv = fs::read_to_string(table).unwrap();
+    let mut lines = csv.lines();
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .starts_with("variable,mean_a,sd_a,mean_b,sd_b,shift_sd")
+    );
+    assert_eq!(lines.count(), json["parameters"].as_array().unwrap().len());
+    // A run and itself.
+    let same = done(&compare(&["a", "a", "--no-loo"]));
+    assert!(
+        same.contains("No setting differs") && same.contains("agree"),
+        "{same}"
+    );
+    assert!(!same.contains("predict"), "{same}");
+    // Draws without a model.
+    let foreign = folder.path().join("draws.csv");
+    let exported = ergodic(
+        folder.path(),
+        &["export", "a", "--format", "draws-csv", "--out", "draws.csv"],
+    );
+    assert!(
+        exported.status.success() && foreign.is_file(),
+        "{}",
+        stderr(&exported)
+    );
+    let foreign = done(&compare(&["draws.csv", "b"]));
+    assert!(foreign.contains("draws.csv has no model"), "{foreign}");
+    assert_refused(&compare(&["a", "nowhere"]), &["nowhere"]);
+}
+
+#[test]
 fn a_run_is_checked_by_data_that_its_model_makes() {
     let folder = tempfile::tempdir().unwrap();
     let mut table = "x,y,k,won\n".to_owned();

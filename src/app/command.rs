@@ -180,6 +180,10 @@ pub enum Command {
     Score(u64),
     /// Stop doing that.
     CancelScore(u64),
+    /// Compare a run, the first, with another, the second.
+    CompareRuns(u64, u64),
+    /// Stop doing that.
+    CancelCompareRuns(u64),
     /// Show a row of the open table, 0-based, on the data page.
     ShowRow(usize),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
@@ -214,6 +218,10 @@ pub enum Command {
     RemoveRun(u64),
     /// Put it back.
     BringBackRun(u64),
+    /// Ask for the name and the note of a run, or no longer.
+    AskRunName(Option<u64>),
+    /// Give a run a name and a note; empty ones are none.
+    NameRun(u64, String, String),
     /// Use a run's recipe as the draft.
     UseRecipeOf(u64),
     /// Show a variable.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answering::Answered;
+use super::comparing_runs::Compared;
 use super::from_draws::draws_of;
 use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
@@ -71,6 +72,10 @@ pub struct RunEntry {
     pub id: u64,
     /// Number of the run in the project, which people see.
     pub number: u64,
+    /// What somebody called it.
+    pub name: Option<String>,
+    /// What somebody noted about it.
+    pub note: Option<String>,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
     /// State of the run.
@@ -105,6 +110,8 @@ pub struct RunEntry {
     pub extras_of: usize,
     /// How well it predicts rows that it has not seen.
     pub scores: Task<Arc<CrossValidation>>,
+    /// How it compares with another run.
+    pub compared: Task<Arc<Compared>>,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
@@ -159,6 +166,8 @@ impl RunEntry {
         Self {
             id,
             number,
+            name: None,
+            note: None,
             recipe,
             phase,
             saved: Saved::No,
@@ -176,6 +185,7 @@ impl RunEntry {
             extras: Task::default(),
             extras_of: 0,
             scores: Task::default(),
+            compared: Task::default(),
             folder: None,
             recalled: Task::default(),
             resuming: None,
@@ -201,11 +211,15 @@ impl RunEntry {
         self.forget_correction();
         self.prior_sensitivity.forget();
         self.scores.forget();
+        self.compared.forget();
     }
 
-    /// "Run 4".
+    /// "Run 4", or "Run 4 (wide priors)" with its name.
     pub fn title(&self) -> String {
-        format!("Run {}", self.number)
+        match &self.name {
+            Some(name) => format!("Run {} ({name})", self.number),
+            None => format!("Run {}", self.number),
+        }
     }
 
     /// The engine's handle, for live runs.

@@ -10,7 +10,6 @@ use super::reading;
 use super::state::{AppState, FileProblem, Opening};
 use super::tasks::{Effects, Ended, Pick};
 use super::update::update;
-use ergodic_analysis::Recipe;
 use ergodic_analysis::recipe::DataSection;
 use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
@@ -109,6 +108,8 @@ impl RunEntry {
     fn in_project(&self) -> Option<ProjectRun> {
         Some(ProjectRun {
             number: self.number,
+            name: self.name.clone(),
+            note: self.note.clone(),
             path: std::path::absolute(self.place()?).ok()?,
             started: self.recipe.clone(),
         })
@@ -355,8 +356,8 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     });
 }
 
-/// A run of a project: its number, its place, the draft it was started from, its results.
-type ProjectRunRead = (u64, PathBuf, Option<Recipe>, Box<ReadRun>);
+/// A run of a project with the draft it was started from, and its results.
+type ProjectRunRead = (ProjectRun, Box<ReadRun>);
 
 /// The runs of a project that are found, and a sentence for each that is not.
 type RunsRead = (Vec<ProjectRunRead>, Vec<String>);
@@ -370,7 +371,8 @@ fn read_runs(runs: Vec<ProjectRun>, control: &Control) -> Result<RunsRead, Expor
         let told = |share: f64| reading::tell(control, (index as f64 + share) / count);
         match reading::read_place(&run.path, &told) {
             Ok((recipe, read)) => {
-                found.push((run.number, run.path, run.started.or(recipe), Box::new(read)));
+                let started = run.started.clone().or(recipe);
+                found.push((ProjectRun { started, ..run }, Box::new(read)));
             }
             Err(error) => problems.push(format!(
                 "Run {} of the project cannot be shown; put its folder back, or save the project without it \
@@ -400,15 +402,18 @@ fn runs_read(state: &mut AppState, ended: Ended<RunsRead>, _fx: &mut dyn Effects
             (Vec::new(), vec![why])
         }
     };
-    for (number, path, recipe, read) in runs {
+    for (run, read) in runs {
+        let number = run.number;
         state.next_run += 1;
         // Runs that were started meanwhile stand after those of the project.
         let at = state.runs.partition_point(|entry| entry.number < number);
         state.runs.insert(
             at,
             RunEntry {
-                saved: Saved::At(path),
-                ..RunEntry::new(state.next_run, number, recipe, RunPhase::Read(read))
+                saved: Saved::At(run.path),
+                name: run.name,
+                note: run.note,
+                ..RunEntry::new(state.next_run, number, run.started, RunPhase::Read(read))
             },
         );
     }

@@ -251,6 +251,8 @@ pub struct AppState {
     pub project: Option<OpenProject>,
     /// What waits for an answer about unsaved changes.
     pub asking: Option<Then>,
+    /// The run whose name and note are asked for.
+    pub naming: Option<u64>,
     /// What a path is being typed for.
     pub typing: Option<Typing>,
     /// The window is to close now.

@@ -17,9 +17,9 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
-    answering, calibrating, comparing, examples, extras, likelihood, picking, predicting,
-    prior_preview, prior_sensitivity, recalling, removing, replicating, reporting, resuming,
-    scoring, trials,
+    answering, calibrating, comparing, comparing_runs, examples, extras, likelihood, naming,
+    picking, predicting, prior_preview, prior_sensitivity, recalling, removing, replicating,
+    reporting, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -106,6 +106,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
                 entry.scores.cancel();
             }
         }
+        Command::CompareRuns(id, with) => comparing_runs::compare(state, id, with, fx),
+        Command::CancelCompareRuns(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.compared.cancel();
+            }
+        }
         Command::ShowRow(row) => scoring::show_row(state, row),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
@@ -149,6 +155,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::RemoveRun(id) => removing::remove(state, id, fx),
         Command::BringBackRun(id) => removing::bring_back(state, id),
+        Command::AskRunName(id) => state.naming = id,
+        Command::NameRun(id, name, note) => naming::name(state, id, &name, &note),
         Command::UseRecipeOf(id) => use_recipe_of(state, id, fx),
         Command::SelectVariable(index) => state.selected_variable = index,
         Command::KeepPanes(panes) => state.panes = panes,

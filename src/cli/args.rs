@@ -98,6 +98,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
             "predict",
             "check",
             "loo",
+            "compare-runs",
             "plot",
             "report",
             "export",
@@ -146,6 +147,8 @@ pub enum Command {
     Check(super::check::CheckArgs),
     /// Score runs by leave-one-out cross-validation, and compare those of the same rows
     Loo(LooArgs),
+    /// Say what differs between two runs: settings, parameters, posteriors, predictions
+    CompareRuns(super::compare_runs::CompareRunsArgs),
     /// List all priors and what they expect in units of the outcome
     PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up

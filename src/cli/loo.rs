@@ -10,7 +10,7 @@ use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
-use ergodic_export::{RunFolder, loo as files};
+use ergodic_export::{Results, RunFolder, loo as files};
 
 /// Rows with a Pareto k that is not good that are printed; JSON has all.
 const ROWS_PRINTED: usize = 20;
@@ -44,8 +44,17 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
 /// Scores a run on a thread of its own, so that Ctrl-C ends the work.
 fn run(path: &Path, most: usize) -> Result<CrossValidation, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let results = results::of_folder(&folder)?;
+    score(&folder, &results, most)
+}
+
+/// Scores the `results` of a folder, from at most so many draws.
+pub(super) fn score(
+    folder: &RunFolder,
+    results: &Results,
+    most: usize,
+) -> Result<CrossValidation, Failure> {
+    let recipe = folder.recipe().map_err(Failure::request)?;
     let manifest = results.manifest.as_ref();
     let approximation = manifest.and_then(|manifest| manifest.approximation.clone());
     let control = Control::default();

@@ -125,6 +125,8 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
             let mut value: serde_json::Value =
                 serde_json::from_slice(&bytes).map_err(Failure::run)?;
             value["number"] = run.number.into();
+            value["name"] = run.name.clone().into();
+            value["note"] = run.note.clone().into();
             value["folder"] = run.path.display().to_string().into();
             value["stale"] = stale.into();
             list.push(value);
@@ -140,9 +142,11 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
             ""
         };
         let gap = if index == 0 { "" } else { "\n" };
+        let name = run.name.iter().map(|name| format!(" ({name})"));
         output::result(&format!(
-            "{gap}Run {}: {sampler}, {}{words}\n",
+            "{gap}Run {}{}: {sampler}, {}{words}\n",
             run.number,
+            name.collect::<String>(),
             run.path.display()
         ));
         if let Some(manifest) = &results.manifest {

@@ -12,6 +12,7 @@ pub mod sampler;
 pub mod start;
 
 use super::command_palette::PaletteView;
+use super::run_name::RunNameView;
 use super::typed_path::TypedPathView;
 
 /// What panels keep for themselves: text being typed, sort orders, open sections. Never part of a result.
@@ -33,6 +34,8 @@ pub struct Views {
     pub palette: PaletteView,
     /// The help is open.
     pub help: bool,
+    /// The name of a run being typed.
+    pub run_name: RunNameView,
     /// A path being typed.
     pub typed_path: TypedPathView,
     /// Start a run as soon as the data are there.

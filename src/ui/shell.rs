@@ -9,6 +9,7 @@ use super::outbox::Outbox;
 use super::panels::page::reading_strip_ui;
 use super::panels::{Views, compare, data, model, runs, sampler, start};
 use super::project_menu::{project_menu_ui, question_ui};
+use super::run_name::run_name_ui;
 use super::tasks::tasks_ui;
 use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
@@ -30,6 +31,7 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
     }
     help_ui(ui, &mut views.help);
     question_ui(ui, state, out);
+    run_name_ui(ui, state, &mut views.run_name, out);
     typed_path_ui(ui, state, &mut views.typed_path, out);
     toast_ui(ui, state, out);
 }

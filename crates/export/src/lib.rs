@@ -38,6 +38,7 @@ pub mod project;
 mod record;
 mod results;
 pub mod resume;
+pub mod run_comparison;
 mod saved;
 pub mod saving;
 pub mod spreadsheet;

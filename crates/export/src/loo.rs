@@ -64,7 +64,11 @@ fn run_json(name: &str, run: &CrossValidation) -> Json {
     })
 }
 
-fn comparison_json(runs: &[(String, &CrossValidation)], comparison: &Comparison) -> Json {
+/// How runs compare; `runs` are those that were.
+pub(super) fn comparison_json(
+    runs: &[(String, &CrossValidation)],
+    comparison: &Comparison,
+) -> Json {
     let models: Vec<Json> = comparison
         .models
         .iter()

@@ -88,6 +88,12 @@ pub enum PaneLayout {
 pub struct ProjectRun {
     /// Number of the run.
     pub number: u64,
+    /// What somebody called it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What somebody noted about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Folder of the run, or the file of draws.
     pub path: PathBuf,
     /// The draft it was started from, which tells whether its results are of the present draft.
@@ -226,6 +232,8 @@ mod tests {
         project.draft = Some(recipe.clone());
         project.runs.push(ProjectRun {
             number: 3,
+            name: Some("pilot".to_owned()),
+            note: None,
             path: old.join("work/runs/a-1"),
             started: Some(recipe),
         });

@@ -18,6 +18,7 @@ mod bottom;
 mod chains;
 mod check;
 mod clusters;
+mod compare;
 mod curves;
 mod dock;
 mod effects;
@@ -66,6 +67,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<check::CheckPane>(),
     PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),
     PaneEntry::of::<loo::LooView>(),
+    PaneEntry::of::<compare::CompareView>(),
     PaneEntry::of::<summary::Summary>(),
     PaneEntry::of::<panes::Density>(),
     PaneEntry::of::<effects::Groups>(),

@@ -300,6 +300,9 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
     if let Some(stale) = stale {
         tip = format!("{stale}. {tip}");
     }
+    if let Some(note) = &entry.note {
+        tip = format!("{note}\n{tip}");
+    }
     let response = if tip.is_empty() {
         response
     } else {
@@ -313,10 +316,19 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
         let known = entry.recipe.is_some();
         if ui
             .add_enabled(known, Button::new("Use these settings").quiet())
+            .on_hover_text("A draft like this run, to change and to run again")
             .on_disabled_hover_text("Draws from a file have no recipe")
             .clicked()
         {
             out.send(Command::UseRecipeOf(entry.id));
+            ui.close();
+        }
+        if ui
+            .add(Button::new("Name and note").quiet())
+            .on_hover_text("Both are kept with the project")
+            .clicked()
+        {
+            out.send(Command::AskRunName(Some(entry.id)));
             ui.close();
         }
         let idle = !entry.is_active();

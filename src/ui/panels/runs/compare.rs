@@ -1,0 +1,517 @@
+//! A run beside another one of the project: settings that differ, shifts, densities, joint distances.
+
+use std::sync::Arc;
+
+use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui};
+
+use super::curves::{self, Densities, Key, Memo};
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
+use crate::app::comparing_runs::{Compared, others, refusal};
+use crate::app::{Command, RunEntry, scoring};
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::axes::{self, Axes, YAxis};
+use crate::ui::plots::data_table::{PlotData, data_table_ui};
+use crate::ui::plots::legend::{Sign, legend_line};
+use crate::ui::plots::marks::{Marks, curve};
+use crate::ui::theme::{Palette, Text, VerdictKind, chain_dash, tokens};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
+use crate::ui::widgets::{self, Button, Chip, number};
+use crate::ui::{icons, tasks};
+use ergodic_analysis::loo::{CrossValidation, compare};
+use ergodic_analysis::run_comparison::ParameterRow;
+
+/// Height of the densities.
+const PICTURE: f32 = 220.0;
+/// Parameters of one run that are named.
+const NAMED: usize = 12;
+/// Chains whose colours and dashes the first and the second run have.
+const SIGNS: [usize; 2] = [1, 0];
+
+/// What the pane keeps.
+#[derive(Default)]
+pub(super) struct CompareView {
+    /// The run that `other` was chosen for.
+    of: Option<u64>,
+    /// The other run.
+    other: Option<u64>,
+    /// Densities of the selected parameter in both runs.
+    densities: [Memo<Densities>; 2],
+    /// Addresses of the scores that the sentences are of, and these.
+    scores: Option<([usize; 2], Vec<String>)>,
+}
+
+impl Pane for CompareView {
+    const ID: &'static str = "compare";
+    const TITLE: &'static str = "Compare";
+    const ICON: char = icons::CIRCLE_HALF;
+    const ABOUT: &'static str = "This run beside another: settings, shifts and densities";
+    const HOME: Home = Home::Above;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        compare_pane(ui, of, self, out);
+    }
+}
+
+fn compare_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CompareView, out: &mut Outbox) {
+    let entry = of.entry;
+    if let Some(why) = refusal(entry) {
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, why, None);
+        return;
+    }
+    let all: Vec<&RunEntry> = others(of.state, entry).collect();
+    if all.is_empty() {
+        let text = "There is no other finished run in this project; use these settings, change something, run it, and both stand \
+                    here side by side";
+        let known = entry.recipe.is_some().then_some("Use these settings");
+        if widgets::empty_state(ui, icons::CIRCLE_HALF, text, known) {
+            out.send(Command::UseRecipeOf(entry.id));
+        }
+        return;
+    }
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+    ScrollArea::vertical()
+        .id_salt(("compare", entry.id))
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = t.space.x2;
+                choice_ui(ui, entry, &all, view, out);
+                let chosen = all.iter().find(|other| Some(other.id) == view.other);
+                if let Some(other) = chosen {
+                    chosen_ui(ui, of, other, view, out);
+                }
+            });
+        });
+}
+
+/// The runs that this one can be compared with.
+fn choice_ui(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    all: &[&RunEntry],
+    view: &mut CompareView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    // Each run keeps what it was compared with last.
+    if view.of != Some(entry.id) {
+        view.of = Some(entry.id);
+        view.other = entry.compared.done().map(|done| done.with);
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        for other in all {
+            let is_chosen = view.other == Some(other.id);
+            let words = format!("Compare with {}", other.title());
+            let chip = Chip::toggle(&words, is_chosen);
+            if ui.add(chip).clicked() && !is_chosen {
+                view.other = Some(other.id);
+                out.send(Command::CompareRuns(entry.id, other.id));
+            }
+        }
+    });
+    if view.other.is_none() {
+        widgets::hint(
+            ui,
+            "What differs in settings, by how many posterior standard deviations parameters move, and whether Monte Carlo error \
+             explains it",
+        );
+    }
+}
+
+fn chosen_ui(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    other: &RunEntry,
+    view: &mut CompareView,
+    out: &mut Outbox,
+) {
+    let entry = of.entry;
+    if let Some(done) = entry.compared_with(other) {
+        done_ui(ui, of, other, done, view, out);
+    } else if let Some(going) = entry.compared.working() {
+        let text = tasks::words(going, of.state.tasks.secs_left(going));
+        if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
+            out.send(Command::CancelCompareRuns(entry.id));
+        }
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else {
+        let text = entry.compared.refusal();
+        let text = text.unwrap_or("The runs have other draws than when they were compared");
+        if widgets::empty_state(ui, icons::CIRCLE_HALF, text, Some("Compare again")) {
+            out.send(Command::CompareRuns(entry.id, other.id));
+        }
+    }
+}
+
+fn done_ui(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    other: &RunEntry,
+    done: &Compared,
+    view: &mut CompareView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let found = &done.found;
+    widgets::heading(ui, &found.sentence());
+    widgets::sentence(ui, &found.subject, Text::Body);
+    settings_ui(ui, done);
+    ui.add_space(t.space.x2);
+    parameters_ui(ui, of, done, out);
+    widgets::hint(ui, &found.level());
+    for (k, names) in found.only.iter().enumerate() {
+        if !names.is_empty() {
+            let shown: Vec<&str> = names.iter().take(NAMED).map(|name| name.as_str()).collect();
+            let more = match names.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let text = format!("Only in {}: {}{more}", found.names[k], shown.join(", "));
+            widgets::hint(ui, &text);
+        }
+    }
+    ui.add_space(t.space.x2);
+    densities_ui(ui, of, other, view);
+    ui.add_space(t.space.x2);
+    distances_ui(ui, done);
+    ui.add_space(t.space.x2);
+    scores_ui(ui, [of.entry, other], view, out);
+    for remark in &found.remarks {
+        widgets::hint(ui, remark);
+    }
+}
+
+fn settings_ui(ui: &mut Ui, done: &Compared) {
+    let found = &done.found;
+    let Some(settings) = &found.settings else {
+        return;
+    };
+    if settings.is_empty() {
+        widgets::hint(ui, "No setting differs");
+        return;
+    }
+    let value = |k: usize, run: usize| match &settings[k].values[run] {
+        Some(text) => Cell::text(text.as_str(), Tone::Primary),
+        None => Cell::text("not set", Tone::Faint),
+    };
+    Table::new("settings", "Settings that differ", settings.len())
+        .whole()
+        .column(Column::names(ui, "setting", settings.len(), |k| {
+            settings[k].key.as_str()
+        }))
+        .column(Column::new(&found.names[0], 240.0, move |k| value(k, 0)))
+        .column(Column::new(&found.names[1], 240.0, move |k| value(k, 1)).fills())
+        .show(ui);
+}
+
+/// Parameters, those that change most first; a click selects one for the whole page.
+fn parameters_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &mut Outbox) {
+    let rows: Vec<&ParameterRow> = (done.order.iter())
+        .map(|&k| &done.found.parameters[k])
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let rows = &rows;
+    let names = &done.found.names;
+    let mean = |run: usize| {
+        move |k: usize| match (rows[k].means[run], rows[k].sds[run]) {
+            (Some(mean), Some(sd)) => Cell::number(number::beside_sd(mean, sd), Tone::Primary),
+            _ => Cell::empty(),
+        }
+    };
+    let sd = |run: usize| {
+        move |k: usize| {
+            let sd = rows[k].sds[run].map_or(String::new(), number::sd);
+            Cell::number(sd, Tone::Secondary)
+        }
+    };
+    let fixed = |value: Option<f64>| {
+        let text = value.map_or(String::new(), |value| number::fixed(value, 3));
+        Cell::number(text, Tone::Secondary)
+    };
+    let shift = |k: usize| rows[k].shift.map_or(f64::NAN, |shift| shift.value);
+    let heads = names
+        .each_ref()
+        .map(|name| [format!("mean, {name}"), format!("sd, {name}")]);
+    let chosen = rows.iter().position(|row| row.variable == *of.name);
+    let shown = Table::new("shifts", "Shifts of the parameters", rows.len())
+        .whole()
+        .chosen(chosen)
+        .column(Column::names(ui, "parameter", rows.len(), |k| {
+            rows[k].variable.as_str()
+        }))
+        .column(Column::number(&heads[0][0], 116.0, mean(0)))
+        .column(Column::number(&heads[0][1], 92.0, sd(0)))
+        .column(Column::number(&heads[1][0], 116.0, mean(1)))
+        .column(Column::number(&heads[1][1], 92.0, sd(1)))
+        .column(
+            Column::number("shift, sd", 84.0, move |k| {
+                let Some(shift) = rows[k].shift else {
+                    return Cell::empty();
+                };
+                let tone = match rows[k].change {
+                    Some(_) => Tone::Past(VerdictKind::Watch),
+                    None => Tone::Secondary,
+                };
+                Cell::number(number::signed(shift.value, 2), tone)
+            })
+            .help("Mean of the second run less that of the first, in standard deviations of the first")
+            .by(move |k| shift(k).abs()),
+        )
+        .column(
+            Column::number("± MCSE", 76.0, move |k| fixed(rows[k].shift.map(|it| it.error())))
+                .help("Monte Carlo standard error of the shift"),
+        )
+        .column(
+            Column::number("sd ratio", 76.0, move |k| fixed(rows[k].sd_ratio.map(|it| it.value)))
+                .by(move |k| rows[k].sd_ratio.map_or(f64::NAN, |it| it.value.ln().abs())),
+        )
+        .column(
+            Column::number("KS", 68.0, move |k| fixed(rows[k].ks))
+                .help("Kolmogorov-Smirnov distance: largest difference of the probabilities of being below a value")
+                .by(move |k| rows[k].ks.unwrap_or(f64::NAN)),
+        )
+        .show(ui);
+    let index = shown.chosen.and_then(|k| {
+        let name = &rows[k].variable;
+        of.names.iter().position(|it| it == name)
+    });
+    if let Some(index) = index {
+        out.send(Command::SelectVariable(index));
+    }
+}
+
+/// Densities of the selected parameter in both runs over each other.
+fn densities_ui(ui: &mut Ui, of: &Variable<'_>, other: &RunEntry, view: &mut CompareView) {
+    let name = of.name.as_str();
+    let variables = other.variables();
+    let place = variables.iter().position(|it| it == of.name);
+    let (Some(place), Some(run)) = (place, other.view()) else {
+        widgets::hint(ui, &format!("{} has no {name}", other.title()));
+        return;
+    };
+    let t = tokens();
+    let p = Palette::of(ui);
+    let draws = run
+        .chains
+        .iter()
+        .map(|chain| chain.draws.draws.len() as u64);
+    let key = Key {
+        run: other.id,
+        variable: place,
+        version: draws.sum(),
+    };
+    let [own, others] = &mut view.densities;
+    let own = own.get(ui, of.key, || curves::densities(of.entry, of.run, of.index));
+    let others = others.get(ui, key, || curves::densities(other, &run, place));
+    if own.pooled.is_empty() && others.pooled.is_empty() {
+        widgets::hint(ui, &format!("{name} has no density in either run"));
+        return;
+    }
+    let titles = [of.entry.title(), other.title()];
+    widgets::heading(ui, &format!("Densities of {name}"));
+    let lines = SIGNS.map(|chain| {
+        let stroke = Stroke::new(t.stroke.curve_pooled, p.chain(chain));
+        (stroke, chain_dash(chain))
+    });
+    legend_line(
+        ui,
+        &[
+            (Sign::Line(lines[0].0, lines[0].1), &titles[0]),
+            (Sign::Line(lines[1].0, lines[1].1), &titles[1]),
+        ],
+    );
+    let curves = [own.pooled.as_slice(), others.pooled.as_slice()];
+    let points = || curves.into_iter().flatten();
+    let low = points().map(|it| it[0]).fold(f64::INFINITY, f64::min);
+    let high = points().map(|it| it[0]).fold(f64::NEG_INFINITY, f64::max);
+    let top = points().map(|it| it[1]).fold(0.0, f64::max);
+    let summary = format!("Densities of {name} in {} and {}", titles[0], titles[1]);
+    let mut axes = Axes::new(
+        ui.make_persistent_id(("compared", of.entry.id)),
+        &summary,
+        (low, high),
+        (0.0, if top > 0.0 { top * 1.06 } else { 1.0 }),
+    );
+    axes.y_axis = YAxis::None;
+    axes.x_title = name;
+    let shown = axes::show(ui, p, &axes, PICTURE, |plot| {
+        plot.add(Marks::new(
+            move |_ui: &Ui, transform, shapes: &mut Vec<Shape>| {
+                for (points, (stroke, dash)) in curves.into_iter().zip(lines) {
+                    curve(points, stroke, dash, f64::INFINITY, transform, shapes);
+                }
+            },
+        ));
+    });
+    data_table_ui(ui, &shown.response, &summary, || {
+        let heads = titles
+            .each_ref()
+            .map(|title| [title.clone(), format!("density, {title}")]);
+        let count = curves.iter().map(|points| points.len()).max().unwrap_or(0);
+        PlotData::new(heads.concat(), count, move |row, column| {
+            let point = curves[column / 2].get(row);
+            point.map_or(f64::NAN, |point| point[column % 2])
+        })
+    });
+}
+
+/// Distances between the posteriors as a whole.
+fn distances_ui(ui: &mut Ui, done: &Compared) {
+    let rows = &done.distances;
+    match &done.found.joint {
+        Err(why) => {
+            widgets::hint(ui, &why.to_string());
+            return;
+        }
+        Ok(apart) => {
+            let text = format!(
+                "How far apart both posteriors are as a whole, from {} parameters",
+                apart.dim
+            );
+            widgets::heading(ui, &text);
+        }
+    }
+    let value = |value: f64, tone: Tone| Cell::number(number::significant(value, 2), tone);
+    Table::new("distances", "Joint distances", rows.len())
+        .whole()
+        .column(Column::names(ui, "", rows.len(), |k| rows[k].name.as_str()))
+        .column(Column::number("distance", 84.0, |k| {
+            value(rows[k].value, Tone::Primary)
+        }))
+        .column(
+            Column::number("halves", 84.0, |k| match rows[k].chance {
+                Some(chance) => value(chance, Tone::Secondary),
+                None => Cell::empty(),
+            })
+            .help("The largest between halves of one of the runs: what chance does with half of the draws"),
+        )
+        .gap(tokens().space.x3)
+        .column(
+            Column::new("", 320.0, |k| Cell::text(rows[k].meaning.as_str(), Tone::Faint)).fills(),
+        )
+        .show(ui);
+}
+
+/// How well both predict rows that were left out, once both have been scored.
+fn scores_ui(ui: &mut Ui, runs: [&RunEntry; 2], view: &mut CompareView, out: &mut Outbox) {
+    if runs.iter().any(|run| scoring::refusal(run).is_some()) {
+        return;
+    }
+    let [one, other] = runs;
+    let recipes = one.recipe.as_ref().zip(other.recipe.as_ref());
+    if recipes.is_some_and(|(a, b)| a.has_the_model_of(b))
+        && one.data_fingerprint() == other.data_fingerprint()
+    {
+        widgets::hint(
+            ui,
+            "Both are runs of one model of the same data, which predict equally well up to Monte Carlo error",
+        );
+        return;
+    }
+    let [Some(one), Some(other)] = runs.map(|run| run.scores.done()) else {
+        let waiting = runs.iter().any(|run| run.scores.working().is_some());
+        let button = Button::new("Leave rows out of both").small();
+        let response = ui
+            .add_enabled(!waiting, button)
+            .on_hover_text("Says which of the two predicts rows better that it has not seen")
+            .on_disabled_hover_text("Rows are being left out");
+        if response.clicked() {
+            for run in runs.iter().filter(|run| run.scores.done().is_none()) {
+                out.send(Command::Score(run.id));
+            }
+        }
+        for why in runs.iter().filter_map(|run| run.scores.refusal()) {
+            widgets::hint(ui, why);
+        }
+        return;
+    };
+    let made_of = [one, other].map(|scores| Arc::as_ptr(scores) as usize);
+    if view.scores.as_ref().is_none_or(|(of, _)| *of != made_of) {
+        let named: [(String, &CrossValidation); 2] = [
+            (runs[0].title(), one.as_ref()),
+            (runs[1].title(), other.as_ref()),
+        ];
+        let sentences = match compare(&named) {
+            Ok(found) => found.sentences.into_iter().chain(found.remarks).collect(),
+            Err(why) => vec![why.to_string()],
+        };
+        view.scores = Some((made_of, sentences));
+    }
+    for sentence in view.scores.iter().flat_map(|(_, sentences)| sentences) {
+        widgets::sentence(ui, sentence, Text::Body);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::accesskit::Role;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::ui::panels::runs::runs_ui;
+    use crate::ui::testing::page_harness;
+    use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn two_runs_stand_beside_each_other() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(100),
+            draws: 200,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        harness.get_by_role_and_label(Role::Tab, "Compare").click();
+        harness.run_steps(3);
+        harness.get_by_label_contains("There is no other finished run");
+        let mut session = std::mem::take(&mut harness.state_mut().session);
+        session.send(Command::SetPrior(
+            "b".to_owned(),
+            Some("normal(0, 0.05)".to_owned()),
+        ));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        harness.state_mut().session = session;
+        harness.run_steps(3);
+        let ids: Vec<u64> = (harness.state().session.state.runs.iter())
+            .map(|entry| entry.id)
+            .collect();
+        harness.get_by_label("Compare with Run 1").click_accesskit();
+        harness.run_steps(4);
+        let state = harness.state();
+        assert!(state.sent.contains(&Command::CompareRuns(ids[1], ids[0])));
+        let [one, two] = [&state.session.state.runs[0], &state.session.state.runs[1]];
+        let done = two.compared_with(one).unwrap().clone();
+        // Screen readers hear no backticks.
+        harness.get_by_label(&done.found.sentence().replace('`', ""));
+        harness.get_by_label("Same data and model, other priors");
+        harness.get_by_role_and_label(Role::Cell, "priors.b");
+        let first = done.found.parameters[done.order[0]].variable.clone();
+        assert!(done.found.sentence().contains(first.as_str()));
+        // A parameter of the table is selected for the page, and its densities are drawn.
+        let index = two.variables().iter().position(|it| *it == first).unwrap();
+        harness
+            .state_mut()
+            .session
+            .send(Command::SelectVariable(index));
+        harness.run_steps(3);
+        harness.get_by_label(&format!("Densities of {first} in Run 2 and Run 1"));
+        harness.get_by_role_and_label(Role::Cell, "energy distance");
+        harness
+            .get_by_label("Leave rows out of both")
+            .click_accesskit();
+        harness.run_steps(4);
+        harness.get_by_label_contains(" predicts better than ");
+    }
+}

@@ -121,6 +121,7 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         Remark::MoreCollinear { .. }
         | Remark::ExactFit { .. }
         | Remark::UnusedSetting { .. }
+        | Remark::HeldOut { .. }
         | Remark::CollinearityUnchecked { .. }
         | Remark::SeparationUnchecked {} => Vec::new(),
     };

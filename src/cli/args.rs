@@ -207,6 +207,10 @@ pub struct FitArgs {
     /// Sampler, or auto
     #[arg(long)]
     pub sampler: Option<String>,
+    /// Keep rows out of the fit, to score it by: a share such as 0.2, a part such as 3/10, or those where a column has a value,
+    /// such as split=test
+    #[arg(long, value_name = "ROWS")]
+    pub hold_out: Option<String>,
     /// How the posterior mode is found: auto, or an optimiser of `ergodic list optimisers`
     #[arg(long, value_name = "METHOD")]
     pub mode: Option<String>,

@@ -197,6 +197,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         changes.extend(value.map(|value| format!("{key}={value}")));
     };
     change("model.template", args.template.clone());
+    change("model.hold_out", args.hold_out.clone());
     change("sampler.id", args.sampler.clone());
     change("mode.method", args.mode.clone());
     change("run.chains", args.chains.map(|value| value.to_string()));

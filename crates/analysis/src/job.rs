@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::hold_out::{HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
 use ergodic_base::control::Control;
@@ -20,7 +21,7 @@ use ergodic_core::estimators::{
     ModeError, Plan, Search, find_mode_by, find_modes, modes, rounding,
 };
 use ergodic_core::families::Link;
-use ergodic_core::formula::Formula;
+use ergodic_core::formula::{Factor, Formula};
 use ergodic_core::models::{
     self, DefaultPriors, Model, ModelError, ModelOptions, Storage, default_priors,
 };
@@ -447,10 +448,10 @@ impl Sampling for Job {
 /// The formula is not understood.
 pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobError> {
     let model = &recipe.model;
-    let mut formula: Formula = parse_formula(&model.formula)?;
-    expand_dot(&mut formula, table);
+    let hold_out = model.hold_out.as_ref();
+    let held_out = hold_out.map(|it| it.rows(table, model.hold_out_seed.unwrap_or(SEED)));
     Ok(ModelFrame {
-        formula,
+        formula: whole_formula(recipe, table)?,
         response_use: models::find(&model.template)?.response_use(&model.settings),
         success: model.success.clone(),
         levels: model.levels.clone(),
@@ -459,6 +460,20 @@ pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobErro
         top_levels: model.top_levels.clone(),
         standardize: model.standardize,
         shuffle_seed: recipe.run.seed,
+        held_out: held_out.transpose()?.unwrap_or_default(),
+    })
+}
+
+/// The formula with columns in the place of `.`; the one that says which rows are held out explains nothing unless it is named.
+fn whole_formula(recipe: &Recipe, table: &Table) -> Result<Formula, JobError> {
+    let mut formula = parse_formula(&recipe.model.formula)?;
+    let is_named = |formula: &Formula, column: &str| formula.columns().contains(&column);
+    let said = recipe.model.hold_out.as_ref().and_then(HoldOut::column);
+    let said = said.filter(|column| !is_named(&formula, column));
+    expand_dot(&mut formula, table);
+    Ok(match said {
+        Some(column) => formula.without(&[vec![Factor::Column(column.to_owned())]]),
+        None => formula,
     })
 }
 
@@ -552,9 +567,16 @@ pub fn complete_model(
     if loaded.table.is_text() {
         recipe.data.import = loaded.guesses.to_options(&recipe.data.import);
     }
-    let mut formula = parse_formula(&recipe.model.formula)?;
-    expand_dot(&mut formula, &loaded.table);
+    let formula = whole_formula(&recipe, &loaded.table)?;
     recipe.model.formula = design.formula_of(&formula).to_string();
+    if recipe
+        .model
+        .hold_out
+        .as_ref()
+        .is_some_and(HoldOut::is_drawn)
+    {
+        recipe.model.hold_out_seed.get_or_insert(SEED);
+    }
     recipe.model.success = design.response.success().map(str::to_owned);
     recipe.model.reference = design.reference_levels.iter().cloned().collect();
     recipe.set_default_priors(recipe.default_priors());

@@ -23,6 +23,7 @@ pub mod comparison;
 pub mod description;
 pub mod effects;
 mod fit;
+pub mod hold_out;
 pub mod job;
 pub mod lesson;
 pub mod likelihood;

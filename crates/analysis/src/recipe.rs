@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::hold_out::HoldOut;
 use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_core::engine::RunSection;
 use ergodic_core::engine::run_section::MAX_CHAINS;
@@ -122,12 +123,14 @@ pub struct Recipe {
 }
 
 /// Keys of `[model]` that all templates share.
-const MODEL_KEYS: [&str; 8] = [
+const MODEL_KEYS: [&str; 10] = [
     "template",
     "formula",
     "success",
     "levels",
     "standardize",
+    "hold_out",
+    "hold_out_seed",
     "reference",
     "categorical",
     "top_levels",
@@ -175,6 +178,12 @@ pub struct ModelSection {
     /// Whether priors hold for coefficients of standardised predictors.
     #[serde(default = "yes")]
     pub standardize: bool,
+    /// Rows that are kept out of the fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_out: Option<HoldOut>,
+    /// Seed that rows to keep out are drawn by; absent: [`SEED`](super::hold_out::SEED).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_out_seed: Option<u64>,
     /// The template's own settings; absent ones have their defaults.
     #[serde(flatten)]
     pub settings: Settings,
@@ -197,6 +206,8 @@ impl Default for ModelSection {
             success: None,
             levels: Vec::new(),
             standardize: true,
+            hold_out: None,
+            hold_out_seed: None,
             settings: Settings::default(),
             reference: BTreeMap::new(),
             categorical: BTreeSet::new(),
@@ -493,8 +504,16 @@ impl Recipe {
         if run.draws == 0 {
             return refuse("run.draws", "at least 1".to_owned(), &run.draws);
         }
-        if i64::try_from(run.seed).is_err() {
-            return refuse("run.seed", format!("0 to {}", i64::MAX), &run.seed);
+        for (key, seed) in [
+            ("run.seed", run.seed),
+            (
+                "model.hold_out_seed",
+                model.hold_out_seed.unwrap_or_default(),
+            ),
+        ] {
+            if i64::try_from(seed).is_err() {
+                return refuse(key, format!("0 to {}", i64::MAX), &seed);
+            }
         }
         per_chain(
             "run.draws_of_chains",

@@ -49,6 +49,8 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("model.success", "a value of the outcome", "1, true, yes or the second", "What counts as success", "no"),
     key("model.levels", "a list of texts", "those in the data", "Categories of the outcome that may have no rows", "[\"a\", \"b\"]"),
     key("model.standardize", "true | false", "true", "Whether priors hold per standard deviation of the predictors", "false"),
+    key("model.hold_out", "a share such as 0.2, a part such as 3/10, or COLUMN=VALUE", "none", "Rows kept out of the fit, to score its predictions by: that share of all rows, drawn by model.hold_out_seed; the third of ten parts drawn so; or rows where the column has the value", "0.2"),
+    key("model.hold_out_seed", "whole number from 0", "1", "Seed that rows to keep out are drawn by, apart from that of the run, so that runs with other seeds keep out the same rows", "7"),
     key("model.reference.NAME", "a level", "the first", "The level that others of the column are compared with", "a"),
     key("model.categorical", "a list of columns", "none", "Columns of numbers that are categories", "[\"x\"]"),
     key("model.top_levels.NAME", "whole number from 1", "all levels", "Most frequent values of a categorical predictor that are kept; all others are one value `other`", "20"),

@@ -28,6 +28,8 @@ pub enum Purpose {
     Data = 5,
     /// Effects of groups without data.
     NewGroups = 6,
+    /// Which rows are kept out of a fit.
+    HoldOut = 7,
 }
 
 /// Streams per chain; more than there are purposes, so that a new purpose does not move old streams.

@@ -29,11 +29,18 @@ impl Design {
             .map(|name| table.index_of(name, "The formula"))
             .collect::<Result<_, _>>()?;
         source.check_kinds()?;
-        let (rows, dropped) = complete_rows(table, &used_columns)?;
-        if rows.len() < table.num_rows() {
+        let (rows, dropped) = complete_rows(table, &used_columns, &frame.held_out)?;
+        let rows_total = table.num_rows() - frame.held_out.len();
+        if !frame.held_out.is_empty() {
+            reporter.report(Remark::HeldOut {
+                held_out: frame.held_out.len(),
+                rows: table.num_rows(),
+            });
+        }
+        if rows.len() < rows_total {
             reporter.report(Remark::MissingValues {
                 used: rows.len(),
-                rows: table.num_rows(),
+                rows: rows_total,
                 missing: dropped.clone(),
             });
         }
@@ -89,7 +96,8 @@ impl Design {
                 response,
                 reference_levels: source.reference_levels(&predictors),
                 merged,
-                rows_total: table.num_rows(),
+                rows_total,
+                held_out: frame.held_out.len(),
                 rows_used: rows.len(),
                 dropped,
                 groups: groups

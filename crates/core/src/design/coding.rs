@@ -177,7 +177,7 @@ impl Coding {
         let reader = FrameReader { table, frame };
         let (rows, dropped) = match rows {
             Some(rows) => (rows, Vec::new()),
-            None => complete_rows(table, &self.columns(table, with_groups)?)?,
+            None => complete_rows(table, &self.columns(table, with_groups)?, &[])?,
         };
         let predictors = self.predictors(&reader, &rows, with_groups)?;
         let formula = &frame.formula;

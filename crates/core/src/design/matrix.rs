@@ -106,8 +106,10 @@ pub struct Design {
     pub reference_levels: Vec<(String, String)>,
     /// Columns whose rare levels were merged into one.
     pub merged: Vec<MergedLevels>,
-    /// Rows of the table.
+    /// Rows of the table that are not held out.
     pub rows_total: usize,
+    /// Rows of the table that the frame holds out.
+    pub held_out: usize,
     /// n.
     pub rows_used: usize,
     /// Missing values per used column that has any, in order of use; a row may count several times.

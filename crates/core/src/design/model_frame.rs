@@ -54,6 +54,9 @@ pub struct ModelFrame {
     pub standardize: bool,
     /// Seed of the one shuffle of rows.
     pub shuffle_seed: u64,
+    /// Rows of the table (0-based, ascending) that the design is made without, as if the table did not have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_out: Vec<u32>,
 }
 
 impl ModelFrame {
@@ -69,6 +72,7 @@ impl ModelFrame {
             top_levels: BTreeMap::new(),
             standardize: true,
             shuffle_seed: 0,
+            held_out: Vec::new(),
         }
     }
 }
@@ -76,10 +80,11 @@ impl ModelFrame {
 /// Rows without a missing value in `columns`, and the missing values per column.
 pub(super) type CompleteRows = (Vec<u32>, Vec<(String, usize)>);
 
-/// Rows (0-based) that have a value in each of `columns`, in order; an error if there is none.
+/// Rows (0-based) without those `held_out` that have a value in each of `columns`, in order; an error if there is none.
 pub(super) fn complete_rows(
     table: &dyn Columns,
     columns: &[usize],
+    held_out: &[u32],
 ) -> Result<CompleteRows, DesignError> {
     if u32::try_from(table.num_rows()).is_err() {
         return Err(DesignError::Role(format!(
@@ -87,33 +92,51 @@ pub(super) fn complete_rows(
             table.name()
         )));
     }
-    let mut complete = vec![true; table.num_rows()];
+    let mut used = vec![true; table.num_rows()];
+    held_out.iter().for_each(|&row| used[row as usize] = false);
+    let mut complete = used.clone();
     let mut dropped = Vec::new();
     for &col in columns {
         let info = &table.columns()[col];
         if info.num_missing == 0 {
             continue;
         }
-        dropped.push((info.name.clone(), info.num_missing));
-        if let Some(numbers) = table.numbers(col) {
-            complete
-                .iter_mut()
-                .zip(&numbers)
-                .for_each(|(keep, value)| *keep &= !value.is_nan());
+        let has_value: Vec<bool> = if let Some(numbers) = table.numbers(col) {
+            numbers.iter().map(|value| !value.is_nan()).collect()
         } else if let Some(texts) = table.texts(col) {
-            complete
-                .iter_mut()
-                .zip(texts)
-                .for_each(|(keep, text)| *keep &= text.is_some());
+            texts.map(|text| text.is_some()).collect()
+        } else {
+            continue;
+        };
+        let missing = used
+            .iter()
+            .zip(&has_value)
+            .filter(|(used, has)| **used && !**has);
+        let missing = missing.count();
+        if missing > 0 {
+            dropped.push((info.name.clone(), missing));
+            let rows = complete.iter_mut().zip(&has_value);
+            rows.for_each(|(keep, has)| *keep &= has);
         }
     }
     let rows: Vec<u32> = (0..table.num_rows() as u32)
         .filter(|&row| complete[row as usize])
         .collect();
     if rows.is_empty() {
+        if dropped.is_empty() && !held_out.is_empty() {
+            return Err(DesignError::NoRows(
+                "All rows are held out of the fit, so there is none to fit; hold out fewer"
+                    .to_owned(),
+            ));
+        }
+        let out = if held_out.is_empty() {
+            ""
+        } else {
+            " that are not held out"
+        };
         return Err(DesignError::NoRows(format!(
-            "None of the {} has a value in every used column ({}); leave a column out or choose other missing-value codes",
-            plural(table.num_rows(), "row"),
+            "None of the {}{out} has a value in every used column ({}); leave a column out or choose other missing-value codes",
+            plural(table.num_rows() - held_out.len(), "row"),
             missing_words(&dropped)
         )));
     }

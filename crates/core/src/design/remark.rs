@@ -28,6 +28,16 @@ ergodic_base::remarks! {
         Watch "missing-values" ("Using {used} of {rows} rows; {}", missing_words(missing)) about (most_missing(missing))
         remedy ("Rows with a missing value in a used column are left out; leave the column out to use them");
 
+        /// Rows are kept out of the fit, as was asked for.
+        HeldOut {
+            /// Rows that are held out.
+            held_out: usize,
+            /// All rows.
+            rows: usize,
+        }
+        Info "held-out" ("{held_out} of {rows} rows are held out of the fit, to score its predictions by")
+        remedy ("Leave out `model.hold_out` to use all rows");
+
         /// A setting about levels of a column that is taken as a number.
         UnusedSetting {
             /// Key of the setting in the recipe's `model` section.

@@ -45,6 +45,7 @@ pub fn plain_design(x: Array2<f64>, y: Vec<f64>, kind: ResponseKind) -> Design {
         reference_levels: Vec::new(),
         merged: Vec::new(),
         rows_total: num_obs,
+        held_out: 0,
         rows_used: num_obs,
         dropped: Vec::new(),
         groups: Vec::new(),

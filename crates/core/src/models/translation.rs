@@ -55,10 +55,15 @@ impl<'a> Context<'a> {
     pub fn rows(&self) -> String {
         let count = |rows: usize| thousands(rows as u64);
         let [used, total] = [self.design.rows_used, self.design.rows_total].map(count);
+        let held_out = self.design.held_out;
+        let out = match held_out {
+            0 => String::new(),
+            rows => format!(" that are not among the {} held out", count(rows)),
+        };
         let mut text = if used == total {
-            format!("All {total} rows are used.")
+            format!("All {total} rows{out} are used.")
         } else {
-            format!("Of {total} rows, the {used} without missing values are used.")
+            format!("Of {total} rows{out}, the {used} without missing values are used.")
         };
         let constant = self.design.left_out.iter().map(|term| term_label(term));
         let constant: Vec<String> = constant.collect();

@@ -1,0 +1,216 @@
+//! Rows that are kept out of a fit, so that its predictions of them can be scored.
+//!
+//! A fit does not know these rows at all: centres, scales, levels of categories, groups and default priors are those of the
+//! other rows, and its draws are those of a file without them. A level that only rows held out have has no coefficient, so
+//! such rows cannot be scored; a group that only they have gets effects from the population of groups.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rand::seq::SliceRandom as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::design::{Columns, DesignError};
+use ergodic_core::formula::quote_name;
+
+/// Seed that rows are drawn by where a recipe names none. It is not that of the run, so that runs of all seeds hold out the
+/// same rows.
+pub const SEED: u64 = 1;
+/// Levels named in a refusal.
+const LEVELS_NAMED: usize = 6;
+/// Most parts that rows are cut into: of more rows than this, each part has several.
+const MOST_PARTS: u32 = 1_000_000;
+/// What can be written.
+const NOTATION: &str =
+    "a share of rows such as 0.2, a part such as 3/10, or COLUMN=VALUE such as split=test";
+
+/// Which rows of a table are held out. Rows are drawn among all of the table, whether they have missing values or not, so that
+/// models with other columns hold out the same ones.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HoldOut {
+    /// This share of the rows, drawn at random: `0.2`.
+    Share(f64),
+    /// The `number`-th, counted from 1, of so many equal parts of the rows, drawn at random: `3/10`. The parts of one seed have
+    /// no row in common and hold all rows together.
+    Part {
+        /// From 1.
+        number: u32,
+        /// How many parts there are, 2 or more.
+        of: u32,
+    },
+    /// Rows where a column has a value, as text: `split=test`. Rows without a value there are in the fit.
+    Where {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+    },
+}
+
+/// Why a text says no rows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` does not say which rows to hold out; write {NOTATION}")]
+pub struct HoldOutError(String);
+
+impl HoldOut {
+    /// The column that says which rows.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Where { column, .. } => Some(column),
+            _ => None,
+        }
+    }
+
+    /// Whether rows are drawn at random.
+    pub fn is_drawn(&self) -> bool {
+        self.column().is_none()
+    }
+
+    /// The rows of `table` (0-based, ascending) that are held out, drawn by `seed` where they are drawn.
+    ///
+    /// # Errors
+    /// There is no such column, no row that has the value, or none that has another; a share rounds to no row or to all.
+    pub fn rows(&self, table: &dyn Columns, seed: u64) -> Result<Vec<u32>, DesignError> {
+        let n = table.num_rows();
+        let rows: Vec<u32> = match self {
+            Self::Share(share) => {
+                let mut rows = shuffled(n, seed);
+                rows.truncate((share * n as f64).round() as usize);
+                rows
+            }
+            Self::Part { number, of } => {
+                let rows = shuffled(n, seed).into_iter().skip(*number as usize - 1);
+                rows.step_by(*of as usize).collect()
+            }
+            Self::Where { column, value } => {
+                let labels = table.labels(table.index_of(column, "The setting `model.hold_out`")?);
+                let Some(code) = labels.levels.iter().position(|level| level == value) else {
+                    let shown: Vec<String> = (labels.levels.iter().take(LEVELS_NAMED))
+                        .map(|level| format!("`{level}`"))
+                        .collect();
+                    let more = labels.levels.len() > LEVELS_NAMED;
+                    return Err(DesignError::Role(format!(
+                        "No row has `{value}` in the column `{column}`, which `model.hold_out` names; it has {}{}",
+                        shown.join(", "),
+                        if more { ", …" } else { "" }
+                    )));
+                };
+                let codes = labels.codes.iter().zip(0..);
+                codes
+                    .filter(|(it, _)| **it as usize == code)
+                    .map(|(_, row)| row)
+                    .collect()
+            }
+        };
+        if rows.is_empty() || rows.len() == n {
+            let which = if rows.is_empty() {
+                "no row"
+            } else {
+                "every row"
+            };
+            return Err(DesignError::Role(format!(
+                "`model.hold_out = {self}` holds out {which} of {n}, so there is nothing to fit or nothing to score; choose \
+                 another share, part or value"
+            )));
+        }
+        let mut rows = rows;
+        rows.sort_unstable();
+        Ok(rows)
+    }
+}
+
+/// All of `n` rows in an order drawn by `seed`.
+fn shuffled(n: usize, seed: u64) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..n).map(|row| row as u32).collect();
+    rows.shuffle(&mut stream(seed, 0, Purpose::HoldOut));
+    rows
+}
+
+impl FromStr for HoldOut {
+    type Err = HoldOutError;
+
+    fn from_str(text: &str) -> Result<Self, HoldOutError> {
+        let refuse = || HoldOutError(text.to_owned());
+        let trimmed = text.trim();
+        if let Some((column, value)) = split(trimmed) {
+            let (column, value) = (column.trim(), value.trim());
+            if column.is_empty() || value.is_empty() {
+                return Err(refuse());
+            }
+            let inner = column.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+            return Ok(Self::Where {
+                column: inner.map_or_else(|| column.to_owned(), |it| it.replace("``", "`")),
+                value: value.to_owned(),
+            });
+        }
+        if let Some((number, of)) = trimmed.split_once('/') {
+            let read = |text: &str| text.trim().parse::<u32>().map_err(|_not_whole| refuse());
+            let (number, of) = (read(number)?, read(of)?);
+            let is_one = (1..=of).contains(&number) && (2..=MOST_PARTS).contains(&of);
+            return is_one
+                .then_some(Self::Part { number, of })
+                .ok_or_else(refuse);
+        }
+        let share = trimmed.parse::<f64>().map_err(|_not_a_number| refuse())?;
+        let is_share = share > 0.0 && share < 1.0;
+        is_share.then_some(Self::Share(share)).ok_or_else(refuse)
+    }
+}
+
+/// Splits at the first `=` that is not between backticks.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    for (i, c) in text.char_indices() {
+        match c {
+            '`' => quoted = !quoted,
+            '=' if !quoted => return Some((&text[..i], &text[i + 1..])),
+            _ => {}
+        }
+    }
+    None
+}
+
+impl fmt::Display for HoldOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Share(share) => write!(f, "{share}"),
+            Self::Part { number, of } => write!(f, "{number}/{of}"),
+            Self::Where { column, value } => write!(f, "{}={value}", quote_name(column)),
+        }
+    }
+}
+
+impl Serialize for HoldOut {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Share(share) => serializer.serialize_f64(*share),
+            other => serializer.collect_str(other),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HoldOut {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Whole(i64),
+            Number(f64),
+            Text(String),
+        }
+        let text = match Written::deserialize(deserializer) {
+            Ok(Written::Whole(number)) => number.to_string(),
+            Ok(Written::Number(number)) => number.to_string(),
+            Ok(Written::Text(text)) => text,
+            Err(_other) => {
+                let why = format!("`model.hold_out` takes {NOTATION}");
+                return Err(serde::de::Error::custom(why));
+            }
+        };
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests;

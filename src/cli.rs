@@ -29,6 +29,7 @@ mod progress;
 mod report;
 mod results;
 mod resume;
+mod score;
 mod show;
 mod tune;
 
@@ -151,6 +152,7 @@ pub fn main() -> ExitCode {
         Some(Command::Predict(args)) => predict::predict(&args),
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Loo(args)) => loo::loo(&args),
+        Some(Command::Score(args)) => score::score(&args),
         Some(Command::Effects(args)) => effects::effects(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => resume::resume(&resume),

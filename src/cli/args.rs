@@ -99,6 +99,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
             "check",
             "loo",
             "compare-runs",
+            "score",
             "plot",
             "report",
             "export",
@@ -149,6 +150,8 @@ pub enum Command {
     Loo(LooArgs),
     /// Say what differs between two runs: settings, parameters, posteriors, predictions
     CompareRuns(super::compare_runs::CompareRunsArgs),
+    /// Score runs by rows that they were not fitted to: log loss, Brier, ROC, errors, coverage
+    Score(super::score::ScoreArgs),
     /// List all priors and what they expect in units of the outcome
     PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up

@@ -45,6 +45,7 @@ use ergodic_diagnostics::{quantiles, weights};
 pub mod log_lik;
 pub mod picture;
 pub mod plug_in;
+pub mod scores;
 #[cfg(test)]
 mod tests;
 
@@ -203,6 +204,8 @@ pub struct Fitted {
     pub(super) table: Arc<Table>,
     /// Rows of the fit, ascending.
     pub(super) rows: Vec<u32>,
+    /// Rows kept out of it, ascending.
+    held_out: Vec<u32>,
     /// Weight of each of these rows, where the formula has weights.
     pub(super) row_weights: Option<Vec<f64>>,
     /// The columns of the design.
@@ -230,9 +233,11 @@ impl Fitted {
         let mut order: Vec<usize> = (0..design.row.len()).collect();
         order.sort_unstable_by_key(|&i| design.row[i]);
         let weights = design.weights.as_ref();
+        let frame = job::model_frame(recipe, &table)?;
         Ok(Self {
             terms: design.terms.clone(),
-            coding: Coding::of(table.as_ref(), &job::model_frame(recipe, &table)?, design)?,
+            coding: Coding::of(table.as_ref(), &frame, design)?,
+            held_out: frame.held_out,
             rows: order.iter().map(|&i| design.row[i]).collect(),
             row_weights: weights.map(|weights| order.iter().map(|&i| weights[i]).collect()),
             response: design.response.clone(),
@@ -324,9 +329,6 @@ impl Fitted {
         if control.is_cancelled() {
             return Err(PredictError::Cancelled);
         }
-        let named = |group: &ergodic_core::design::coding::NewGroups| {
-            (!group.unknown.is_empty()).then(|| (group.name.clone(), group.unknown.len()))
-        };
         Ok(Predictions {
             quantity: quantity(&self.response),
             response: self.response.clone(),
@@ -336,7 +338,7 @@ impl Fitted {
             rows_total: rows.rows_total,
             dropped: rows.dropped.clone(),
             has_groups: self.has_groups,
-            new_groups: rows.groups.iter().filter_map(named).collect(),
+            new_groups: rows.new_groups(),
             rows: predicted,
         })
     }
@@ -585,6 +587,45 @@ impl Posterior {
         }
     }
 
+    /// Adds the effects of the groups of row `i` under the draws from `first` on; those of a group that the fit did not have are
+    /// drawn by `seed`, with `noise` as working memory. Whether there is such a group.
+    fn add_groups(
+        &self,
+        rows: &NewRows,
+        i: usize,
+        first: usize,
+        (seed, noise): (u64, &mut Vec<f64>),
+        eta: &mut [f64],
+    ) -> bool {
+        let mut new_group = false;
+        let draws = self.len();
+        for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
+            let groups = &rows.groups[*factor];
+            let group = groups.index[i] as usize;
+            let q = term.width;
+            if group < groups.num_known {
+                term.add(&z.row(i), group, first, eta);
+                continue;
+            }
+            new_group = true;
+            let place = (t << 32) + (group - groups.num_known);
+            let mut rng = stream(seed, place, Purpose::NewGroups);
+            noise.resize(q * draws, 0.0);
+            let all = noise.iter_mut();
+            all.for_each(|noise| *noise = StandardNormal.sample(&mut rng));
+            for j in 0..q {
+                for k in 0..=j {
+                    let (factor, z) = (&term.factor[j * q + k][first..], z[[i, j]]);
+                    let noise = &noise[k * draws + first..][..eta.len()];
+                    for ((eta, factor), noise) in eta.iter_mut().zip(factor).zip(noise) {
+                        *eta += z * factor * noise;
+                    }
+                }
+            }
+        }
+        new_group
+    }
+
     fn predict(
         &self,
         rows: &NewRows,
@@ -595,31 +636,7 @@ impl Posterior {
     ) -> RowPrediction {
         let eta = &mut work.predictor;
         self.begin(rows, i, 0, eta);
-        let mut new_group = false;
-        for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
-            let groups = &rows.groups[*factor];
-            let group = groups.index[i] as usize;
-            let q = term.width;
-            if group < groups.num_known {
-                term.add(&z.row(i), group, 0, eta);
-                continue;
-            }
-            new_group = true;
-            let place = (t << 32) + (group - groups.num_known);
-            let mut rng = stream(seed, place, Purpose::NewGroups);
-            work.noise.resize(q * eta.len(), 0.0);
-            let noise = work.noise.iter_mut();
-            noise.for_each(|noise| *noise = StandardNormal.sample(&mut rng));
-            for j in 0..q {
-                for k in 0..=j {
-                    let (factor, z) = (&term.factor[j * q + k], z[[i, j]]);
-                    let noise = &work.noise[k * eta.len()..][..eta.len()];
-                    for ((eta, factor), noise) in eta.iter_mut().zip(factor).zip(noise) {
-                        *eta += z * factor * noise;
-                    }
-                }
-            }
-        }
+        let new_group = self.add_groups(rows, i, 0, (seed, &mut work.noise), eta);
         let trials = rows.trials.as_ref().map_or(1.0, |trials| trials[i]);
         let mut rng: ChainRng = stream(seed, rows.row[i] as usize, Purpose::Predictive);
         for ((eta, y), outcome) in eta.iter_mut().zip(&mut work.outcome).zip(&self.outcomes) {
@@ -637,14 +654,8 @@ impl Posterior {
             &mut work.cdf,
             interval,
         );
-        let [low, high] =
-            self.interval(&mut work.outcome, &mut work.order, &mut work.cdf, interval);
-        // Between two whole numbers the interval takes both.
-        let outcome = if self.outcomes[0].is_whole() {
-            [low.floor(), high.ceil()]
-        } else {
-            [low, high]
-        };
+        let (order, cdf) = (&mut work.order, &mut work.cdf);
+        let outcome = self.outcome_interval(&mut work.outcome, order, cdf, interval);
         RowPrediction {
             row: rows.row[i],
             mean,
@@ -654,6 +665,22 @@ impl Posterior {
             observed: rows.observed.as_ref().map_or(f64::NAN, |values| values[i]),
             trials,
             new_group,
+        }
+    }
+
+    /// [`Self::interval`] of outcomes.
+    fn outcome_interval(
+        &self,
+        values: &mut [f64],
+        order: &mut Vec<u32>,
+        cdf: &mut Vec<f64>,
+        interval: f64,
+    ) -> [f64; 2] {
+        let [low, high] = self.interval(values, order, cdf, interval);
+        // Between two whole numbers the interval takes both.
+        match self.outcomes[0].is_whole() {
+            true => [low.floor(), high.ceil()],
+            false => [low, high],
         }
     }
 

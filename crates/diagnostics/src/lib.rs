@@ -30,6 +30,7 @@
 //! | [`distance`] | how far apart two joint posteriors are |
 //! | [`psis`] | Pareto-smoothed importance weights |
 //! | [`loo`] | how well models predict rows that they have not seen, and how they compare |
+//! | [`scores`] | how good predictions were, by what was observed then |
 //! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
@@ -66,6 +67,7 @@ pub mod ranks;
 mod remark;
 pub mod rhat;
 pub mod running;
+pub mod scores;
 pub mod sentence;
 mod sorting;
 pub mod stein;

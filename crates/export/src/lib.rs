@@ -41,6 +41,7 @@ pub mod resume;
 pub mod run_comparison;
 mod saved;
 pub mod saving;
+pub mod scores;
 pub mod spreadsheet;
 pub mod summary;
 

@@ -14,6 +14,7 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::coding::NewRows;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::formula::Elementwise;
+use ergodic_data::table::Table;
 
 use super::{Fitted, Posterior, PredictError};
 
@@ -78,6 +79,8 @@ pub struct LogLik {
     /// log |f'(y)|, where the model explains f(y) (n).
     log_slope: Option<Vec<f64>>,
     draws_total: usize,
+    /// Of the run: noise of groups that the fit did not have.
+    seed: u64,
 }
 
 impl Fitted {
@@ -105,8 +108,19 @@ impl Fitted {
         posterior: impl FnOnce(&Control) -> Result<Posterior, PredictError>,
         control: &Control,
     ) -> Result<LogLik, LogLikError> {
-        let rows = Some(self.rows.clone());
-        let coded = self.coding.code(self.table.as_ref(), rows, true);
+        let rows = (self.rows.clone(), self.row_weights.clone());
+        self.log_lik_at(&self.table, rows, posterior, control)
+    }
+
+    /// The same of other rows, of `table`, with their weights.
+    pub(super) fn log_lik_at(
+        &self,
+        table: &Table,
+        (rows, weights): (Vec<u32>, Option<Vec<f64>>),
+        posterior: impl FnOnce(&Control) -> Result<Posterior, PredictError>,
+        control: &Control,
+    ) -> Result<LogLik, LogLikError> {
+        let coded = self.coding.code(table, Some(rows), true);
         let mut coded = coded.map_err(PredictError::from)?;
         let column = self.response.column();
         let Some(outcomes) = coded.observed.take() else {
@@ -122,7 +136,7 @@ impl Fitted {
             return Err(LogLikError::NoSlope {
                 column: column.to_owned(),
                 value: outcomes[i],
-                place: self.table.place(coded.row[i] as usize),
+                place: table.place(coded.row[i] as usize),
                 function: function.name(),
             });
         }
@@ -149,11 +163,12 @@ impl Fitted {
                 values,
                 labels,
                 trials: coded.trials.clone(),
-                weights: self.row_weights.clone(),
+                weights,
                 is_whole: posterior.outcomes[0].is_whole(),
                 function,
             },
             draws_total: posterior.len(),
+            seed: self.seed,
             posterior,
             coded,
             y,
@@ -198,6 +213,16 @@ impl LogLik {
         self.posterior.weights.as_deref()
     }
 
+    /// The draws.
+    pub(super) fn posterior(&self) -> &Posterior {
+        &self.posterior
+    }
+
+    /// Groupings with the number of groups that the fit did not have.
+    pub(super) fn new_groups(&self) -> Vec<(String, usize)> {
+        self.coded.new_groups()
+    }
+
     /// What the rows observed.
     pub fn observed(&self) -> &Observed {
         &self.observed
@@ -222,11 +247,7 @@ impl LogLik {
             posterior, coded, ..
         } = self;
         posterior.begin(coded, i, first, out);
-        for (term, (factor, z)) in posterior.terms.iter().zip(&coded.terms) {
-            // All groups are known: the rows are those of the fit.
-            let group = coded.groups[*factor].index[i] as usize;
-            term.add(&z.row(i), group, first, out);
-        }
+        posterior.add_groups(coded, i, first, (self.seed, &mut Vec::new()), out);
     }
 
     /// Trials of the `i`-th row, 1 where there are none.

@@ -16,6 +16,10 @@ use crate::design::Columns;
 use crate::design::error::DesignError;
 use crate::formula::{Factor, Formula, Trials};
 
+mod compared;
+
+pub use compared::ComparedRows;
+
 /// Levels named in a refusal.
 const LEVELS_NAMED: usize = 6;
 
@@ -65,6 +69,15 @@ pub struct NewRows {
     pub terms: Vec<(usize, Array2<f64>)>,
     /// Observed responses as designs hold them (n), NaN where there is none; `None` without such a column.
     pub observed: Option<Vec<f64>>,
+}
+
+impl NewRows {
+    /// Groupings with the number of groups that the fit did not have, where there are any.
+    pub fn new_groups(&self) -> Vec<(String, usize)> {
+        let groups = self.groups.iter();
+        let named = groups.map(|group| (group.name.clone(), group.unknown.len()));
+        named.filter(|(_, unknown)| *unknown > 0).collect()
+    }
 }
 
 /// Rows by group.
@@ -571,6 +584,52 @@ mod tests {
         assert!(new.observed.unwrap()[0].is_nan());
         // Without groups neither their column nor those that vary by them are looked at.
         assert!(coding.code(&one, None, false).unwrap().terms.is_empty());
+    }
+
+    #[test]
+    fn rows_are_compared_whose_outcome_and_levels_the_fit_has() {
+        let (_, mut frame, _, coding) = fitted();
+        let new = table(&[
+            ("yes", 1.0, "a", "u"),
+            ("", 2.0, "a", "u"),
+            ("no", f64::NAN, "a", "u"),
+            ("no", 4.0, "d", "new"),
+            ("maybe", 5.0, "b", "u"),
+            ("no", 6.0, "c", "new"),
+            ("yes", 7.0, "d", "u"),
+        ]);
+        let compared = coding.compared_rows(&new, None).unwrap();
+        assert_eq!(compared.rows, [0, 5]);
+        let counts = |pairs: &[(&str, usize)]| -> Vec<(String, usize)> {
+            pairs
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect()
+        };
+        assert_eq!(compared.missing, counts(&[("x", 1), ("y", 1)]));
+        let unknown = |name: &str, rows, level: &str| (name.to_owned(), rows, level.to_owned());
+        assert_eq!(
+            compared.unknown,
+            [unknown("f", 2, "d"), unknown("y", 1, "maybe")]
+        );
+        assert_eq!(compared.weights, None);
+        assert!(coding.code(&new, Some(compared.rows), true).is_ok());
+        // Among some of the rows.
+        let compared = coding.compared_rows(&new, Some(&[1, 3, 5])).unwrap();
+        assert_eq!(
+            (compared.rows, compared.missing),
+            (vec![5], counts(&[("y", 1)]))
+        );
+        // Weights count with the outcome.
+        frame.formula = "y | weights(x) ~ f".parse().unwrap();
+        let (table, _, _, _) = fitted();
+        let (design, _) = Design::build(&table, &frame).unwrap();
+        let coding = Coding::of(&table, &frame, &design).unwrap();
+        let compared = coding.compared_rows(&new, None).unwrap();
+        assert_eq!(
+            (compared.rows, compared.weights),
+            (vec![0, 5], Some(vec![1.0, 6.0]))
+        );
     }
 
     #[test]

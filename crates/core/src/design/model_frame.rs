@@ -94,34 +94,7 @@ pub(super) fn complete_rows(
     }
     let mut used = vec![true; table.num_rows()];
     held_out.iter().for_each(|&row| used[row as usize] = false);
-    let mut complete = used.clone();
-    let mut dropped = Vec::new();
-    for &col in columns {
-        let info = &table.columns()[col];
-        if info.num_missing == 0 {
-            continue;
-        }
-        let has_value: Vec<bool> = if let Some(numbers) = table.numbers(col) {
-            numbers.iter().map(|value| !value.is_nan()).collect()
-        } else if let Some(texts) = table.texts(col) {
-            texts.map(|text| text.is_some()).collect()
-        } else {
-            continue;
-        };
-        let missing = used
-            .iter()
-            .zip(&has_value)
-            .filter(|(used, has)| **used && !**has);
-        let missing = missing.count();
-        if missing > 0 {
-            dropped.push((info.name.clone(), missing));
-            let rows = complete.iter_mut().zip(&has_value);
-            rows.for_each(|(keep, has)| *keep &= has);
-        }
-    }
-    let rows: Vec<u32> = (0..table.num_rows() as u32)
-        .filter(|&row| complete[row as usize])
-        .collect();
+    let (rows, dropped) = rows_with_values(table, columns, &used);
     if rows.is_empty() {
         if dropped.is_empty() && !held_out.is_empty() {
             return Err(DesignError::NoRows(
@@ -141,6 +114,39 @@ pub(super) fn complete_rows(
         )));
     }
     Ok((rows, dropped))
+}
+
+/// The rows among those `used` (one per row of the table) that have a value in each of `columns`, in order.
+pub(super) fn rows_with_values(
+    table: &dyn Columns,
+    columns: &[usize],
+    used: &[bool],
+) -> CompleteRows {
+    let mut complete = used.to_vec();
+    let mut dropped = Vec::new();
+    for &col in columns {
+        let info = &table.columns()[col];
+        if info.num_missing == 0 {
+            continue;
+        }
+        let has_value: Vec<bool> = if let Some(numbers) = table.numbers(col) {
+            numbers.iter().map(|value| !value.is_nan()).collect()
+        } else if let Some(texts) = table.texts(col) {
+            texts.map(|text| text.is_some()).collect()
+        } else {
+            continue;
+        };
+        let lacking = used.iter().zip(&has_value);
+        let missing = lacking.filter(|(used, has)| **used && !**has).count();
+        if missing > 0 {
+            dropped.push((info.name.clone(), missing));
+            let rows = complete.iter_mut().zip(&has_value);
+            rows.for_each(|(keep, has)| *keep &= has);
+        }
+    }
+    let rows = complete.iter().zip(0..);
+    let rows = rows.filter(|(keep, _)| **keep).map(|(_, row)| row);
+    (rows.collect(), dropped)
 }
 
 /// Predictors by the factor that names them.

@@ -7,10 +7,9 @@ use ergodic_base::rng::{ChainRng, Purpose, stream};
 use super::super::{Fitted, PredictError};
 use super::{LogLik, LogLikError};
 
-/// Replicated outcomes of every row, drawn when they are asked for; all draws count the same.
+/// Replicated outcomes of every row, drawn when they are asked for.
 pub(crate) struct Replicates {
     log_lik: LogLik,
-    seed: u64,
 }
 
 /// One row under every draw.
@@ -35,7 +34,7 @@ impl Row {
 }
 
 impl Fitted {
-    /// Replicated outcomes at the draws at `places` (chain and draw of each).
+    /// Replicated outcomes at the draws at `places` (chain and draw of each), which all count the same.
     pub(crate) fn replicates(
         &self,
         draws: &[&DrawList],
@@ -47,7 +46,6 @@ impl Fitted {
         };
         Ok(Replicates {
             log_lik: self.log_lik_of(posterior, control)?,
-            seed: self.seed,
         })
     }
 
@@ -58,6 +56,11 @@ impl Fitted {
 }
 
 impl Replicates {
+    /// Of the rows of a log likelihood.
+    pub(in super::super) fn new(log_lik: LogLik) -> Self {
+        Self { log_lik }
+    }
+
     /// The log likelihood of the same rows at the same draws.
     pub(crate) fn log_lik(&self) -> &LogLik {
         &self.log_lik
@@ -78,7 +81,7 @@ impl Replicates {
 
     /// The seed of the run.
     pub(crate) fn seed(&self) -> u64 {
-        self.seed
+        self.log_lik.seed
     }
 
     /// The `i`-th row under every draw; the outcomes are those that predictions of the row are made of.
@@ -87,7 +90,7 @@ impl Replicates {
         let trials = self.trials(i);
         self.log_lik.predictor(i, 0, &mut out.log_lik);
         let row = self.log_lik.coded.row[i] as usize;
-        let mut rng: ChainRng = stream(self.seed, row, Purpose::Predictive);
+        let mut rng: ChainRng = stream(self.log_lik.seed, row, Purpose::Predictive);
         for (s, outcome) in posterior.outcomes.iter().enumerate() {
             let eta = out.log_lik[s];
             let drawn = outcome.draw(eta, trials, &mut rng);

@@ -1,0 +1,344 @@
+//! Scores against densities of another library and sums by hand.
+
+use std::path::{Path, PathBuf};
+
+use statrs::distribution::{Continuous as _, Discrete as _, Normal, Poisson};
+
+use super::*;
+use crate::Recipe;
+
+const NONE: &[Vec<f64>] = &[];
+
+fn list(rows: &[Vec<f64>]) -> DrawList {
+    let mut list = DrawList::new(rows[0].len());
+    rows.iter().for_each(|row| list.push(row));
+    list
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn fitted(path: &Path, template: &str, formula: &str, hold_out: Option<&str>) -> Fitted {
+    let mut recipe = Recipe::new(path.to_str().unwrap(), template, formula);
+    recipe.model.hold_out = hold_out.map(|text| text.parse().unwrap());
+    Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap()
+}
+
+fn scores(fitted: &Fitted, draws: &[&DrawList], weights: &[Vec<f64>]) -> PredictionScores {
+    fitted
+        .scores(draws, weights, None, usize::MAX, &Control::default())
+        .unwrap()
+}
+
+/// Lines 1 to 40 of x, y, k, b and split; every fourth is held out.
+const LINES: &str = "x,f,y,k,b,n,split\n";
+
+fn line(i: usize) -> String {
+    format!(
+        "{},{},{},{},{},{},{}\n",
+        (i * 7 % 11) as f64 / 2.0,
+        ["a", "b", "c"][i % 3],
+        (i * 5 % 13) as f64 / 4.0,
+        i * 3 % 5,
+        ["no", "yes"][(i * i + i / 3) % 3 % 2],
+        1 + i % 3,
+        if i % 4 == 0 { "test" } else { "train" }
+    )
+}
+
+fn lines(pick: impl Fn(usize) -> bool) -> String {
+    let lines = (1..41).filter(|i| pick(*i)).map(line);
+    LINES.to_owned() + &lines.collect::<String>()
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    assert!(
+        (found - expected).abs() < 1e-10 * expected.abs().max(1.0),
+        "{found} for {expected}"
+    );
+}
+
+#[test]
+fn numbers_have_the_scores_of_their_mixture_of_normals() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "a.csv", &lines(|_| true));
+    let fitted = fitted(&path, "linear", "y ~ x", Some("split=test"));
+    let draws: Vec<Vec<f64>> = (0..6)
+        .map(|s| vec![1.0 + 0.1 * f64::from(s), 0.2, 0.7 + 0.2 * f64::from(s)])
+        .collect();
+    let found = scores(&fitted, &[&list(&draws[..3]), &list(&draws[3..])], NONE);
+    let held: Vec<(f64, f64)> = (1..41)
+        .filter(|i| i % 4 == 0)
+        .map(|i| ((i * 7 % 11) as f64 / 2.0, (i * 5 % 13) as f64 / 4.0))
+        .collect();
+    assert_eq!((found.rows.len(), found.rows_total), (10, 10));
+    // After s draws of both chains.
+    let lpd = |s: usize| -> f64 {
+        let used = || draws[..s].iter().chain(&draws[3..3 + s]);
+        let of = |(x, y): &(f64, f64)| {
+            let densities = used().map(|d| Normal::new(d[0] + d[1] * x, d[2]).unwrap().pdf(*y));
+            (densities.sum::<f64>() / (2 * s) as f64).ln()
+        };
+        held.iter().map(of).sum::<f64>() / 10.0
+    };
+    for (point, s) in found.course.iter().zip(1..) {
+        assert_eq!(point.draws, s);
+        assert_close(point.lpd, lpd(s));
+    }
+    assert_eq!(found.course.len(), 3);
+    assert_close(found.score(Measure::Lpd).unwrap().value, lpd(3));
+    let mean = |x: f64| 1.25 + 0.2 * x;
+    let errors = held.iter().map(|(x, y)| y - mean(*x));
+    let squares: f64 = errors.clone().map(|error| error * error).sum();
+    let sizes: f64 = errors.map(f64::abs).sum();
+    assert_close(
+        found.score(Measure::Rmse).unwrap().value,
+        (squares / 10.0).sqrt(),
+    );
+    assert_close(found.score(Measure::Mae).unwrap().value, sizes / 10.0);
+    let words: Vec<&str> = found.measures.iter().map(|(it, _)| it.word()).collect();
+    assert_eq!(words, ["lpd", "rmse", "mae", "coverage_50", "coverage_90"]);
+    assert_eq!(found.remarks(), Vec::<String>::new());
+}
+
+#[test]
+fn intervals_hold_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    // Standard normal outcomes by their quantiles, in an order that no column tells.
+    let normal = Normal::new(0.0, 1.0).unwrap();
+    use statrs::distribution::ContinuousCDF as _;
+    let mut text = "x,y,split\n".to_owned();
+    for i in 0..400 {
+        let y = normal.inverse_cdf((f64::from(i) + 0.5) / 400.0);
+        let split = if i % 2 == 0 { "train" } else { "test" };
+        text.push_str(&format!("{},{y},{split}\n", i % 7));
+    }
+    let path = file(folder.path(), "a.csv", &text);
+    let fitted = fitted(&path, "linear", "y ~ x", Some("split=test"));
+    let found = scores(&fitted, &[&list(&vec![vec![0.0, 0.0, 1.0]; 2000])], NONE);
+    for (k, probability) in INTERVALS.into_iter().enumerate() {
+        let score = found.score(Measure::Coverage(k)).unwrap();
+        // Outcomes are spaced evenly; the ends of intervals have the error of quantiles of 2,000 draws, alike for no two rows.
+        assert!(
+            (score.value - probability).abs() < 0.03,
+            "{probability}: {}",
+            score.value
+        );
+    }
+}
+
+#[test]
+fn yes_and_no_are_scored_by_mean_probabilities_of_weighted_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "a.csv", &lines(|_| true));
+    let fitted = fitted(&path, "logistic", "b ~ x", Some("split=test"));
+    let draws = [vec![-0.5, 0.1], vec![0.7, -0.4], vec![0.1, 0.3]];
+    let weighted = scores(&fitted, &[&list(&draws)], &[vec![1.0, 3.0, 2.0]]);
+    let held: Vec<(f64, f64)> = (1..41)
+        .filter(|i| i % 4 == 0)
+        .map(|i| {
+            (
+                (i * 7 % 11) as f64 / 2.0,
+                f64::from((i * i + i / 3) % 3 % 2 == 1),
+            )
+        })
+        .collect();
+    let probability = |x: f64| {
+        let of = |d: &[f64]| 1.0 / (1.0 + (-d[0] - d[1] * x).exp());
+        (of(&draws[0]) + 3.0 * of(&draws[1]) + 2.0 * of(&draws[2])) / 6.0
+    };
+    let mean = |of: &dyn Fn(f64, f64) -> f64| {
+        held.iter()
+            .map(|(x, y)| of(probability(*x), *y))
+            .sum::<f64>()
+            / 10.0
+    };
+    let value = |measure| weighted.score(measure).unwrap().value;
+    let log_loss = mean(&|p, y| -(if y == 1.0 { p } else { 1.0 - p }).ln());
+    assert_close(value(Measure::LogLoss), log_loss);
+    assert_close(value(Measure::Lpd), -log_loss);
+    assert_close(value(Measure::Brier), mean(&|p, y| (p - y) * (p - y)));
+    assert_close(
+        value(Measure::ErrorRate),
+        mean(&|p, y| f64::from((p > 0.5) != (y == 1.0))),
+    );
+    assert!((0.0..=1.0).contains(&value(Measure::Auc)));
+    assert_eq!(weighted.roc.as_ref().unwrap().points[0].true_positives, 0.0);
+    assert_eq!(
+        weighted.remarks(),
+        ["Draws are weighted by their column `weight`"]
+    );
+    // The same draws as often as they weigh.
+    let [a, b, c] = draws.clone();
+    let repeated = [a, b.clone(), b.clone(), b, c.clone(), c];
+    let repeated = scores(&fitted, &[&list(&repeated)], NONE);
+    for ((measure, one), (_, other)) in weighted.measures.iter().zip(&repeated.measures) {
+        assert!((one.value - other.value).abs() < 1e-12, "{measure:?}");
+    }
+}
+
+#[test]
+fn rows_held_out_are_scored_as_those_of_another_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = file(folder.path(), "all.csv", &lines(|_| true));
+    let train = file(folder.path(), "train.csv", &lines(|i| i % 4 != 0));
+    let test = file(folder.path(), "test.csv", &lines(|i| i % 4 == 0));
+    let held = fitted(&all, "poisson", "k ~ x + f", Some("split=test"));
+    let other = fitted(&train, "poisson", "k ~ x + f", None);
+    let draws = list(&[vec![0.3, 0.1, 0.2, -0.3], vec![0.2, 0.05, 0.1, 0.4]]);
+    let here = scores(&held, &[&draws], NONE);
+    let table = other.read(&test, &Control::default()).unwrap();
+    let control = Control::default();
+    let there = other.scores(&[&draws], NONE, Some(&table), usize::MAX, &control);
+    let there = there.unwrap();
+    assert_eq!(here.rows.len(), 10);
+    for (a, b) in here.rows.iter().zip(&there.rows) {
+        assert_eq!(
+            (a.lpd, a.predicted, a.observed),
+            (b.lpd, b.predicted, b.observed)
+        );
+    }
+    assert_eq!(here.course, there.course);
+    let first = here.rows[0];
+    let (x, f) = ((4 * 7 % 11) as f64 / 2.0, 4 % 3);
+    let rate = |d: [f64; 4]| (d[0] + d[1] * x + [0.0, d[2], d[3]][f]).exp();
+    let rates = [rate([0.3, 0.1, 0.2, -0.3]), rate([0.2, 0.05, 0.1, 0.4])];
+    let density: f64 = rates
+        .iter()
+        .map(|r| Poisson::new(*r).unwrap().pmf(12 % 5))
+        .sum();
+    assert_close(first.lpd, (density / 2.0).ln());
+    assert_close(first.predicted, (rates[0] + rates[1]) / 2.0);
+    let refused = other.scores(&[&draws], NONE, None, usize::MAX, &control);
+    assert!(refused.unwrap_err().to_string().contains("--hold-out 0.2"));
+}
+
+#[test]
+fn a_row_of_some_weight_counts_as_many_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let weighted = file(folder.path(), "a.csv", &lines(|_| true));
+    let repeated: String = (1..41).map(|i| line(i).repeat(1 + i % 3)).collect();
+    let repeated = file(folder.path(), "b.csv", &(LINES.to_owned() + &repeated));
+    let draws = list(&[vec![-0.5, 0.1], vec![0.7, -0.4]]);
+    let one = fitted(
+        &weighted,
+        "logistic",
+        "b | weights(n) ~ x",
+        Some("split=test"),
+    );
+    let other = fitted(&repeated, "logistic", "b ~ x", Some("split=test"));
+    let (one, other) = (
+        scores(&one, &[&draws], NONE),
+        scores(&other, &[&draws], NONE),
+    );
+    assert!(one.weights.is_some() && other.rows.len() > one.rows.len());
+    for ((measure, one), (_, other)) in one.measures.iter().zip(&other.measures) {
+        assert_close(one.value, other.value);
+        assert!(one.se.is_some() || *measure == Measure::Auc);
+    }
+    for (one, other) in one.course.iter().zip(&other.course) {
+        assert_close(one.lpd, other.lpd);
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_scored_are_counted_and_new_groups_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "x,f,g,y,split\n".to_owned();
+    for i in 1..31 {
+        let split = if i % 3 == 0 { "test" } else { "train" };
+        let f = match i {
+            6 => "rare",
+            9 => "",
+            _ => ["a", "b"][i % 2],
+        };
+        let g = if i % 3 == 0 { 7 } else { i % 4 };
+        text.push_str(&format!("{},{f},g{g},{},{split}\n", i % 5, i * 7 % 11));
+    }
+    let path = file(folder.path(), "a.csv", &text);
+    let fitted = fitted(&path, "mixed", "y ~ x + f + (1 | g)", Some("split=test"));
+    let params = fitted.model.params();
+    let at = |name: &str| params.iter().position(|it| it.name == *name).unwrap();
+    let mut theta = vec![0.0; params.len()];
+    theta[at("b[Intercept]")] = 5.0;
+    theta[at("sigma")] = 1.5;
+    theta[at("sd[g,Intercept]")] = 2.0;
+    let draws = list(&vec![theta; 20_000]);
+    let found = scores(&fitted, &[&draws], NONE);
+    assert_eq!((found.rows.len(), found.rows_total), (8, 10));
+    assert_eq!(
+        found.remarks(),
+        [
+            "2 rows of 10 not scored: 1 without `f`, 1 whose `f` is `rare` or another value that no row of the fit has",
+            "1 group of `g` not in the fit: their effects are drawn from the population of groups",
+        ]
+    );
+    // The effect of the new group is integrated over: variance 1.5² + 2².
+    let normal = Normal::new(5.0, 2.5).unwrap();
+    for row in &found.rows {
+        assert!(
+            (row.lpd - normal.ln_pdf(row.observed)).abs() < 0.05,
+            "{row:?}"
+        );
+    }
+    // Nothing that the fit knows.
+    let new = file(folder.path(), "b.csv", "x,f,g,y\n1,z,g1,2\n,a,g1,3\n");
+    let control = Control::default();
+    let table = fitted.read(&new, &control).unwrap();
+    let error = fitted.scores(&[&draws], NONE, Some(&table), 10, &control);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "None of 2 rows can be scored: 1 without `x`, 1 whose `f` is `z` or another value that no row of the fit has"
+    );
+}
+
+#[test]
+fn functions_of_outcomes_are_scored_on_the_scale_of_the_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (1..21)
+        .map(|i| format!("{},{}\n", i % 5, 1 + i * 7 % 9))
+        .collect();
+    let path = file(folder.path(), "a.csv", &format!("x,y\n{text}"));
+    let fitted = fitted(&path, "linear", "log(y) ~ x", Some("1/4"));
+    let found = scores(&fitted, &[&list(&[vec![0.9, 0.1, 0.6]])], NONE);
+    for row in &found.rows {
+        let i = row.row as usize + 1;
+        let (x, y) = ((i % 5) as f64, (1 + i * 7 % 9) as f64);
+        let normal = Normal::new(0.9 + 0.1 * x, 0.6).unwrap();
+        assert_close(row.lpd, normal.ln_pdf(y.ln()) - y.ln());
+        assert_close(row.predicted, (0.9 + 0.1 * x).exp());
+        assert_eq!(row.observed, y);
+    }
+    assert_eq!(found.rows.len(), 5);
+    assert!(found.remarks()[0].contains("medians instead of means"));
+}
+
+#[test]
+fn a_course_knows_when_its_places_were_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "a.csv", &lines(|_| true));
+    let fitted = fitted(&path, "logistic", "b ~ x", Some("0.25"));
+    let long: Vec<Vec<f64>> = (0..120).map(|s| vec![0.01 * f64::from(s), 0.1]).collect();
+    let mut found = scores(&fitted, &[&list(&long), &list(&long[..60])], NONE);
+    assert_eq!(found.course.len(), PLACES);
+    assert_eq!(found.course[0].draws, 3);
+    assert_eq!(found.course[PLACES - 1].draws, 120);
+    assert_eq!(found.course[0].seconds, None);
+    let time = |warmup, draws| ChainTime { warmup, draws };
+    found.time(&[time(1.0, 6.0), time(2.0, 3.0)]);
+    // 3 of 120 draws: 1.15 and 2.075 seconds.
+    assert_close(found.course[0].seconds.unwrap(), 2.075);
+    assert_close(found.course[PLACES - 1].seconds.unwrap(), 7.0);
+    // Threads change nothing.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let mut one = pool.install(|| scores(&fitted, &[&list(&long), &list(&long[..60])], NONE));
+    one.time(&[time(1.0, 6.0), time(2.0, 3.0)]);
+    assert!(one.measures == found.measures && one.course == found.course);
+}

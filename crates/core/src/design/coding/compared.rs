@@ -1,0 +1,92 @@
+//! Rows whose observed outcomes predictions can be compared with: those kept out of a fit, or of another table.
+
+use super::super::lump_levels::OTHER;
+use super::super::model_frame::{FrameReader, rows_with_values};
+use super::super::response::ResponseKind;
+use super::Coding;
+use crate::design::Columns;
+use crate::design::error::DesignError;
+
+/// Rows whose observed outcomes predictions can be compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedRows {
+    /// Rows of the table (0-based, ascending) that have a value in every column of the model, and in no category a level that
+    /// the fit did not have.
+    pub rows: Vec<u32>,
+    /// Weights of these rows, where the model has weights.
+    pub weights: Option<Vec<f64>>,
+    /// Missing values per column that has any; a row may count several times.
+    pub missing: Vec<(String, usize)>,
+    /// Columns with levels that the fit did not have: how many rows with values have one, and one of these levels.
+    pub unknown: Vec<(String, usize, String)>,
+}
+
+impl Coding {
+    /// The rows of `table`, or of those `among` its rows, that predictions with effects of groups can be compared with.
+    ///
+    /// # Errors
+    /// Columns that are not there, the outcome and weights among them; weights that no row can have.
+    pub fn compared_rows(
+        &self,
+        table: &dyn Columns,
+        among: Option<&[u32]>,
+    ) -> Result<ComparedRows, DesignError> {
+        let mut used = vec![among.is_none(); table.num_rows()];
+        for &row in among.unwrap_or_default() {
+            used[row as usize] = true;
+        }
+        let formula = &self.frame.formula;
+        let mut columns = self.columns(table, true)?;
+        let response = formula.response.as_ref();
+        let weights = response.and_then(|response| response.weights.as_deref());
+        let outcome = response.map(|response| response.column.as_str());
+        for name in outcome.into_iter().chain(weights) {
+            let col = table.index_of(name, "The formula")?;
+            if !columns.contains(&col) {
+                columns.push(col);
+            }
+        }
+        let (mut rows, missing) = rows_with_values(table, &columns, &used);
+        let mut unknown = Vec::new();
+        let known = self
+            .categories
+            .iter()
+            .map(|(factor, (levels, _))| (factor.column(), levels.clone()));
+        let mut known: Vec<(&str, Vec<String>)> = known.collect();
+        if let (ResponseKind::Binary { success, failure }, Some(outcome)) =
+            (&self.response, outcome)
+        {
+            known.push((outcome, vec![success.clone(), failure.clone()]));
+        }
+        for (name, levels) in known {
+            // Where rare levels were merged, one that the fit did not have is one of the others.
+            let is_merged = self.frame.top_levels.contains_key(name);
+            if is_merged && levels.iter().any(|it| it == OTHER) {
+                continue;
+            }
+            let labels = table.labels(table.index_of(name, "The formula")?);
+            let is_known: Vec<bool> = labels.levels.iter().map(|it| levels.contains(it)).collect();
+            let has = |row: &u32| is_known[labels.codes[*row as usize] as usize];
+            let Some(example) = rows.iter().find(|row| !has(row)) else {
+                continue;
+            };
+            let example = labels.levels[labels.codes[*example as usize] as usize].clone();
+            let before = rows.len();
+            rows.retain(has);
+            unknown.push((name.to_owned(), before - rows.len(), example));
+        }
+        let reader = FrameReader {
+            table,
+            frame: &self.frame,
+        };
+        let weights = weights.filter(|_| !rows.is_empty());
+        Ok(ComparedRows {
+            weights: weights
+                .map(|name| reader.weights(name, &rows))
+                .transpose()?,
+            rows,
+            missing,
+            unknown,
+        })
+    }
+}

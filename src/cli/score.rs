@@ -1,0 +1,180 @@
+//! `score`: how good the predictions of finished runs are for rows that they were not fitted to.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+
+use super::{Failure, output, progress, results};
+use ergodic_analysis::predict::Fitted;
+use ergodic_analysis::predict::scores::{ChainTime, Measure, PredictionScores, ScoresError};
+use ergodic_base::control::Control;
+use ergodic_base::numerals::{fixed, thousands};
+use ergodic_diagnostics::scores::Score;
+use ergodic_export::{Results, RunFolder, check_place, scores as files};
+
+/// Decimals of scores: the third of a log loss of a thousand rows is noise.
+const DECIMALS: usize = 4;
+
+/// `score`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct ScoreArgs {
+    /// Run folders; several stand in one table
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Data file with rows to score, coded as those of the run; the rows that the run held out if absent
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// Most draws used of each run, evenly spaced; all if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub draws: Option<u64>,
+    /// File for scores, courses and ROC curves as CSV
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Print JSON, with courses, curves and all rows, instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Scores and prints.
+pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.out {
+        check_place(path).map_err(Failure::request)?;
+    }
+    let scored = args.runs.iter().map(|path| run(path, args));
+    let scored = scored.collect::<Result<Vec<PredictionScores>, Failure>>()?;
+    let names = args.runs.iter().map(|path| path.display().to_string());
+    let runs: Vec<(String, &PredictionScores)> = names.zip(&scored).collect();
+    if let Some(path) = &args.out {
+        files::save(&runs, path).map_err(Failure::run)?;
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&files::to_json(&runs)).map_err(Failure::run)?;
+        output::json(&(text + "\n"));
+        return Ok(());
+    }
+    match runs.as_slice() {
+        [(name, scores)] => print(name, scores),
+        _ => print_all(&runs),
+    }
+    for (name, scores) in &runs {
+        for remark in scores.remarks() {
+            output::note(&format!("{name}: {remark}"));
+        }
+    }
+    Ok(())
+}
+
+/// Scores a run on a thread of its own, so that Ctrl-C ends the work.
+fn run(path: &Path, args: &ScoreArgs) -> Result<PredictionScores, Failure> {
+    let folder = RunFolder::open(path).map_err(Failure::request)?;
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let results = results::of_folder(&folder)?;
+    let most = args.draws.map_or(usize::MAX, |draws| draws as usize);
+    let control = Control::default();
+    let work = || -> Result<PredictionScores, ScoresError> {
+        let fitted = Fitted::open(&recipe, folder.path(), &control)?;
+        let table = args.data.as_deref();
+        let table = table.map(|path| fitted.read(path, &control)).transpose()?;
+        let (draws, weights) = results.usable();
+        let mut scores = fitted.scores(&draws, &weights, table.as_ref(), most, &control)?;
+        scores.time(&times(&results));
+        Ok(scores)
+    };
+    let tell = |done: Option<f64>| {
+        let rows = done.map(|done| format!("{:.0} % of rows scored", 100.0 * done));
+        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
+    };
+    progress::work("scores", &control, work, tell, |error, interrupted| {
+        if interrupted {
+            Failure::interrupted(error.to_string())
+        } else {
+            Failure::request(error)
+        }
+    })
+}
+
+/// What the chains of a run took.
+fn times(results: &Results) -> Vec<ChainTime> {
+    let chains = results
+        .manifest
+        .iter()
+        .flat_map(|manifest| &manifest.chains);
+    let time = chains.map(|chain| ChainTime {
+        warmup: chain.warmup_secs,
+        draws: chain.draw_secs,
+    });
+    time.collect()
+}
+
+fn se(score: Score) -> String {
+    score
+        .se
+        .map_or_else(|| "-".to_owned(), |se| fixed(se, DECIMALS))
+}
+
+/// One run, a line per score.
+fn print(name: &str, scores: &PredictionScores) {
+    output::result(&format!(
+        "{name}: {} rows scored, {} draws\n",
+        thousands(scores.rows.len() as u64),
+        thousands(scores.draws.0 as u64)
+    ));
+    let rows: Vec<Vec<String>> = (scores.measures.iter())
+        .map(|(measure, score)| {
+            vec![
+                measure.name().to_owned(),
+                fixed(score.value, DECIMALS),
+                se(*score),
+            ]
+        })
+        .collect();
+    output::result(&output::table(&["", "score", "SE"], &rows));
+    for (measure, _) in &scores.measures {
+        output::note(&format!("{}: {}", measure.name(), measure.about()));
+    }
+}
+
+/// Several runs, a line each, with what all of them have; where they score the same rows, by how much each falls behind the best.
+fn print_all(runs: &[(String, &PredictionScores)]) {
+    let (_, first) = &runs[0];
+    let of_all = |measure: &Measure| runs.iter().all(|(_, it)| it.score(*measure).is_some());
+    let measures: Vec<Measure> = (first.measures.iter())
+        .map(|(measure, _)| *measure)
+        .filter(of_all)
+        .collect();
+    let comparable = runs.iter().all(|(_, it)| it.has_the_rows_of(first));
+    let lpd =
+        |scores: &PredictionScores| scores.score(Measure::Lpd).map_or(f64::NAN, |it| it.value);
+    let best = runs
+        .iter()
+        .max_by(|(_, a), (_, b)| lpd(a).total_cmp(&lpd(b)));
+    let best = best.map(|(_, scores)| *scores).filter(|_| comparable);
+    let mut header = vec!["run", "rows"];
+    for measure in &measures {
+        header.extend([measure.name(), "SE"]);
+    }
+    if best.is_some() {
+        header.extend(["behind the best", "SE"]);
+    }
+    let rows: Vec<Vec<String>> = (runs.iter())
+        .map(|(name, scores)| {
+            let mut cells = vec![name.clone(), thousands(scores.rows.len() as u64)];
+            let found = measures.iter().filter_map(|it| scores.score(*it));
+            for score in found.chain(best.map(|best| best.difference(scores))) {
+                cells.extend([fixed(score.value, DECIMALS), se(score)]);
+            }
+            cells
+        })
+        .collect();
+    output::result(&output::table(&header, &rows));
+    match comparable {
+        true => output::note(
+            "behind the best: by how much the log density is lower than the highest, row by row, with the standard error of that",
+        ),
+        false => output::note(
+            "The runs are scored by different rows, so these numbers do not compare them; hold out the same rows in all, or name a \
+             table with --data",
+        ),
+    }
+}

@@ -19,6 +19,7 @@ pub mod examples;
 pub mod extras;
 pub mod fixes;
 mod from_draws;
+pub mod held_out;
 pub mod likelihood;
 mod naming;
 mod opening;

@@ -56,6 +56,7 @@ impl Case {
             merged: Vec::new(),
             rows_total: n,
             rows_used: n,
+            held_out: 0,
             dropped: Vec::new(),
             groups: Vec::new(),
             group_terms: Vec::new(),

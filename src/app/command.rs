@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::preferences::{Depth, Theme};
 use super::reporting::Picture;
 use super::tasks::Pick;
+use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_analysis::recipe::Scale;
 use ergodic_base::settings::Value;
@@ -108,6 +109,8 @@ pub enum Command {
     SetScale(Scale),
     /// Stores rows in this precision.
     SetStorage(Storage),
+    /// Choose which rows are kept out of the fit.
+    SetHoldOut(Option<HoldOut>),
     /// Set the prior of a class or parameter, or go back to the default.
     SetPrior(String, Option<String>),
     /// Look at what a prior being typed expects, by class or parameter, or no longer.
@@ -200,6 +203,10 @@ pub enum Command {
     Replicate(u64),
     /// Stop doing that.
     CancelReplicate(u64),
+    /// Score the predictions of the rows that a run holds out.
+    ScoreHeldOut(u64),
+    /// Stop doing that.
+    CancelScoreHeldOut(u64),
     /// Ask where to export the predictions of a run.
     PickExportPredictions(u64),
     /// Export the predictions of a run.

@@ -26,6 +26,7 @@ pub(super) enum DocumentChange {
     Standardize(bool),
     Scale(ergodic_analysis::recipe::Scale),
     Storage(ergodic_core::models::Storage),
+    HoldOut(Option<ergodic_analysis::hold_out::HoldOut>),
     Prior(String, Option<String>),
     Template(String),
     ModelSetting(String, Option<ergodic_base::settings::Value>),
@@ -53,6 +54,7 @@ impl DocumentChange {
             Command::SetStandardize(on) => Self::Standardize(on),
             Command::SetScale(scale) => Self::Scale(scale),
             Command::SetStorage(storage) => Self::Storage(storage),
+            Command::SetHoldOut(rows) => Self::HoldOut(rows),
             Command::SetPrior(key, text) => Self::Prior(key, text),
             Command::SetTemplate(id) => Self::Template(id),
             Command::SetModelSetting(key, value) => Self::ModelSetting(key, value),
@@ -191,6 +193,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
         DocumentChange::Standardize(on) => recipe.model.standardize = on,
         DocumentChange::Scale(scale) => recipe.report.scale = scale,
         DocumentChange::Storage(storage) => recipe.data.storage = storage,
+        DocumentChange::HoldOut(rows) => recipe.model.hold_out = rows,
         DocumentChange::Prior(key, Some(text)) => {
             recipe.priors.insert(key, text);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::answering::Answered;
 use super::comparing_runs::Compared;
 use super::from_draws::draws_of;
+use super::held_out::HeldOutScores;
 use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::likelihood::LikelihoodFit;
@@ -112,6 +113,8 @@ pub struct RunEntry {
     pub scores: Task<Arc<CrossValidation>>,
     /// How it compares with another run.
     pub compared: Task<Arc<Compared>>,
+    /// How good its predictions are of the rows that it holds out.
+    pub held_out: Task<Arc<HeldOutScores>>,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
@@ -180,6 +183,7 @@ impl RunEntry {
             predicts_with_groups: true,
             answered: Task::default(),
             replicated: Task::default(),
+            held_out: Task::default(),
             fitting: Task::default(),
             prior_sensitivity: Task::default(),
             extras: Task::default(),

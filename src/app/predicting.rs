@@ -60,6 +60,7 @@ pub(super) fn cancel_hidden(state: &mut AppState) {
             entry.predicted.cancel();
             entry.answered.cancel();
             entry.replicated.cancel();
+            entry.held_out.cancel();
         }
     }
 }

@@ -17,9 +17,9 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
-    answering, calibrating, comparing, comparing_runs, examples, extras, likelihood, naming,
-    picking, predicting, prior_preview, prior_sensitivity, recalling, removing, replicating,
-    reporting, resuming, scoring, trials,
+    answering, calibrating, comparing, comparing_runs, examples, extras, held_out, likelihood,
+    naming, picking, predicting, prior_preview, prior_sensitivity, recalling, removing,
+    replicating, reporting, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -130,6 +130,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelReplicate(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.replicated.cancel();
+            }
+        }
+        Command::ScoreHeldOut(id) => held_out::score(state, id, fx),
+        Command::CancelScoreHeldOut(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.held_out.cancel();
             }
         }
         Command::PickExportPredictions(id) => {

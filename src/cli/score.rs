@@ -1,14 +1,18 @@
 //! `score`: how good the predictions of finished runs are for rows that they were not fitted to.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 
-use super::{Failure, output, progress, results};
+use super::{Failure, fit, output, progress, results};
+use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::scores::{ChainTime, Measure, PredictionScores, ScoresError};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
+use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 use ergodic_export::{Results, RunFolder, check_place, scores as files};
 
@@ -25,6 +29,10 @@ pub struct ScoreArgs {
     /// Data file with rows to score, coded as those of the run; the rows that the run held out if absent
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Fit each run again without each of so many parts of its rows, drawn at random, and score every row by the fit that does not
+    /// know it: cross-validation without approximation
+    #[arg(long, value_name = "K", conflicts_with = "data", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub folds: Option<u32>,
     /// Most draws used of each run, evenly spaced; all if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub draws: Option<u64>,
@@ -41,7 +49,12 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         check_place(path).map_err(Failure::request)?;
     }
-    let scored = args.runs.iter().map(|path| run(path, args));
+    // One handler for all runs.
+    let folds = args.folds.map(|folds| (folds, fit::interrupt_flag()));
+    let scored = args.runs.iter().map(|path| match &folds {
+        Some((folds, interrupted)) => refits(path, *folds, args, interrupted),
+        None => run(path, args),
+    });
     let scored = scored.collect::<Result<Vec<PredictionScores>, Failure>>()?;
     let names = args.runs.iter().map(|path| path.display().to_string());
     let runs: Vec<(String, &PredictionScores)> = names.zip(&scored).collect();
@@ -54,7 +67,7 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
         return Ok(());
     }
     match runs.as_slice() {
-        [(name, scores)] => print(name, scores),
+        [(name, scores)] => print(name, scores, args.folds),
         _ => print_all(&runs),
     }
     for (name, scores) in &runs {
@@ -70,7 +83,7 @@ fn run(path: &Path, args: &ScoreArgs) -> Result<PredictionScores, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
     let recipe = folder.recipe().map_err(Failure::request)?;
     let results = results::of_folder(&folder)?;
-    let most = args.draws.map_or(usize::MAX, |draws| draws as usize);
+    let most = most_draws(args);
     let control = Control::default();
     let work = || -> Result<PredictionScores, ScoresError> {
         let fitted = Fitted::open(&recipe, folder.path(), &control)?;
@@ -94,6 +107,51 @@ fn run(path: &Path, args: &ScoreArgs) -> Result<PredictionScores, Failure> {
     })
 }
 
+/// Fits a run again without each of `folds` parts of its rows, and scores each part by the fit that does not know it.
+fn refits(
+    path: &Path,
+    folds: u32,
+    args: &ScoreArgs,
+    interrupted: &AtomicBool,
+) -> Result<PredictionScores, Failure> {
+    let folder = RunFolder::open(path).map_err(Failure::request)?;
+    let mut recipe = folder.recipe().map_err(Failure::request)?;
+    if recipe.model.hold_out.is_some() {
+        return Err(Failure::request(format!(
+            "The run keeps rows out of its fit already, and folds are parts of all rows; leave out --folds, or name a run of all rows: {}",
+            path.display()
+        )));
+    }
+    let mut parts = Vec::new();
+    for number in 1..=folds {
+        recipe.model.hold_out = Some(HoldOut::Part { number, of: folds });
+        output::note(&format!("{}: part {number} of {folds}", path.display()));
+        let job = Arc::new(fit::prepare_quietly(&recipe, folder.path(), None)?);
+        let (run, _) = fit::watch(&job, None, None, interrupted)?;
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted(
+                "Interrupted; cross-validation keeps nothing",
+            ));
+        }
+        let report = run.report();
+        if report.verdict != Verdict::Good {
+            output::note(&format!("note: part {number}: {}", report.sentence));
+        }
+        let results = Results::of(&job, &run.view(), &report);
+        let (draws, weights) = results.usable();
+        let fitted = Fitted::of(&job).map_err(Failure::request)?;
+        let control = Control::default();
+        let most = most_draws(args);
+        let scores = fitted.scores(&draws, &weights, None, most, &control);
+        parts.push(scores.map_err(Failure::request)?);
+    }
+    PredictionScores::joined(parts).ok_or_else(|| Failure::request("There are no parts to score"))
+}
+
+fn most_draws(args: &ScoreArgs) -> usize {
+    args.draws.map_or(usize::MAX, |draws| draws as usize)
+}
+
 /// What the chains of a run took.
 fn times(results: &Results) -> Vec<ChainTime> {
     let chains = results
@@ -114,13 +172,13 @@ fn se(score: Score) -> String {
 }
 
 /// One run, a line per score.
-fn print(name: &str, scores: &PredictionScores) {
+fn print(name: &str, scores: &PredictionScores, folds: Option<u32>) {
     output::result(&format!(
         "{name}: {} rows scored, {} draws\n",
         thousands(scores.rows.len() as u64),
         thousands(scores.draws.0 as u64)
     ));
-    let rows: Vec<Vec<String>> = (scores.measures.iter())
+    let mut rows: Vec<Vec<String>> = (scores.measures.iter())
         .map(|(measure, score)| {
             vec![
                 measure.name().to_owned(),
@@ -129,7 +187,18 @@ fn print(name: &str, scores: &PredictionScores) {
             ]
         })
         .collect();
+    if folds.is_some() {
+        let elpd = scores.elpd();
+        rows.push(vec![
+            "elpd_kfold".to_owned(),
+            fixed(elpd.estimate, 1),
+            fixed(elpd.se, 1),
+        ]);
+    }
     output::result(&output::table(&["", "score", "SE"], &rows));
+    if folds.is_some() {
+        output::note("elpd_kfold: sum of the log densities, to compare with elpd_loo");
+    }
     for (measure, _) in &scores.measures {
         output::note(&format!("{}: {}", measure.name(), measure.about()));
     }

@@ -43,10 +43,13 @@ pub struct Manifest {
     pub data_source: String,
     /// SHA-256 of the data.
     pub data_fingerprint: String,
-    /// Rows in the data and rows used.
+    /// Rows in the data that are not held out.
     pub rows_total: usize,
     /// Rows used.
     pub rows_used: usize,
+    /// Rows kept out of the fit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows_held_out: usize,
     /// Response and its success level.
     pub response: String,
     /// Success level, if the response has levels.
@@ -94,6 +97,10 @@ pub struct ChainManifest {
     pub failure: Option<String>,
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 impl Manifest {
     /// The manifest of a run.
     pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
@@ -122,6 +129,7 @@ impl Manifest {
             data_fingerprint: job.table.fingerprint().to_owned(),
             rows_total: job.design.rows_total,
             rows_used: job.design.rows_used,
+            rows_held_out: job.design.held_out,
             response: job.design.response.name.clone(),
             success: job.design.response.success().map(str::to_owned),
             reference_levels: job.design.reference_levels.clone(),

@@ -129,6 +129,7 @@ fn run(name: &str, scores: &PredictionScores) -> Json {
         "draws_used": scores.draws.0,
         "draws": scores.draws.1,
         "intervals": INTERVALS,
+        "elpd": { "estimate": scores.elpd().estimate, "se": scores.elpd().se },
         "scores": measures.collect::<serde_json::Map<String, Json>>(),
         "course": course.collect::<Vec<Json>>(),
         "roc": roc,

@@ -26,6 +26,7 @@ mod energy;
 mod export_menu;
 mod folding;
 mod group_head;
+mod held_out;
 mod info;
 mod layout;
 mod lesson;
@@ -68,6 +69,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),
     PaneEntry::of::<loo::LooView>(),
     PaneEntry::of::<compare::CompareView>(),
+    PaneEntry::of::<held_out::HeldOutView>(),
     PaneEntry::of::<summary::Summary>(),
     PaneEntry::of::<panes::Density>(),
     PaneEntry::of::<effects::Groups>(),

@@ -13,6 +13,7 @@ use ergodic_core::samplers;
 mod calibration;
 mod cards;
 pub(in crate::ui::panels) mod form;
+mod hold_out;
 mod likelihood;
 mod mode;
 mod run_control;
@@ -81,6 +82,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         if state.preferences.depth == Depth::Verdict {
                             return;
                         }
+                        hold_out::hold_out_ui(ui, state, recipe, out);
                         ui.add_space(t.space.x2);
                         match samplers::find(&recipe.sampler.id) {
                             Some(entry) => {

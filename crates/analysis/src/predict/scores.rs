@@ -29,6 +29,7 @@ use ergodic_core::design::columns::plural;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_core::design::{Columns as _, DesignError};
 use ergodic_data::table::Table;
+use ergodic_diagnostics::loo::Total;
 use ergodic_diagnostics::scores::{Roc, Score, brier, roc};
 
 /// Probabilities of the intervals whose coverage is told.
@@ -250,6 +251,63 @@ impl PredictionScores {
         all.find(|(it, _)| *it == measure).map(|(_, score)| *score)
     }
 
+    /// The sum of the log densities, each as often as its row weighs, with the standard error of a sum of independent rows. Over all
+    /// rows of a fit, each scored by a fit without it, this is the expected log predictive density of cross-validation.
+    pub fn elpd(&self) -> Total {
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        Total::of(
+            self.rows
+                .iter()
+                .enumerate()
+                .map(|(i, row)| weight(i) * row.lpd),
+        )
+    }
+
+    /// All rows of `parts`, which share none and are of one table, as if they had been scored together; `None` of no parts. There is no
+    /// course, for the parts are those of different fits.
+    pub fn joined(parts: Vec<Self>) -> Option<Self> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next()?;
+        all.course.clear();
+        for part in parts {
+            all.rows_total += part.rows_total;
+            all.rows.extend(part.rows);
+            all.draws = (all.draws.0 + part.draws.0, all.draws.1 + part.draws.1);
+            all.weighted |= part.weighted;
+            if let (Some(all), Some(part)) = (&mut all.weights, part.weights) {
+                all.extend(part);
+            }
+            let add = |all: &mut Vec<(String, usize)>, name: String, count: usize| match all
+                .iter_mut()
+                .find(|(known, _)| *known == name)
+            {
+                Some((_, total)) => *total += count,
+                None => all.push((name, count)),
+            };
+            for (name, count) in part.compared.missing {
+                add(&mut all.compared.missing, name, count);
+            }
+            for (name, count) in part.new_groups {
+                add(&mut all.new_groups, name, count);
+            }
+            for (name, count, level) in part.compared.unknown {
+                let unknown = &mut all.compared.unknown;
+                match unknown.iter_mut().find(|(known, ..)| *known == name) {
+                    Some((_, total, _)) => *total += count,
+                    None => unknown.push((name, count, level)),
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..all.rows.len()).collect();
+        order.sort_unstable_by_key(|&i| all.rows[i].row);
+        let rows = std::mem::take(&mut all.rows);
+        all.rows = order.iter().map(|&i| rows[i]).collect();
+        let weights = all.weights.take();
+        all.weights = weights.map(|weights| order.iter().map(|&i| weights[i]).collect());
+        (all.measures, all.roc) = measures(&all.response, &all.rows, all.weights.as_deref());
+        Some(all)
+    }
+
     /// Whether the outcome has two values, so that the log density is a log probability.
     pub fn is_binary(&self) -> bool {
         matches!(self.response.kind, ResponseKind::Binary { .. })
@@ -328,9 +386,9 @@ struct Part {
 }
 
 impl Fitted {
-    /// Whether rows were kept out of the fit.
-    pub fn holds_out(&self) -> bool {
-        !self.held_out.is_empty()
+    /// How many rows were kept out of the fit.
+    pub fn num_held_out(&self) -> usize {
+        self.held_out.len()
     }
 
     /// Scores the predictions of the rows held out, or of `new`, from `draws` of reported quantities (one list per chain) with

@@ -338,6 +338,13 @@ fn data(page: &mut Page, report: &Report) {
         ("Source", code(&manifest.data_source)),
         ("Rows", count(manifest.rows_total)),
         ("Rows used", count(manifest.rows_used)),
+        (
+            "Rows held out",
+            match manifest.rows_held_out {
+                0 => String::new(),
+                rows => count(rows),
+            },
+        ),
         ("Rows left out", left_out),
         (
             "Columns",

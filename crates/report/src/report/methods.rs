@@ -32,6 +32,10 @@ pub fn paragraph(report: &Report) -> Vec<Part> {
             lower_first(&report.template())
         )),
         Part::Name(manifest.data_source.clone()),
+        words(match manifest.rows_held_out {
+            0 => String::new(),
+            rows => format!(", {} further rows being held out,", thousands(rows as u64)),
+        }),
         words(format!(" with {}. ", program(report))),
     ]);
     paragraph.extend(parts(&sampling(report)));

@@ -333,3 +333,28 @@ fn rows_are_stored_in_single_precision_where_everything_is_shown() {
     let document = harness.state().session.state.document.as_ref().unwrap();
     assert_eq!(document.recipe.data.storage, Storage::F32);
 }
+
+#[test]
+fn rows_are_held_out_by_share_or_by_column() {
+    use ergodic_analysis::hold_out::HoldOut;
+    let mut harness = page(Session::with_draft("churn"));
+    let held = |harness: &Harness<'_, Shown<SamplerView>>| {
+        let document = harness.state().session.state.document.as_ref();
+        document.unwrap().recipe.model.hold_out.clone()
+    };
+    assert_eq!(held(&harness), None);
+    harness.get_by_label("A share").click_accesskit();
+    harness.run_steps(3);
+    assert_eq!(held(&harness), Some(HoldOut::Share(0.2)));
+    harness.get_by_label("By a column").click_accesskit();
+    harness.run_steps(3);
+    // The last column with few values that is not the outcome.
+    let plan = HoldOut::Where {
+        column: "plan".to_owned(),
+        value: "pro".to_owned(),
+    };
+    assert_eq!(held(&harness), Some(plan));
+    harness.get_by_label("No rows").click_accesskit();
+    harness.run_steps(3);
+    assert_eq!(held(&harness), None);
+}

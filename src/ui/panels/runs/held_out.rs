@@ -1,0 +1,340 @@
+//! How good a finished run's predictions are of the rows that it holds out.
+
+use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
+
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
+use crate::app::Command;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::axes::{self, Axes};
+use crate::ui::plots::data_table::{PlotData, data_table_ui};
+use crate::ui::plots::legend::{Sign, legend_line};
+use crate::ui::plots::marks::{self, Marks};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
+use crate::ui::widgets::{self, Segments, number, progress, verdict_icon};
+use ergodic_analysis::predict::scores::{Measure, PredictionScores};
+use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::scores::Score;
+
+/// Height of a picture with its axes.
+const PICTURE: f32 = 240.0;
+/// Decimals of scores.
+const DECIMALS: i32 = 4;
+
+/// Scores of rows held out.
+#[derive(Default)]
+pub(super) struct HeldOutView {
+    by_seconds: bool,
+}
+
+impl Pane for HeldOutView {
+    const ID: &'static str = "held-out";
+    const TITLE: &'static str = "Scores";
+    const ICON: char = icons::CHART_LINE;
+    const ABOUT: &'static str = "How well rows are predicted that the fit does not know";
+    const HOME: Home = Home::Above;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        if of.entry.holds_out() && of.entry.can_predict() {
+            Ok(())
+        } else {
+            Err(
+                "The run holds no rows out to score it by; choose some under Rows held out on the sampler page, and run it again",
+            )
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        held_out_pane(ui, of, self, out);
+    }
+
+    fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
+        if of.entry.held_out.working().is_some() {
+            out.send(Command::CancelScoreHeldOut(of.entry.id));
+        }
+    }
+}
+
+/// Shows the pane; what it shows is made in the background as long as it is in front.
+fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &mut Outbox) {
+    let entry = of.entry;
+    if entry.is_active() {
+        let text = "Scores of the rows held out appear here when the run has ended";
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+    } else if let Some(done) = entry.held_out_scores() {
+        ScrollArea::vertical()
+            .id_salt(("held out", entry.id))
+            .auto_shrink([false, false])
+            .show(ui, |ui| done_ui(ui, of, &done.scores, view));
+    } else if let Some(why) = entry.held_out.refusal() {
+        if widgets::empty_state(ui, HeldOutView::ICON, why, Some("Try again")) {
+            out.send(Command::ScoreHeldOut(entry.id));
+        }
+    } else if let Some(going) = entry.held_out.working() {
+        let size = vec2(ui.available_width(), tokens().size.row_table);
+        let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
+        let share = going.fraction().unwrap_or(0.0);
+        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else {
+        out.send(Command::ScoreHeldOut(entry.id));
+    }
+}
+
+fn done_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, view: &mut HeldOutView) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x1;
+        widgets::heading(
+            ui,
+            &format!(
+                "How well {} rows are predicted that the fit does not know",
+                number::integer(scores.rows.len() as u64)
+            ),
+        );
+        if of.report.verdict == Verdict::Bad {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x1;
+                verdict_icon(ui, VerdictKind::Bad);
+                let text = "The draws of this run are not usable, so neither are these scores";
+                widgets::sentence(ui, text, Text::Number);
+            });
+        }
+        for remark in scores.remarks() {
+            widgets::hint(ui, &remark);
+        }
+        ui.add_space(t.space.x2);
+        measures_ui(ui, &scores.measures);
+    });
+    if let Some(roc) = &scores.roc {
+        let points = roc.points.iter();
+        let points = points.map(|it| [it.false_positives, it.true_positives]);
+        Curve {
+            name: "ROC curve",
+            titles: ["share of no called yes", "share of yes called yes"],
+            points: points.collect(),
+            guess: Some([[0.0, 0.0], [1.0, 1.0]]),
+        }
+        .show(ui);
+    }
+    course_ui(ui, scores, view);
+}
+
+fn measures_ui(ui: &mut Ui, measures: &[(Measure, Score)]) {
+    Table::new("held out scores", "Scores of rows held out", measures.len())
+        .whole()
+        .column(Column::names(ui, "", measures.len(), |k| {
+            measures[k].0.name()
+        }))
+        .column(Column::number("score", 84.0, |k| {
+            Cell::number(number::fixed(measures[k].1.value, DECIMALS), Tone::Primary)
+        }))
+        .column(Column::number("se", 68.0, |k| {
+            let se = measures[k].1.se;
+            let text = se.map_or_else(
+                || number::NOT_AVAILABLE.to_owned(),
+                |se| number::fixed(se, DECIMALS),
+            );
+            Cell::number(text, Tone::Secondary)
+        }))
+        .gap(tokens().space.x3)
+        .column(
+            Column::new("", 240.0, |k| {
+                Cell::text(measures[k].0.about(), Tone::Faint)
+            })
+            .fills(),
+        )
+        .show(ui);
+}
+
+/// How the log loss, or the log density, came to be what it is.
+fn course_ui(ui: &mut Ui, scores: &PredictionScores, view: &mut HeldOutView) {
+    let t = tokens();
+    let timed = scores.course.iter().all(|point| point.seconds.is_some());
+    let by_seconds = timed && view.by_seconds;
+    let inset = Margin::symmetric(t.space.x4 as i8, 0);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x1;
+        ui.add_space(t.space.x2);
+        if timed {
+            Segments::new("Along what", &mut view.by_seconds)
+                .option(false, "Draws")
+                .option(true, "Seconds")
+                .show(ui);
+        }
+        let text = "By the average over all draws made until then, of all chains";
+        widgets::hint(ui, text);
+    });
+    // Of yes and no it is known as a loss.
+    let (what, sign) = match scores.is_binary() {
+        true => ("log loss", -1.0),
+        false => ("log density", 1.0),
+    };
+    let (x_title, name) = match by_seconds {
+        true => (
+            "seconds, warm-up included",
+            format!("Course of the {what} by seconds"),
+        ),
+        false => (
+            "draws of each chain",
+            format!("Course of the {what} by draws"),
+        ),
+    };
+    let points = scores.course.iter().map(|point| {
+        let x = match (by_seconds, point.seconds) {
+            (true, Some(seconds)) => seconds,
+            _ => point.draws as f64,
+        };
+        [x, sign * point.lpd]
+    });
+    Curve {
+        name: &name,
+        titles: [x_title, what],
+        points: points.collect(),
+        guess: None,
+    }
+    .show(ui);
+}
+
+/// A line through points, beside what guesses would give.
+struct Curve<'a> {
+    name: &'a str,
+    /// Of x and y.
+    titles: [&'a str; 2],
+    points: Vec<[f64; 2]>,
+    guess: Option<[[f64; 2]; 2]>,
+}
+
+impl Curve<'_> {
+    fn show(self, ui: &mut Ui) {
+        let t = tokens();
+        let p = Palette::of(ui);
+        let all = || self.points.iter().chain(self.guess.iter().flatten());
+        let x = axes::range(all().map(|point| point[0]), 0.02);
+        let y = axes::range(all().map(|point| point[1]), 0.05);
+        let [x_title, y_title] = self.titles;
+        let mut axes = Axes {
+            x_title,
+            y_title,
+            ..Axes::new(ui.make_persistent_id(self.name), self.name, x, y)
+        };
+        axes.title_line = true;
+        let line = Stroke::new(t.stroke.curve_pooled, p.posterior);
+        let guesses = Stroke::new(t.stroke.threshold, p.threshold);
+        let mut signs = vec![(Sign::Line(line, &[]), y_title)];
+        if self.guess.is_some() {
+            signs.push((Sign::Line(guesses, &t.dash.prior), "guesses"));
+        }
+        legend_line(ui, &signs);
+        let drawn = self.points.clone();
+        let guess = self.guess;
+        let shown = axes::show(ui, p, &axes, PICTURE, move |plot| {
+            plot.add(Marks::new(move |_ui, transform, shapes| {
+                if let Some(ends) = &guess {
+                    let dash = &t.dash.prior;
+                    marks::curve(ends, guesses, dash, f64::INFINITY, transform, shapes);
+                }
+                marks::curve(&drawn, line, &[], f64::INFINITY, transform, shapes);
+            }));
+        });
+        data_table_ui(ui, &shown.response, self.name, || {
+            PlotData::new(self.titles, self.points.len(), |row, column| {
+                self.points[row][column]
+            })
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::accesskit::Role;
+    use eframe::egui::vec2;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::ui::panels::runs::{RunsView, runs_ui};
+    use crate::ui::testing::{Shown, page_harness, press_t_over};
+    use ergodic_analysis::hold_out::HoldOut;
+    use ergodic_core::engine::run_section::RunSection;
+
+    fn session(template: &str, formula: &str, hold_out: Option<HoldOut>) -> Session {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetFormula(formula.to_owned()));
+        session.send(Command::SetTemplate(template.to_owned()));
+        session.send(Command::SetHoldOut(hold_out));
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(100),
+            draws: 100,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        session
+    }
+
+    /// The page with the pane in front, high enough for its pictures, after a run that holds a fifth of the rows out.
+    fn page(template: &str, formula: &str) -> Harness<'static, Shown<RunsView>> {
+        let session = session(template, formula, Some(HoldOut::Share(0.2)));
+        let mut harness = page_harness(session, runs_ui);
+        harness.set_size(vec2(1280.0, 1800.0));
+        harness.run_steps(3);
+        harness.get_by_role_and_label(Role::Tab, "Scores").click();
+        harness.run_steps(4);
+        harness
+    }
+
+    fn says(harness: &Harness<'_, Shown<RunsView>>, text: &str) -> bool {
+        harness.query_all_by_label_contains(text).next().is_some()
+    }
+
+    #[test]
+    fn yes_or_no_has_its_curve_and_its_log_loss() {
+        let mut harness = page("logistic", "churned ~ age + plan");
+        assert!(says(&harness, "How well 200 rows are predicted"));
+        for name in ["log loss", "Brier score", "AUC", "error rate"] {
+            harness.get_by_role_and_label(Role::Cell, name);
+        }
+        press_t_over(&mut harness, "ROC curve");
+        harness.get_by_role_and_label(Role::ColumnHeader, "share of yes called yes");
+        assert!(says(&harness, "Course of the log loss by draws"));
+        harness
+            .get_by_role_and_label(Role::RadioButton, "Seconds")
+            .click();
+        harness.run_steps(3);
+        assert!(says(&harness, "Course of the log loss by seconds"));
+        let sent = harness.state().sent.iter();
+        let asked = sent.filter(|command| matches!(command, Command::ScoreHeldOut(_)));
+        assert_eq!(asked.count(), 1);
+    }
+
+    #[test]
+    fn numbers_have_errors_and_coverage() {
+        let harness = page("linear", "age ~ plan");
+        for name in ["log density", "RMSE", "MAE"] {
+            harness.get_by_role_and_label(Role::Cell, name);
+        }
+        assert!(says(&harness, "share of outcomes inside their 90"));
+        assert!(says(&harness, "Course of the log density by draws"));
+        assert!(!says(&harness, "ROC curve"));
+    }
+
+    #[test]
+    fn a_run_of_all_rows_has_no_scores() {
+        let session = session("logistic", "churned ~ age", None);
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        assert!(
+            harness
+                .query_by_role_and_label(Role::Tab, "Scores")
+                .is_none()
+        );
+    }
+}

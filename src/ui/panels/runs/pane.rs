@@ -224,6 +224,6 @@ mod tests {
                 harness.get_by_label("This model has no effects that vary by group");
             }
         }
-        assert_eq!(away, ["clusters", "likelihood", "groups"]);
+        assert_eq!(away, ["clusters", "likelihood", "held-out", "groups"]);
     }
 }

@@ -128,7 +128,7 @@ fn what_is_drawn_replays_with_another_seed_of_the_run() {
     // The column that says which rows explains nothing, unless it is asked to.
     let terms = |formula: &str, hold_out: &str| -> String {
         let job = prepared(&all, ("linear", formula), "nuts", Some(hold_out));
-        job.recipe.model.formula.clone()
+        job.recipe.model.formula
     };
     assert_eq!(terms("y ~ .", "g=g4"), "y ~ line + split + x + f + k + b");
     assert_eq!(terms("y ~ x + g", "g=g4"), "y ~ x + g");

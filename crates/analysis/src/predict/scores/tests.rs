@@ -45,7 +45,7 @@ fn line(i: usize) -> String {
         i * 3 % 5,
         ["no", "yes"][(i * i + i / 3) % 3 % 2],
         1 + i % 3,
-        if i % 4 == 0 { "test" } else { "train" }
+        if i.is_multiple_of(4) { "test" } else { "train" }
     )
 }
 

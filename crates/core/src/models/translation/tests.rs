@@ -39,6 +39,7 @@ fn described(
         categorical: Default::default(),
         standardize,
         shuffle_seed: 1,
+        held_out: Vec::new(),
     };
     let (design, _) = Design::build(&table, &frame).unwrap();
     let options = ModelOptions {

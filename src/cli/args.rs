@@ -274,7 +274,7 @@ pub struct EstimateArgs {
     /// Model formula with group terms, such as 'y ~ x + (1 + x | group)'
     #[arg(long)]
     pub formula: Option<String>,
-    /// gaussian, bernoulli, binomial, poisson, negative_binomial or gamma; the recipe's, or gaussian, if absent
+    /// gaussian, bernoulli, binomial, poisson, negative_binomial, gamma, lognormal, weibull or beta; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
     /// profile, em or squarem for gaussian outcomes, laplace, aghq or mcem for others; auto: profile or laplace

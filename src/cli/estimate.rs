@@ -168,8 +168,9 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
     text.push_str(&fixed_table(fit));
     text.push('\n');
     text.push_str(&variance_table(fit));
-    if let Some(shape) = fit.shape {
-        text.push_str(&format!("shape {}\n", significant(shape)));
+    // The table has the residual of a Gaussian outcome.
+    if let (None, Some((name, value))) = (fit.sigma, fit.parameter()) {
+        text.push_str(&format!("{name} {}\n", significant(value)));
     }
     if let Some(sentence) = fit.monte_carlo_sentence() {
         text.push_str(&format!("{sentence}\n"));

@@ -163,8 +163,12 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
             &["y ~ x1 + (1 + x1 | g)", "k | trials(5) ~ x1 + (1 | g)"]
         }
         ResponseUse::Number if entry.group == GROUPS => {
-            // The second for families of positive numbers.
-            &["x1 ~ x2 + (1 + x2 | g)", "x2 ~ x1 + (1 | g)"]
+            // The second for families of positive numbers, the third for those of shares.
+            &[
+                "x1 ~ x2 + (1 + x2 | g)",
+                "x2 ~ x1 + (1 | g)",
+                "s ~ x1 + (1 | g)",
+            ]
         }
         ResponseUse::Count if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
         ResponseUse::Outcome => &["y ~ x1 + x2"],
@@ -196,10 +200,10 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
     Err(refused)
 }
 
-/// A yes-no column, two numbers, categories, counts below 5 and groups.
+/// A yes-no column, two numbers, categories, counts below 5, groups and shares.
 fn built_in_data() -> String {
     let mut rng = stream(1, 0, Purpose::Data);
-    let mut text = "y,x1,x2,c,k,g\n".to_owned();
+    let mut text = "y,x1,x2,c,k,g,s\n".to_owned();
     for i in 0..BUILT_IN_ROWS {
         let x1: f64 = rng.random_range(-2.0..2.0);
         let x2: f64 = rng.random_range(0.0..10.0);
@@ -207,7 +211,12 @@ fn built_in_data() -> String {
             if i % 2 == 0 { "no" } else { "yes" },
             ["red", "green", "blue"][i % 3],
         );
-        text.push_str(&format!("{y},{x1:.3},{x2:.2},{c},{},g{}\n", i % 5, i % 6));
+        let share = 0.05 + 0.05 * (i * 7 % 19) as f64;
+        text.push_str(&format!(
+            "{y},{x1:.3},{x2:.2},{c},{},g{},{share:.2}\n",
+            i % 5,
+            i % 6
+        ));
     }
     text
 }

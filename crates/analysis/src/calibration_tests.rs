@@ -144,6 +144,18 @@ cases! {
         "model.family=gamma", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
         "priors.shape=lognormal(1, 0.5)"
     ];
+    mixed_lognormal: "mixed" [
+        "model.family=lognormal", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
+        "priors.sigma=lognormal(-1, 0.5)"
+    ];
+    mixed_weibull: "mixed" [
+        "model.family=weibull", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
+        "priors.shape=lognormal(0.5, 0.5)"
+    ];
+    mixed_beta: "mixed" [
+        "model.family=beta", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
+        "priors.phi=lognormal(2, 0.5)"
+    ];
     // Partitions of rows, in units of the data, and of users by their items.
     clusters_of_numbers: "dp-mixture" [];
     clusters_of_categories: "dp-mixture" ["model.formula=~ c + y"];

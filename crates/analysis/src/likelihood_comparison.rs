@@ -99,10 +99,8 @@ fn estimates(done: &LikelihoodFit) -> HashMap<ParamId, (f64, Option<f64>, bool)>
         all.insert(ParamId::of(Class::Coefficient, [name]), value);
         all.insert(ParamId::of(Class::Mean, [name]), value);
     }
-    for (name, value) in [("sigma", fit.sigma), ("shape", fit.shape)] {
-        if let Some(value) = value {
-            all.insert(ParamId::named(name), (value, None, false));
-        }
+    if let Some((name, value)) = fit.parameter() {
+        all.insert(ParamId::named(name), (value, None, false));
     }
     for component in &fit.components {
         let (group, names, q) = (&component.group, &component.names, component.names.len());

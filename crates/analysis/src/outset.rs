@@ -180,11 +180,13 @@ impl Outset {
             values.insert(coefficient, effect.estimate + shift);
         }
         let mut spread = |value: f64| value * (LOG_DISPERSION * noise()).exp();
-        if let Some(sigma) = fit.sigma {
-            values.insert("sigma".into(), spread(sigma));
-        }
-        if let Some(shape) = fit.shape {
-            values.insert("shape".into(), spread(shape.clamp(1e-2, 1e3)));
+        if let Some((name, value)) = fit.parameter() {
+            let value = match fit.sigma {
+                Some(sigma) => sigma,
+                // Where the likelihood is flat, an estimate may be anywhere.
+                None => value.clamp(1e-2, 1e3),
+            };
+            values.insert(ParamId::named(name), spread(value));
         }
         for component in &fit.components {
             let (group, q) = (&component.group, component.names.len());

@@ -219,7 +219,7 @@ fn table(predictors: usize) -> Table {
     let mut rng = stream(5, 0, Purpose::Data);
     let mut columns = vec![Vec::new(); predictors];
     let (mut yes, mut number, mut count, mut done) = (vec![], vec![], vec![], vec![]);
-    let (mut trials, mut exposure, mut group) = (vec![], vec![], vec![]);
+    let (mut trials, mut exposure, mut share, mut group) = (vec![], vec![], vec![], vec![]);
     let noise = |rng: &mut ChainRng| -> f64 { StandardNormal.sample(rng) };
     for i in 0..rows {
         let x: Vec<f64> = (0..predictors).map(|_| noise(&mut rng)).collect();
@@ -231,6 +231,7 @@ fn table(predictors: usize) -> Table {
         let chance = |base: f64| 1.0 / (1.0 + f64::exp(-(base + z)));
         yes.push(f64::from(u8::from(rng.random::<f64>() < chance(-4.0))));
         number.push(240.0 + 12.0 * (z + noise(&mut rng)));
+        share.push(chance(0.5));
         let years = 10_f64.powf(3.0 + 2.0 * rng.random::<f64>());
         exposure.push(years);
         let mean = 1e-3 * years * (z + 0.3 * noise(&mut rng)).exp();
@@ -252,6 +253,7 @@ fn table(predictors: usize) -> Table {
         ("done", done),
         ("trials", trials),
         ("exposure", exposure),
+        ("share", share),
     ] {
         all.push((name.to_owned(), Values::Numbers(values)));
     }
@@ -283,6 +285,9 @@ const FAMILIES: [(&str, &str, &str, &str); 13] = [
         " + offset(log(exposure)) + (1 | g)",
     ),
     ("mixed", "gamma", "number", " + (1 | g)"),
+    ("mixed", "lognormal", "number", " + (1 | g)"),
+    ("mixed", "weibull", "number", " + (1 | g)"),
+    ("mixed", "beta", "share", " + (1 | g)"),
     ("hierarchical", "", "yes", ""),
 ];
 

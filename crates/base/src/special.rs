@@ -105,6 +105,22 @@ pub fn trigamma(a: f64) -> f64 {
     1.0 / high + trigamma_tail(high) + below
 }
 
+/// ψ''(a) for a > 0.
+pub fn tetragamma(a: f64) -> f64 {
+    let high = a + SHIFT as f64;
+    let below: f64 = (0..SHIFT).map(|k| (a + k as f64).powi(-3)).sum();
+    // The derivative of Stirling's series.
+    let r = 1.0 / high;
+    let q = r * r;
+    let tail = q
+        * (1.0
+            + r
+            + q * (0.5
+                - q * (1.0 / 6.0
+                    - q * (1.0 / 6.0 - q * (0.3 - q * (5.0 / 6.0 - q * (691.0 / 210.0)))))));
+    -tail - 2.0 * below
+}
+
 /// ψ'(x) − 1/x for large x.
 #[inline]
 fn trigamma_tail(x: f64) -> f64 {
@@ -121,6 +137,25 @@ fn trigamma_tail(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Abramowitz and Stegun (1964), 6.4.2 and 6.4.4: ψ''(1) = −2ζ(3), ψ''(½) = −14ζ(3); and slopes of ψ'.
+    #[test]
+    fn the_second_derivative_of_the_digamma_function_is_that_of_closed_forms() {
+        const ZETA_3: f64 = 1.202_056_903_159_594_3;
+        for (a, expected) in [
+            (1.0, -2.0 * ZETA_3),
+            (0.5, -14.0 * ZETA_3),
+            (2.0, 2.0 - 2.0 * ZETA_3),
+        ] {
+            assert!((tetragamma(a) / expected - 1.0).abs() < 1e-14, "{a}");
+        }
+        for a in [0.03, 0.7, 4.0, 60.0, 5e4] {
+            let h = 1e-3 * a;
+            let central = |h: f64| (trigamma(a + h) - trigamma(a - h)) / (2.0 * h);
+            let slope = (4.0 * central(h) - central(2.0 * h)) / 3.0;
+            assert!((tetragamma(a) / slope - 1.0).abs() < 1e-10, "{a}");
+        }
+    }
 
     /// Sums of the recurrence, which are exact for whole y.
     fn by_recurrence(a: f64, y: u32) -> [f64; 3] {

@@ -12,14 +12,17 @@ use notation::Notation;
 use rows::RowUse;
 
 pub(crate) mod bernoulli;
+mod beta;
 pub(crate) mod binomial;
 mod gamma;
 mod gaussian;
+mod lognormal;
 mod negative_binomial;
 pub(crate) mod notation;
 mod poisson;
 pub(crate) mod rows;
 pub(crate) mod student;
+mod weibull;
 
 /// What families are registered: a variant of [`Family`] and of [`Outcome`], and the file that defines it.
 macro_rules! registry {
@@ -129,6 +132,13 @@ macro_rules! registry {
                 }
             }
 
+            /// The expected response is this times what the inverse link makes of z.
+            fn mean_factor(self) -> f64 {
+                match self {
+                    $(Self::$name(it) => it.mean_factor(),)*
+                }
+            }
+
             /// Derivatives of log p (constant included), score and weight in the log of the shape; zeros without a shape.
             pub fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
                 match self {
@@ -152,6 +162,12 @@ registry! {
     NegativeBinomial: negative_binomial,
     /// Positive numbers whose standard deviation is a share of their mean.
     Gamma: gamma,
+    /// Positive numbers whose logarithm is normal.
+    Lognormal: lognormal,
+    /// Positive numbers whose hazard is a power of them.
+    Weibull: weibull,
+    /// Numbers between 0 and 1.
+    Beta: beta,
     /// Numbers with Student-t noise.
     Student: student,
 }
@@ -171,7 +187,7 @@ pub struct Definition {
     pub response: ResponseUse,
     /// Refuses responses that the family cannot have.
     pub check: fn(&Design) -> Result<(), FamilyError>,
-    /// From the expected response to the linear predictor.
+    /// From the expected response, or a share of it that all rows have in common, to the linear predictor.
     pub link: Link,
     /// Whether responses are whole numbers.
     pub is_whole: bool,
@@ -235,6 +251,21 @@ pub enum FamilyError {
         /// The family.
         family: &'static str,
     },
+    /// An outcome that is not between 0 and 1.
+    #[error(
+        "The outcome `{response}` is {value} in row {row}, and outcomes of the family {family} are above 0 and below 1; write \
+         percentages as shares, leave such rows out, or move all of n outcomes y inwards by (y × (n − 1) + 0.5)/n"
+    )]
+    NotShare {
+        /// The outcome.
+        response: String,
+        /// What it is.
+        value: f64,
+        /// Row of the file, from 1.
+        row: usize,
+        /// The family.
+        family: &'static str,
+    },
     /// An outcome that is the same in all rows.
     #[error(
         "The outcome `{response}`{less} is {value} in all {rows} rows used, so there is nothing to explain; choose another \
@@ -264,7 +295,13 @@ fn any(_design: &Design) -> Result<(), FamilyError> {
     Ok(())
 }
 
-/// The function of the expected response that is linear.
+/// Row of the file, from 1, that became row `i` of the design.
+fn row_of_file(design: &Design, i: usize) -> usize {
+    design.row.get(i).map_or(i, |row| *row as usize) + 1
+}
+
+/// The function of the expected response that is linear. A family whose expected response depends on its shape, too, has the link
+/// of what is left: of lognormal responses the median. [`Outcome::mean`] puts the two together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// The response itself.
@@ -276,9 +313,9 @@ pub enum Link {
 }
 
 impl Link {
-    /// The expected response at `z`; of successes among trials their share.
+    /// What has the linear predictor `z`; see [`Outcome::mean`] for the expected response.
     #[inline]
-    pub fn inverse(self, z: f64) -> f64 {
+    fn inverse(self, z: f64) -> f64 {
         match self {
             Self::Identity => z,
             Self::Log => z.exp(),
@@ -295,7 +332,7 @@ impl Link {
 
     /// The derivative of [`Self::inverse`] at `z`.
     #[inline]
-    pub fn inverse_slope(self, z: f64) -> f64 {
+    fn inverse_slope(self, z: f64) -> f64 {
         match self {
             Self::Identity => 1.0,
             Self::Log => z.exp(),
@@ -335,6 +372,11 @@ trait Distribution: Copy {
         self
     }
 
+    /// The expected response is this times what the inverse link makes of z.
+    fn mean_factor(self) -> f64 {
+        1.0
+    }
+
     fn log_shape(self) -> Option<f64> {
         None
     }
@@ -349,10 +391,17 @@ trait Distribution: Copy {
 }
 
 impl Outcome {
-    /// The expected response at z: of successes their share. Student-t noise without a mean has its middle there.
+    /// The expected response at z: of successes their share. Student-t noise without a mean has its middle there. It may depend
+    /// on the shape, so a family alone has none.
     #[inline]
     pub fn mean(self, z: f64) -> f64 {
-        self.family().mean(z)
+        self.mean_factor() * self.family().definition().link.inverse(z)
+    }
+
+    /// The derivative of [`Self::mean`] at z.
+    #[inline]
+    pub fn mean_slope(self, z: f64) -> f64 {
+        self.mean_factor() * self.family().definition().link.inverse_slope(z)
     }
 
     /// Whether responses are whole numbers.
@@ -390,12 +439,6 @@ impl Family {
     /// Identifier in recipes, on the command line and in files.
     pub const fn id(self) -> &'static str {
         self.definition().id
-    }
-
-    /// The expected response at linear predictor `z`: of successes their share.
-    #[inline]
-    pub fn mean(self, z: f64) -> f64 {
-        self.definition().link.inverse(z)
     }
 
     /// The family called `id` among [`Self::ALL`].

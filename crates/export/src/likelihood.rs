@@ -51,6 +51,11 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
             })
         })
         .collect();
+    let parameter = |name: &str| {
+        fit.parameter()
+            .filter(|(of, _)| *of == name)
+            .map(|(_, value)| value)
+    };
     json!({
         "formula": done.recipe.model.formula,
         "data": done.recipe.data.source,
@@ -62,8 +67,8 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "fixed": fixed,
         "covariance": fit.covariance,
         "components": components,
-        "sigma": fit.sigma,
-        "shape": fit.shape,
+        "sigma": parameter("sigma"),
+        "shape": parameter("shape"),
         "log_lik": fit.log_lik,
         "deviance": fit.deviance(),
         "parameters": fit.num_params,
@@ -136,8 +141,9 @@ pub(crate) fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
 /// per trial; for functions of a column the medians of that column.
 pub(crate) fn fitted_csv(done: &LikelihoodFit) -> String {
     let function = done.response.kind.function();
+    let outcome = done.fit.outcome();
     let mean = |eta: f64| {
-        let mean = done.fit.family.mean(eta);
+        let mean = outcome.mean(eta);
         function.map_or(mean, |function| function.inverse(mean))
     };
     let predictors = &done.fit.predictors;

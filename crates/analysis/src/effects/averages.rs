@@ -21,7 +21,7 @@ use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
 use ergodic_core::design::DesignError;
 use ergodic_core::design::coding::NewRows;
-use ergodic_core::families::Link;
+use ergodic_core::families::{Link, Outcome};
 use ergodic_core::formula::Elementwise;
 
 /// Rows that are coded together: few megabytes for a hundred changes of a few columns.
@@ -168,19 +168,19 @@ impl Expectation {
         self.link == Link::Identity && self.function.is_none()
     }
 
-    /// The expected outcome at `z`; the median outcome where the model explains a function of it.
-    pub fn at(self, z: f64) -> f64 {
-        let mean = self.link.inverse(z);
+    /// The expected outcome at `z` in a draw; the median outcome where the model explains a function of it.
+    fn at(self, outcome: Outcome, z: f64) -> f64 {
+        let mean = outcome.mean(z);
         self.function
             .map_or(mean, |function| function.inverse(mean))
     }
 
     /// Its derivative.
-    fn slope_at(self, z: f64) -> f64 {
-        let slope = self.link.inverse_slope(z);
+    fn slope_at(self, outcome: Outcome, z: f64) -> f64 {
+        let slope = outcome.mean_slope(z);
         match self.function {
             // The derivative of the inverse of f at y is 1 / f'(f⁻¹(y)).
-            Some(f) => slope / f.slope_at(f.inverse(self.link.inverse(z))),
+            Some(f) => slope / f.slope_at(f.inverse(outcome.mean(z))),
             None => slope,
         }
     }
@@ -236,7 +236,8 @@ pub(super) fn averages(
                 |work, block| {
                     if !control.is_cancelled() {
                         let weight = |i: usize| weight(first + i);
-                        block.add(&tile, &vectors, curve, asks, weight, work);
+                        let outcomes = &posterior.outcomes[block.first..];
+                        block.add(&tile, &vectors, (curve, outcomes), asks, weight, work);
                     }
                 },
             );
@@ -321,7 +322,7 @@ impl Block {
         &mut self,
         tile: &Tile,
         vectors: &Vectors<'_>,
-        curve: Expectation,
+        (curve, outcomes): (Expectation, &[Outcome]),
         asks: &[Ask],
         weight: impl Fn(usize) -> f64,
         [base, change]: &mut [Vec<f64>; 2],
@@ -334,14 +335,18 @@ impl Block {
                 let Some(asked) = asked else { continue };
                 asked[i].write(vectors, self.first, change);
                 let sums = self.sums[a * len..][..len].iter_mut();
-                let pairs = sums.zip(base.iter().zip(&*change));
+                let pairs = sums.zip(outcomes).zip(base.iter().zip(&*change));
                 let weight = weight(i);
                 match asks[a] {
                     Ask::Expected(_) => {
-                        pairs.for_each(|(sum, (z, more))| *sum += weight * curve.at(z + more));
+                        pairs.for_each(|((sum, outcome), (z, more))| {
+                            *sum += weight * curve.at(*outcome, z + more);
+                        });
                     }
                     Ask::Slope { .. } => {
-                        pairs.for_each(|(sum, (z, d))| *sum += weight * curve.slope_at(*z) * d);
+                        pairs.for_each(|((sum, outcome), (z, d))| {
+                            *sum += weight * curve.slope_at(*outcome, *z) * d;
+                        });
                     }
                 }
             }

@@ -66,7 +66,7 @@ impl Function {
             Self::Log => x.ln(),
             Self::Sqrt => x.sqrt(),
             Self::Abs => x.abs(),
-            Self::InvLogit => ergodic_core::families::Link::Logit.inverse(x),
+            Self::InvLogit => ergodic_base::special::logistic(x),
             Self::Logit => x.ln() - (-x).ln_1p(),
         }
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::recipe::Recipe;
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::families::Link;
+use ergodic_base::special::logistic;
+use ergodic_core::families::Family;
 
 fn fitted(recipe: &Recipe) -> Fitted {
     Fitted::open(recipe, Path::new(""), &Control::default()).unwrap()
@@ -37,17 +38,18 @@ fn found<'a>(effects: &'a Effects, predictor: &str, contrast: &str) -> &'a Deriv
 
 /// Thirty rows of a number, three levels and outcomes of every kind.
 fn rows() -> (tempfile::TempDir, String) {
-    let mut text = "x,f,g,w,y,b,k,l\n".to_owned();
+    let mut text = "x,f,g,w,y,b,k,l,s\n".to_owned();
     for i in 0..30_u32 {
         let x = 0.5 + f64::from(i * 7 % 11);
         let (f, g) = (["a", "b", "c"][i as usize % 3], ["u", "v"][i as usize / 15]);
         let y = 1.0 + x + f64::from(i % 4);
         text.push_str(&format!(
-            "{x},{f},{g},{},{y},{},{},{}\n",
+            "{x},{f},{g},{},{y},{},{},{},{}\n",
             1 + i % 2,
             i * 3 % 5 % 2,
             i % 6,
-            y
+            y,
+            0.05 + 0.9 * f64::from(i * 7 % 30) / 30.0
         ));
     }
     let (folder, path) = file(&text);
@@ -121,7 +123,7 @@ fn with_a_logit_link_the_slope_is_the_mean_of_p_times_q_times_b() {
     let made = effects(&fitted, &[&list], &options);
     let x: Vec<f64> = (0..30).map(|i| 0.5 + f64::from(i * 7 % 11)).collect();
     let slope = |draw: &Vec<f64>| {
-        let p = |x: &f64| Link::Logit.inverse(draw[0] + draw[1] * x);
+        let p = |x: &f64| logistic(draw[0] + draw[1] * x);
         x.iter().map(|x| p(x) * (1.0 - p(x)) * draw[1]).sum::<f64>() / 30.0
     };
     let slopes: Vec<f64> = draws.iter().map(slope).collect();
@@ -151,14 +153,19 @@ fn functions_interactions_and_groups_follow_the_column() {
         ("poisson", "k ~ log(x)*f + offset(log(x))"),
         ("logistic", "b ~ ns(x, 3) + x:f"),
         ("gamma", "y ~ poly(x, 2) + factor(k)"),
+        ("lognormal", "y ~ poly(x, 2) + factor(k)"),
+        ("weibull", "y ~ sqrt(x) + f"),
+        ("beta", "s ~ x*f"),
         ("linear", "log(l) ~ sqrt(x)*f"),
         ("mixed", "y ~ x + (1 + x | g)"),
         ("hierarchical", "b ~ x + (1 + x | g)"),
     ] {
         let mut recipe = Recipe::new(&source, template, formula);
-        if template == "gamma" {
+        if Family::find_mixed(template).is_ok_and(|family| !family.definition().is_whole) {
             recipe = Recipe::new(&source, "mixed", &format!("{formula} + (1 | g)"));
-            recipe = recipe.changed(&["model.family=gamma".to_owned()]).unwrap();
+            recipe = recipe
+                .changed(&[format!("model.family={template}")])
+                .unwrap();
         }
         let fitted = fitted(&recipe);
         // Where chains begin: a draw that is one of this model.

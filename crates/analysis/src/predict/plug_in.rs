@@ -51,14 +51,18 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
     let fit = &done.fit;
     let new = done.coding.code(table, None, true)?;
     let function = done.response.kind.function();
-    let back = |value: f64| function.map_or(value, |function| function.inverse(value));
+    let outcome = fit.outcome();
+    let expected = |eta: f64| {
+        let mean = outcome.mean(eta);
+        function.map_or(mean, |function| function.inverse(mean))
+    };
     let mut rows = Vec::with_capacity(new.row.len());
     for (i, &row) in new.row.iter().enumerate() {
         let mut eta = new.offset.as_ref().map_or(0.0, |offset| offset[i]);
         for (x, effect) in new.x.row(i).iter().zip(&fit.fixed) {
             eta += x * effect.estimate;
         }
-        let fixed = back(fit.family.mean(eta));
+        let fixed = expected(eta);
         for ((factor, z), effects) in new.terms.iter().zip(&fit.effects) {
             let group = new.groups[*factor].index[i] as usize;
             if group < new.groups[*factor].num_known {
@@ -67,7 +71,7 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
                 eta += z.row(i).iter().zip(modes).map(|(z, r)| z * r).sum::<f64>();
             }
         }
-        let with_groups = back(fit.family.mean(eta));
+        let with_groups = expected(eta);
         rows.push(PlugInRow {
             row,
             fixed,

@@ -15,7 +15,7 @@ use super::notation::{Notation, comment};
 use super::rows::{
     Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
 };
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
+use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, row_of_file};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -29,7 +29,7 @@ pub(super) const DEFINITION: Definition = Definition {
     about: "positive numbers that vary in proportion to their mean",
     quantity: "log of the expected",
     response: ResponseUse::Number,
-    check,
+    check: |design| above_zero(design, "gamma"),
     link: Link::Log,
     is_whole: false,
     latent_variance: None,
@@ -46,16 +46,16 @@ pub(super) const DEFINITION: Definition = Definition {
     }],
 };
 
-/// Refuses responses that are not positive.
-fn check(design: &Design) -> Result<(), FamilyError> {
+/// Refuses responses that are not positive, for the family with this identifier.
+pub(super) fn above_zero(design: &Design, family: &'static str) -> Result<(), FamilyError> {
     let Some(i) = design.y.iter().position(|y| *y <= 0.0) else {
         return Ok(());
     };
     Err(FamilyError::NotPositive {
         response: design.response.name.clone(),
         value: design.y[i],
-        row: design.row.get(i).map_or(i, |row| *row as usize) + 1,
-        family: DEFINITION.id,
+        row: row_of_file(design, i),
+        family,
     })
 }
 
@@ -220,29 +220,47 @@ fn ratios<A: Arithmetic>(z: &Lane, y: &Lane) -> Lane {
 }
 
 pub(super) fn rows(design: &Design) -> Result<FamilyRows<PositiveNumbers>, FamilyError> {
-    Ok(FamilyRows {
-        family: PositiveNumbers,
+    Ok(log_rows(PositiveNumbers, design))
+}
+
+/// Rows with offset, response, weight and log y after the covariates.
+pub(super) fn log_rows<F>(family: F, design: &Design) -> FamilyRows<F> {
+    FamilyRows {
+        family,
         data: rows_with(design, |i| {
             let (y, weight) = (design.y[i], value_or(&design.weights, i, 1.0));
             [value_or(&design.offset, i, 0.0), y, weight, y.ln()]
         }),
         response: ResponseScale::log_of(design),
-    })
+    }
 }
 
 pub(super) fn notation(design: &Design) -> Notation {
     let name = &design.response.name;
     Notation {
-        predicted: format!("The logarithm of the expected `{name}`"),
         given: format!("`{name}` has a gamma distribution, whose variance is mean²/`shape`."),
         response: vec![
             format!("{name}[i] ~ gamma(shape, shape / mu[i]), with variance mu[i]²/shape"),
             "log(mu[i]) = eta[i]".to_owned(),
         ],
-        stan_data: vec![format!("vector<lower=0>[N] y;  // {}", comment(name))],
         stan_density: "gamma",
         stan_arguments: vec!["shape".to_owned(), "shape * exp(-eta[])".to_owned()],
-        r_response: Vec::new(),
         brms_family: "Gamma(link = \"log\")",
+        ..positive_numbers(design)
+    }
+}
+
+/// What families of positive numbers have in common, with nothing said of their distribution.
+pub(super) fn positive_numbers(design: &Design) -> Notation {
+    let name = &design.response.name;
+    Notation {
+        predicted: format!("The logarithm of the expected `{name}`"),
+        given: String::new(),
+        response: Vec::new(),
+        stan_data: vec![format!("vector<lower=0>[N] y;  // {}", comment(name))],
+        stan_density: "",
+        stan_arguments: Vec::new(),
+        r_response: Vec::new(),
+        brms_family: "",
     }
 }

@@ -96,6 +96,13 @@ pub struct Sigma {
     precision: f64,
 }
 
+impl Sigma {
+    /// σ.
+    pub(super) fn sd(&self) -> f64 {
+        self.log.exp()
+    }
+}
+
 impl RowFamily for Normal {
     const EXTRA: usize = 3;
     const AUX: usize = 1;
@@ -157,9 +164,7 @@ impl RowFamily for Normal {
     const NORMAL: bool = true;
 
     fn outcome(&self, sigma: &Sigma) -> super::Outcome {
-        super::Outcome::Gaussian(Outcome {
-            sd: sigma.log.exp(),
-        })
+        super::Outcome::Gaussian(Outcome { sd: sigma.sd() })
     }
 
     fn remark(fit: &Fit<'_>, reporter: &mut Reporter) {

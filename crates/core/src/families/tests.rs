@@ -1,6 +1,8 @@
 use super::*;
 use crate::design::testing::reference;
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::special::logistic;
+use statrs::function::gamma::ln_gamma;
 
 /// Every family at other parameters than those where a search starts.
 fn outcomes() -> Vec<Outcome> {
@@ -10,6 +12,10 @@ fn outcomes() -> Vec<Outcome> {
             nu: 9.0,
             scale: 2.0,
         }),
+        // Draws of a lognormal of a larger variance say little about it.
+        Outcome::Lognormal(_) => family.outcome().with_log_shape(-0.7),
+        // Shares next to 1 are few there: they are as good as 1 in arithmetic.
+        Outcome::Beta(_) => family.outcome().with_log_shape(2.0),
         other => other.with_log_shape(0.7),
     };
     Family::ALL.iter().map(moved).collect()
@@ -19,6 +25,7 @@ fn outcomes() -> Vec<Outcome> {
 fn responses(outcome: Outcome) -> [[f64; 2]; 3] {
     match outcome.family().definition().response {
         ResponseUse::Outcome => [[1.0, 1.0], [0.0, 1.0], [3.0, 7.0]],
+        _ if outcome.family() == Family::Beta => [[0.2, 1.0], [0.9, 1.0], [0.5, 1.0]],
         _ => [[1.0, 1.0], [4.0, 1.0], [3.0, 1.0]],
     }
 }
@@ -38,17 +45,22 @@ fn identifiers_are_unique_and_found() {
 
 #[test]
 fn derivatives_are_those_of_differences() {
-    let h = 1e-5;
+    // Of fourth order: derivatives of powers of a response are large.
+    const H: f64 = 5e-4;
+    let slope = |of: &dyn Fn(f64) -> f64| {
+        let central = |h: f64| (of(h) - of(-h)) / (2.0 * h);
+        (4.0 * central(H) - central(2.0 * H)) / 3.0
+    };
     for outcome in outcomes() {
         for (z, [y, trials]) in [-1.3, 0.4, 1.1].into_iter().zip(responses(outcome)) {
             let d = outcome.at(z, y, trials);
-            let (up, down) = (outcome.at(z + h, y, trials), outcome.at(z - h, y, trials));
+            let at = |h: f64| outcome.at(z + h, y, trials);
             for (here, there) in [
-                (d.score, up.log_p - down.log_p),
-                (-d.weight, up.score - down.score),
-                (d.slope, up.weight - down.weight),
+                (d.score, slope(&|h| at(h).log_p)),
+                (-d.weight, slope(&|h| at(h).score)),
+                (d.slope, slope(&|h| at(h).weight)),
             ] {
-                assert!((here - there / (2.0 * h)).abs() < 1e-8, "{outcome:?} {z}");
+                assert!((here - there).abs() < 1e-8, "{outcome:?} {z}");
             }
             let Some(log_shape) = outcome.log_shape() else {
                 continue;
@@ -58,10 +70,9 @@ fn derivatives_are_those_of_differences() {
                 let d = moved.at(z, y, trials);
                 [d.log_p + moved.constant(y, trials), d.score, d.weight]
             };
-            let (exact, up, down) = (outcome.in_log_shape(z, y), moved(h), moved(-h));
-            for k in 0..3 {
-                let central = (up[k] - down[k]) / (2.0 * h);
-                assert!((exact[k] - central).abs() < 1e-8, "{outcome:?} {z} {k}");
+            for (k, exact) in outcome.in_log_shape(z, y).into_iter().enumerate() {
+                let there = slope(&|h| moved(h)[k]);
+                assert!((exact - there).abs() < 1e-8, "{outcome:?} {z} {k}");
             }
         }
     }
@@ -82,6 +93,14 @@ fn probabilities_sum_to_one() {
                 .map(|k| {
                     let y = (f64::from(k) * 1e-3).exp();
                     p(y, 1.0) * y * 1e-3
+                })
+                .sum(),
+            // With y = 1/(1 + e^−s).
+            (false, _) if definition.link == Link::Logit => (-30_000..=30_000)
+                .map(|k| {
+                    let s = f64::from(k) * 1e-3;
+                    let y = logistic(s);
+                    p(y, 1.0) * y * logistic(-s) * 1e-3
                 })
                 .sum(),
             (false, _) => (-20_000..=20_000)
@@ -112,6 +131,21 @@ fn drawn_responses_have_the_mean_and_the_variance_of_their_distribution() {
             Outcome::Bernoulli(_) | Outcome::Binomial(_) => (trials, trials * p * (1.0 - p)),
             Outcome::Poisson(_) => (1.0, z.exp()),
             Outcome::Gamma(_) => (1.0, (2.0 * z - outcome.log_shape().unwrap()).exp()),
+            Outcome::Beta(_) => (
+                1.0,
+                p * (1.0 - p) / (1.0 + outcome.log_shape().unwrap().exp()),
+            ),
+            Outcome::Lognormal(_) => {
+                let variance = (2.0 * outcome.log_shape().unwrap()).exp();
+                (1.0, (2.0 * z + variance).exp() * variance.exp_m1())
+            }
+            Outcome::Weibull(_) => {
+                let moment = |k: f64| ln_gamma(1.0 + k * (-outcome.log_shape().unwrap()).exp());
+                (
+                    1.0,
+                    (2.0 * z).exp() * (moment(2.0) - 2.0 * moment(1.0)).exp_m1(),
+                )
+            }
             Outcome::NegativeBinomial(_) => {
                 let shape = outcome.log_shape().unwrap().exp();
                 (1.0, z.exp() + (2.0 * z).exp() / shape)
@@ -143,11 +177,20 @@ fn extreme_predictors_give_numbers() {
         assert!(!outcome.draw(60.0, 1.0, &mut rng).is_nan());
     }
     for z in [-800.0, 800.0] {
-        let y = Family::Gamma.outcome().draw(z, 1.0, &mut rng);
-        assert!(y > 0.0 && y.is_finite(), "{y}");
+        let y = Family::Beta.outcome().draw(z, 1.0, &mut rng);
+        assert!(y > 0.0 && y < 1.0, "{y}");
+        let d = Family::Beta.outcome().at(z, 0.3, 1.0);
+        let numbers = [d.log_p, d.score, d.weight, d.slope];
+        assert!(numbers.iter().all(|it| it.is_finite()), "{d:?}");
     }
-    assert_eq!(Family::Binomial.mean(-800.0), 0.0);
-    assert_eq!(Family::Binomial.mean(800.0), 1.0);
+    for family in [Family::Gamma, Family::Lognormal, Family::Weibull] {
+        for z in [-800.0, 800.0] {
+            let y = family.outcome().draw(z, 1.0, &mut rng);
+            assert!(y > 0.0 && y.is_finite(), "{family:?} {y}");
+        }
+    }
+    assert_eq!(Family::Binomial.outcome().mean(-800.0), 0.0);
+    assert_eq!(Family::Binomial.outcome().mean(800.0), 1.0);
 }
 
 /// scipy's density with shape and rate as the translation to Stan has them, and Stan's own.
@@ -175,4 +218,32 @@ fn the_density_of_a_gamma_is_that_of_scipy_and_stan() {
         compared += 1;
     }
     assert_eq!(compared, 12);
+}
+
+/// R's density and Stan's, of the statement that the translation writes, from `families.R`.
+#[test]
+fn densities_are_those_of_r_and_stan() {
+    let read = |name: &str| std::fs::read_to_string(reference(name)).unwrap();
+    let (data, expected) = (read("families_data.csv"), read("families_r.csv"));
+    let mut lines = data.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let rows: Vec<Vec<&str>> = lines.collect();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let mut compared = 0;
+    for line in expected.lines().skip(1) {
+        let (name, value) = line.split_once(',').unwrap();
+        let parts: Vec<&str> = name.split(':').collect();
+        if !["density", "stan"].contains(&parts[1]) {
+            continue;
+        }
+        let column = names.iter().position(|name| *name == parts[0]).unwrap();
+        let row = &rows[parts[2].parse::<usize>().unwrap()];
+        let (z, y) = (0.3 + 0.2 * number(row[0]), number(row[column]));
+        let outcome = Family::find(parts[0]).unwrap().outcome();
+        let outcome = outcome.with_log_shape(1.7_f64.ln());
+        let log_p = outcome.at(z, y, 1.0).log_p + outcome.constant(y, 1.0);
+        assert!((log_p - number(value)).abs() < 1e-12, "{name}: {log_p}");
+        compared += 1;
+    }
+    assert_eq!(compared, 36);
 }

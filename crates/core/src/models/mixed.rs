@@ -2,10 +2,13 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 2.5), counts and gamma normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
+//! | `b[Intercept]` | real | normal(0, 2.5), with a log link normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
 //! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor; Gaussian: in sd(y) |
 //! | `sigma` | positive, Gaussian | half_student_t(3, 0, 2.5) | in sd(y) |
 //! | `shape` | positive, negative binomial and gamma | lognormal(2, 2) | none |
+//! | `shape` | positive, Weibull | lognormal(0.5, 1) | none |
+//! | `sigma` | positive, lognormal | half_student_t(3, 0, 1) | of log y |
+//! | `phi` | positive, beta | lognormal(2, 2) | none |
 //! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
 //! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
 //! | `r[g,level,term]` | real | normal with these | |

@@ -219,8 +219,13 @@ fn variance_ui(ui: &mut Ui, done: &LikelihoodFit) {
             rows.push((&component.group, name, component.sd[i], correlations, share));
         }
     }
-    for (name, value) in [("residual", fit.sigma), ("shape", fit.shape)] {
-        rows.extend(value.map(|value| (name, "", value, String::new(), None)));
+    if let Some((name, value)) = fit.parameter() {
+        let name = if fit.sigma.is_some() {
+            "residual"
+        } else {
+            name
+        };
+        rows.push((name, "", value, String::new(), None));
     }
     let rows = &rows;
     Table::new("variance", "Variation between groups", rows.len())

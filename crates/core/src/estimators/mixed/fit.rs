@@ -6,7 +6,7 @@ use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
 use super::mcem::MonteCarlo;
 use super::remark::{Edge, Remark};
-use crate::families::Family;
+use crate::families::{Family, Outcome};
 use ergodic_base::reporter::Warning;
 
 /// How a mixed model is fitted.
@@ -180,7 +180,7 @@ pub struct MixedFit {
     pub components: Vec<VarianceComponent>,
     /// Residual standard deviation of a Gaussian response.
     pub sigma: Option<f64>,
-    /// Overdispersion of a negative binomial response: variance μ + μ²/shape.
+    /// The parameter that a response of another family has besides its linear predictor; [`Self::parameter`] names it.
     pub shape: Option<f64>,
     /// One per group term.
     pub effects: Vec<GroupEffects>,
@@ -225,6 +225,21 @@ impl MixedFit {
         -2.0 * self.log_lik
     }
 
+    /// The response at the estimates.
+    pub fn outcome(&self) -> Outcome {
+        match (self.family.outcome(), self.sigma, self.shape) {
+            (unit, Some(sigma), _) => unit.scaled(sigma),
+            (start, None, Some(shape)) => start.with_log_shape(shape.ln()),
+            (only, None, None) => only,
+        }
+    }
+
+    /// The parameter of the response besides its linear predictor, by its name in models.
+    pub fn parameter(&self) -> Option<(&'static str, f64)> {
+        let auxiliary = self.family.definition().auxiliaries.first()?;
+        Some((auxiliary.name, self.sigma.or(self.shape)?))
+    }
+
     /// Monte Carlo errors in words, where there are some.
     pub fn monte_carlo_sentence(&self) -> Option<String> {
         let errors = self.monte_carlo.as_ref()?;
@@ -239,7 +254,8 @@ impl MixedFit {
                 parts.push(format!("sd of {name} by {} {error:.2e}", component.group));
             }
         }
-        parts.extend(errors.shape.map(|error| format!("shape {error:.2e}")));
+        let parameter = self.parameter().zip(errors.shape);
+        parts.extend(parameter.map(|((name, _), error)| format!("{name} {error:.2e}")));
         Some(format!(
             "Monte Carlo standard errors of the mean of the last {} iterations: {}",
             errors.averaged,

@@ -237,7 +237,7 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
             axpy(weight * d.score, x, &mut grad);
             for i in 0..p {
                 axpy(
-                    weight * d.weight * x[i],
+                    weight * d.weight.max(0.0) * x[i],
                     x,
                     &mut hessian[i * p..(i + 1) * p],
                 );
@@ -435,6 +435,7 @@ fn report(
         warnings.push(Remark::NoOverdispersion {}.into());
     }
     if definition.link == Link::Logit
+        && definition.is_whole
         && let Some(j) = (0..p).find(|&j| beta[j].abs() > SEPARATED)
     {
         let column = data.columns[j].clone();

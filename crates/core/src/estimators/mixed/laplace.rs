@@ -177,7 +177,11 @@ impl<'a> Laplace<'a> {
         let mut value = self.evaluate();
         for _ in 0..MAX_STEPS {
             tick(control)?;
-            if !value.is_finite() || self.refactor().is_err() {
+            // Where log p is not concave, far from the mode the curvature may be indefinite; what of it is positive gives a step up.
+            let factored = self
+                .refactor()
+                .or_else(|_indefinite| self.refactor_with(f64::max));
+            if !value.is_finite() || factored.is_err() {
                 return Ok(Err(NotPositiveDefinite));
             }
             gradient.fill(0.0);
@@ -237,9 +241,15 @@ impl<'a> Laplace<'a> {
     }
 
     fn refactor(&mut self) -> Result<(), NotPositiveDefinite> {
+        self.refactor_with(|weight, _zero| weight)
+    }
+
+    /// Factors M with `of` each weight and 0 in the place of the weight.
+    fn refactor_with(&mut self, of: fn(f64, f64) -> f64) -> Result<(), NotPositiveDefinite> {
         let weight = &self.weight;
+        let weight = |row: usize| of(weight[row], 0.0);
         self.blocks
-            .crossproduct(&self.data.terms, |row| weight[row], &mut self.weighted);
+            .crossproduct(&self.data.terms, weight, &mut self.weighted);
         self.factor
             .factor(&self.blocks, &self.weighted, &self.lambda)
     }

@@ -8,7 +8,7 @@ use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
 use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
-use crate::families::Family;
+use crate::families::{Family, Link};
 use crate::models::mixed::WorkingRows;
 use crate::models::testing::plain_design;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions, Storage};
@@ -281,7 +281,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
             no_intercept: false,
         };
         for crossed in [false, true] {
-            let mut design = regression_design(family.definition().response, shape);
+            let mut design = design_of(family, shape, NUM_OBS);
             add_group_terms(&mut design, crossed);
             let mut options = Vec::new();
             for (k, priors) in priors.iter().enumerate() {
@@ -319,7 +319,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
             ("intercepts", add_intercepts as fn(&mut Design)),
             ("slopes", add_slopes),
         ] {
-            let mut design = regression_design(family.definition().response, shape);
+            let mut design = design_of(family, shape, NUM_OBS);
             add(&mut design);
             let mut settings = Settings::default();
             settings.set("family", Value::Text(family.id().to_owned()));
@@ -583,15 +583,29 @@ pub(super) fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<Mo
 
 /// A design for a template that reads its response as `response`.
 pub(super) fn regression_design(response: ResponseUse, shape: Shape) -> Design {
+    sized_design(response, shape, NUM_OBS)
+}
+
+fn sized_design(response: ResponseUse, shape: Shape, rows: usize) -> Design {
     let without_trials = Shape {
         trials: false,
         ..shape
     };
     match response {
-        ResponseUse::Number => measured_design(false, without_trials, NUM_OBS),
-        ResponseUse::Count => measured_design(true, without_trials, NUM_OBS),
-        _ => design(shape, NUM_OBS),
+        ResponseUse::Number => measured_design(false, without_trials, rows),
+        ResponseUse::Count => measured_design(true, without_trials, rows),
+        _ => design(shape, rows),
     }
+}
+
+/// The design of [`regression_design`] with responses that `family` can have, in `rows` rows.
+pub(in super::super) fn design_of(family: Family, shape: Shape, rows: usize) -> Design {
+    let definition = family.definition();
+    let mut design = sized_design(definition.response, shape, rows);
+    if definition.link == Link::Logit && !definition.is_whole {
+        design.y.iter_mut().for_each(|y| *y /= 1.0 + *y);
+    }
+    design
 }
 
 /// All options, with priors of the template's positive parameters and its settings.

@@ -2,10 +2,9 @@
 
 use super::*;
 use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
 use crate::families::Family;
 use crate::families::rows::{FamilyRows, RowUse, value_or};
-use crate::models::conformance::{Shape, design, measured_design};
+use crate::models::conformance::{Shape, design, design_of};
 
 const ROWS: usize = 40;
 /// By how much the intercept is moved to compare values.
@@ -83,11 +82,7 @@ fn rows_have_the_density_of_their_family() {
             trials: family == Family::Binomial,
             ..Shape::default()
         };
-        let design = match family.definition().response {
-            ResponseUse::Number => measured_design(false, shape, ROWS),
-            ResponseUse::Count => measured_design(true, shape, ROWS),
-            _ => design(shape, ROWS),
-        };
+        let design = design_of(family, shape, ROWS);
         for level in SimdLevel::available() {
             family.rows(&design, Against(&design, level)).unwrap();
         }
@@ -212,11 +207,7 @@ fn single_precision_rounds_covariates_and_nothing_else() {
             trials: family == Family::Binomial,
             ..Shape::default()
         };
-        let design = match family.definition().response {
-            ResponseUse::Number => measured_design(false, shape, ROWS),
-            ResponseUse::Count => measured_design(true, shape, ROWS),
-            _ => design(shape, ROWS),
-        };
+        let design = design_of(family, shape, ROWS);
         for level in SimdLevel::available() {
             family
                 .rows(&design, Rounded(design.terms.len(), level))

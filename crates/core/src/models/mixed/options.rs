@@ -12,13 +12,14 @@ pub(super) const DEFAULT_ETA: f64 = 1.0;
 const LKJ_FORM: &str = "lkj(eta) with eta above 0";
 
 /// Keys of priors besides those of the family.
-pub(super) const CLASSES: [(&str, &str); 6] = [
+pub(super) const CLASSES: [(&str, &str); 7] = [
     INTERCEPT,
     SLOPES,
     ("sd", "Standard deviations of groups"),
     ("cor", "Correlations of effects"),
     ("sigma", "Residual standard deviation"),
     ("shape", "Shape of the distribution"),
+    ("phi", "Precision of the distribution"),
 ];
 
 ergodic_base::choice! {
@@ -54,7 +55,8 @@ ergodic_base::settings! {
         pub family: Family = Field::choice("Family", Family::MIXED_IDS, Some(Family::Gaussian.id()))
             .help(
                 "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
-                 trials, poisson and negative_binomial for counts, gamma for positive numbers",
+                 trials, poisson and negative_binomial for counts, gamma, lognormal and weibull for positive numbers, beta for \
+                 numbers between 0 and 1",
             )
             .why("the usual mixed model");
         pub parametrisation: Parametrisation = Parametrisation::field("Parametrisation", Some(Parametrisation::Auto))

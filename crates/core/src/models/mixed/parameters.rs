@@ -164,7 +164,7 @@ pub(super) fn check_keys(
     let classes: Vec<(&str, &str)> = CLASSES
         .into_iter()
         .filter(|(class, _)| match *class {
-            "sigma" | "shape" => names.contains(class),
+            "sigma" | "shape" | "phi" => names.contains(class),
             "sd" => !terms.is_empty(),
             "cor" => !correlations.is_empty(),
             _ => true,

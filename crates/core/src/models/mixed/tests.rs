@@ -510,6 +510,59 @@ fn the_mode_of_a_gamma_model_is_that_of_glm() {
     assert!(ergodic_base::linalg::Cholesky::of(&hessian, 3).is_ok());
 }
 
+/// The same of `lm`, `survreg` and glmmTMB in `families.R`.
+#[test]
+fn the_modes_of_lognormal_weibull_and_beta_models_are_those_of_r() {
+    let text = std::fs::read_to_string(reference("families_r.csv")).unwrap();
+    let table = load_csv(&reference("families_data.csv"));
+    for (family, parameter) in [
+        ("lognormal", "sigma"),
+        ("weibull", "shape"),
+        ("beta", "phi"),
+    ] {
+        let expected = |name: &str| {
+            let name = format!("{family}:plain:{name},");
+            let line = text.lines().find_map(|line| line.strip_prefix(&*name));
+            line.unwrap().parse::<f64>().unwrap()
+        };
+        let flat = [("intercept", "flat"), ("b", "flat"), (parameter, "flat")];
+        let options = options(&[("family", family)], &flat);
+        let formula = format!("{family} ~ x");
+        let model = built::<Mixed>(&table, &formula, ResponseUse::Number, &options).unwrap();
+        let theta = ["intercept", "x", "parameter"].map(expected);
+        let (mut u, mut grad) = (vec![0.0; 3], vec![0.0; 3]);
+        model.unconstrain(&theta, &mut u);
+        let value = log_lik(model.as_ref(), &u, &mut grad);
+        assert!(
+            (value - expected("log_lik")).abs() < 1e-8,
+            "{family} {value}"
+        );
+        // glmmTMB ends where its own search does.
+        let near = if family == "beta" { 1e-3 } else { 1e-6 };
+        assert!(
+            grad.iter().all(|slope| slope.abs() < near),
+            "{family} {grad:?}"
+        );
+    }
+}
+
+#[test]
+fn a_beta_outcome_is_between_zero_and_one() {
+    let table = table_of(vec![
+        ("y", vec![0.1, 0.2, 1.0, 0.3, 0.5]),
+        ("x", vec![1.0, 2.0, 4.0, 3.0, 6.0]),
+    ]);
+    let family = options(&[("family", "beta")], &[]);
+    let refused = built::<Mixed>(&table, "y ~ x", ResponseUse::Number, &family);
+    let sentence = refused.err().unwrap();
+    assert!(
+        sentence.starts_with(
+            "The outcome `y` is 1 in row 3, and outcomes of the family beta are above 0 and below 1; write percentages as shares"
+        ),
+        "{sentence}"
+    );
+}
+
 #[test]
 fn a_gamma_outcome_is_positive() {
     let table = table_of(vec![

@@ -386,6 +386,57 @@ fn a_gamma_response_has_shape_and_rate_in_stan_and_shape_in_brms() {
 }
 
 #[test]
+fn lognormal_weibull_and_beta_responses_are_those_of_stan_and_brms() {
+    for (family, response, statement, parameter, brms) in [
+        (
+            "lognormal",
+            "n",
+            "y ~ lognormal(eta, sigma);",
+            "sigma",
+            "lognormal()",
+        ),
+        (
+            "weibull",
+            "n",
+            "y ~ weibull(shape, exp(eta - lgamma(1 + 1 / shape)));",
+            "shape",
+            "weibull()",
+        ),
+        (
+            "beta",
+            "share",
+            "y ~ beta_proportion(inv_logit(eta), phi);",
+            "phi",
+            "Beta()",
+        ),
+    ] {
+        let settings = [("family", Value::Text(family.to_owned()))];
+        let formula = format!("{response} ~ x + (1 | plan)");
+        let shares: String = SMALL
+            .lines()
+            .enumerate()
+            .map(|(i, line)| match i {
+                0 => format!("{line},share\n"),
+                i => format!("{line},{}\n", 0.1 + 0.8 / (1.0 + i as f64)),
+            })
+            .collect();
+        let (all, _) = described(&shares, "mixed", &formula, &[], &settings, true);
+        let (stan, brms_code) = (all.stan.unwrap(), all.brms.unwrap());
+        has(&stan, &[statement]);
+        assert!(
+            stan.contains(&format!("real<lower=0> {parameter};  // ")),
+            "{stan}"
+        );
+        for part in [
+            format!("family = {brms},"),
+            format!("class = \"{parameter}\""),
+        ] {
+            assert!(brms_code.contains(&part), "{brms_code}");
+        }
+    }
+}
+
+#[test]
 fn priors_are_moved_and_named() {
     assert_eq!(moved("normal(1, 10)", 0.25, 0.0), "normal(0.25, 2.5)");
     assert_eq!(moved("laplace(0, 1)", 2.0, 3.0), "double_exponential(3, 2)");

@@ -358,7 +358,8 @@ impl PreviewRows {
         let mut theta = vec![0.0; model.params().len()];
         let mut outcomes = vec![0.0; draws * rows * width];
         let family = (entry.family)(&recipe.model.settings);
-        let in_proportion = family.is_some_and(|family| family.definition().link == Link::Log);
+        let has = |link| family.is_some_and(|family| family.definition().link == link);
+        let (in_proportion, of_shares) = (has(Link::Log), has(Link::Logit));
         let mut means = Vec::new();
         control.enter("drawing from the priors");
         control.expect(draws as u64);
@@ -401,7 +402,7 @@ impl PreviewRows {
             }
             ResponseKind::Number { .. } if in_proportion => vec![simulated.in_proportion(false)],
             ResponseKind::Number { .. } => {
-                vec![simulated.numbers()]
+                vec![simulated.numbers(of_shares)]
             }
             ResponseKind::Count { .. } => {
                 vec![simulated.in_proportion(true)]
@@ -528,13 +529,18 @@ impl Simulated<'_> {
         }
     }
 
-    fn numbers(&self) -> Expected {
+    fn numbers(&self, of_shares: bool) -> Expected {
         let [mean, sd] = self.design.response_units();
         let less = |i: usize| self.design.offset.as_ref().map_or(0.0, |offset| offset[i]);
         // What is no number is as far away.
         let near = |(k, y): (usize, &f64)| (y - less(k % self.rows) - mean).abs() <= FAR * sd;
         let near = self.outcomes.iter().enumerate().filter(|it| near(*it));
-        let absurd = 1.0 - near.count() as f64 / self.outcomes.len().max(1) as f64;
+        let absurd = if of_shares {
+            // No share is far from another; expected shares are judged as chances are.
+            share(self.means, |p| *p < CERTAIN || *p > 1.0 - CERTAIN)
+        } else {
+            1.0 - near.count() as f64 / self.outcomes.len().max(1) as f64
+        };
         let name = &self.design.response.name;
         let begins = self.begins();
         numbers(

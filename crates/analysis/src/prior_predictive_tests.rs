@@ -262,7 +262,7 @@ fn table(predictors: usize) -> Table {
 }
 
 /// Templates with their families, the response, and what stands behind the predictors.
-const FAMILIES: [(&str, &str, &str, &str); 13] = [
+const FAMILIES: [(&str, &str, &str, &str); 16] = [
     ("logistic", "", "yes", ""),
     ("logistic", "", "done | trials(trials)", ""),
     ("linear", "", "number", ""),

@@ -51,12 +51,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
             })
         })
         .collect();
-    let parameter = |name: &str| {
-        fit.parameter()
-            .filter(|(of, _)| *of == name)
-            .map(|(_, value)| value)
-    };
-    json!({
+    let mut json = json!({
         "formula": done.recipe.model.formula,
         "data": done.recipe.data.source,
         "response": done.response.name,
@@ -67,8 +62,8 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "fixed": fixed,
         "covariance": fit.covariance,
         "components": components,
-        "sigma": parameter("sigma"),
-        "shape": parameter("shape"),
+        "sigma": null,
+        "shape": null,
         "log_lik": fit.log_lik,
         "deviance": fit.deviance(),
         "parameters": fit.num_params,
@@ -81,7 +76,11 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "evaluations": fit.evaluations,
         "seconds": done.seconds,
         "warnings": done.warnings,
-    })
+    });
+    if let Some((name, value)) = fit.parameter() {
+        json[name] = value.into();
+    }
+    json
 }
 
 /// A parameter of a fit beside its posterior.

@@ -9,7 +9,7 @@ use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
 
 /// Seeds as recipes take them.
-fn seeds() -> clap::builder::RangedU64ValueParser<u64> {
+pub fn seeds() -> clap::builder::RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(0..=i64::MAX as u64)
 }
 
@@ -150,7 +150,7 @@ pub enum Command {
     Loo(LooArgs),
     /// Say what differs between two runs: settings, parameters, posteriors, predictions
     CompareRuns(super::compare_runs::CompareRunsArgs),
-    /// Score runs by rows that they were not fitted to: log loss, Brier, ROC, errors, coverage
+    /// Score runs by rows that they were not fitted to: log loss, ROC, errors, coverage
     Score(super::score::ScoreArgs),
     /// List all priors and what they expect in units of the outcome
     PriorPredictive(Box<PriorPredictiveArgs>),
@@ -165,7 +165,7 @@ pub enum Command {
     /// Translate a model: into words, an equation, a formula, Stan or brms code
     Show(Box<ShowArgs>),
     /// Run an experiment of the papers and print its table
-    Bench(BenchArgs),
+    Bench(super::bench::BenchArgs),
 }
 
 /// `demo`.
@@ -739,28 +739,6 @@ pub struct ReportArgs {
     #[arg(long, value_name = "ID", default_value = ergodic_report::report::FORMATS[0].id)]
     pub format: String,
     /// File to write; standard output if absent
-    #[arg(long, value_name = "PATH")]
-    pub out: Option<PathBuf>,
-}
-
-/// `bench`.
-#[derive(Debug, Parser)]
-pub struct BenchArgs {
-    /// Experiment; `ergodic list benches` shows them
-    pub id: String,
-    /// Data file, for experiments that read one
-    #[arg(long, value_name = "FILE")]
-    pub data: Option<PathBuf>,
-    /// Seed of all random numbers
-    #[arg(long, default_value_t = 1, value_parser = seeds())]
-    pub seed: u64,
-    /// A small version, in seconds
-    #[arg(long)]
-    pub quick: bool,
-    /// Print JSON instead of a table
-    #[arg(long)]
-    pub json: bool,
-    /// File for the table as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 }

@@ -1,12 +1,37 @@
 //! `bench`: experiments of the papers, one command each.
 
+use std::path::PathBuf;
+
+use clap::Parser;
 use serde_json::{Map, Value as Json, json};
 
-use super::args::BenchArgs;
+use super::args::seeds;
 use super::{Failure, output};
 use ergodic_base::numerals;
 use ergodic_experiments::{BenchOptions, BenchTable, Cell};
 use ergodic_export::check_place;
+
+/// `bench`.
+#[derive(Debug, Parser)]
+pub struct BenchArgs {
+    /// Experiment; `ergodic list benches` shows them
+    pub id: String,
+    /// Data file, for experiments that read one
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = 1, value_parser = seeds())]
+    pub seed: u64,
+    /// A small version, in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// File for the table as CSV
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
 
 /// Runs an experiment, prints its table and saves it.
 pub fn bench(args: &BenchArgs) -> Result<(), Failure> {

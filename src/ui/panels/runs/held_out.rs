@@ -280,11 +280,11 @@ mod tests {
         session
     }
 
-    /// The page with the pane in front, high enough for its pictures, after a run that holds a fifth of the rows out.
+    /// The page with the pane in front, wide enough for its tab and high enough for its pictures, after a run that holds a fifth of the rows out.
     fn page(template: &str, formula: &str) -> Harness<'static, Shown<RunsView>> {
         let session = session(template, formula, Some(HoldOut::Share(0.2)));
         let mut harness = page_harness(session, runs_ui);
-        harness.set_size(vec2(1280.0, 1800.0));
+        harness.set_size(vec2(1920.0, 1800.0));
         harness.run_steps(3);
         harness.get_by_role_and_label(Role::Tab, "Scores").click();
         harness.run_steps(4);

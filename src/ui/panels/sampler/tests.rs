@@ -150,6 +150,9 @@ fn a_setting_is_typed_refused_and_reset() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetSampler("nuts".to_owned()));
     let mut harness = page(session);
+    // The setting and what is said of it stand below what all samplers have.
+    harness.set_size(eframe::egui::vec2(1280.0, 1200.0));
+    harness.run_steps(2);
     let label = "Target acceptance";
     let (role, name) = (Role::TextInput, label);
     harness.get_by_role_and_label(role, name).click();

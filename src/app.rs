@@ -17,6 +17,8 @@ mod drafting;
 pub mod entry;
 pub mod examples;
 pub mod extras;
+#[cfg(test)]
+mod failing_tests;
 pub mod fixes;
 mod from_draws;
 pub mod held_out;

@@ -3,6 +3,7 @@
 use super::command::Command;
 use super::entry::RunEntry;
 use super::quick_fixes::QuickFix;
+use ergodic_analysis::Recipe;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::Warning;
 use ergodic_core::engine::{self, Sampling as _, mode_drift};
@@ -55,6 +56,11 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
             "Check again with a longer control run".to_owned(),
             Command::CheckBias(id),
         ),
+        // A funnel is narrower than any step: other coordinates have none.
+        Remark::Divergences { .. } if is_centred(&job.recipe) => again(
+            "Run again with effects in units of their spread".to_owned(),
+            "model.parametrisation=non-centred".to_owned(),
+        ),
         Remark::Divergences { .. } => {
             let accept = job.recipe.sampler.settings.real("target_accept")?;
             // A quarter of the rejections: 0.8 becomes 0.95.
@@ -92,6 +98,11 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
         | Remark::LowEnergy { .. }
         | Remark::FailedChains { .. } => None,
     }
+}
+
+/// Whether effects of groups are sampled as they are.
+fn is_centred(recipe: &Recipe) -> bool {
+    recipe.model.settings.text("parametrisation") == Some("centred")
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ impl Fitted {
                 Some((levels, _)) => rows.most_frequent(&column.name, levels).map(To::Level),
                 None => rows.numbers(&column.name, &[]).map(|numbers| {
                     // Half of a yes is no row anybody has seen.
-                    let mean = mean(&numbers);
+                    let mean = centre(&numbers);
                     To::Number(if is_zero_or_one(&numbers) {
                         mean.round()
                     } else {
@@ -199,7 +199,7 @@ impl Fitted {
             let name = offset.column();
             if !columns.iter().any(|column| column.name == name) {
                 let numbers = rows.numbers(name, &[]);
-                changes.extend(numbers.map(|all| Change::new(name, To::Number(mean(&all)))));
+                changes.extend(numbers.map(|all| Change::new(name, To::Number(centre(&all)))));
             }
         }
         changes
@@ -288,6 +288,18 @@ impl Fitted {
     }
 }
 
+/// The mean of numbers, and 0 where it is no more than the rounding of numbers that cancel: nobody wants to read that a centred
+/// column is held at 9e-19.
+fn centre(numbers: &[f64]) -> f64 {
+    let mean = mean(numbers);
+    let largest = numbers.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
+    if mean.abs() > numbers.len() as f64 * f64::EPSILON * largest {
+        mean
+    } else {
+        0.0
+    }
+}
+
 /// Places along a column: over its range, or its levels.
 fn places(column: &CodedColumn, rows: &Rows<'_>, points: usize) -> Vec<Place> {
     if let Some((levels, _)) = &column.levels {
@@ -309,4 +321,18 @@ fn places(column: &CodedColumn, rows: &Rows<'_>, points: usize) -> Vec<Place> {
         k => low + (high - low) * k as f64 / steps as f64,
     };
     (0..=steps).map(|k| Place::Number(at(k))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::centre;
+
+    #[test]
+    fn the_mean_of_numbers_that_cancel_is_zero() {
+        let numbers = [0.1, 0.2, -0.3, 1e8, -1e8];
+        assert!(numbers.iter().sum::<f64>() != 0.0);
+        assert_eq!(centre(&numbers), 0.0);
+        assert_eq!(centre(&[1.0, 2.0, 6.0]), 3.0);
+        assert_eq!(centre(&[1e-30, 3e-30]), 2e-30);
+    }
 }

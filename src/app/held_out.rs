@@ -64,10 +64,9 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     });
 }
 
-/// What the chains took.
+/// What the chains took whose draws are used.
 fn times(view: &RunView) -> Vec<ChainTime> {
-    let chains = view.chains.iter();
-    let times = chains.map(|chain| ChainTime {
+    let times = view.usable().map(|chain| ChainTime {
         warmup: chain.warmup_secs,
         draws: chain.draw_secs,
     });

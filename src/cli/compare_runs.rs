@@ -79,16 +79,6 @@ impl Read {
     }
 }
 
-impl Read {
-    /// Whether model, priors, data and rows are those of `other`.
-    fn has_the_posterior_of(&self, other: &Self) -> bool {
-        let recipes = self.recipe.as_ref().zip(other.recipe.as_ref());
-        let data = self.data.as_ref().zip(other.data.as_ref());
-        recipes.is_some_and(|(a, b)| a.has_the_model_of(b))
-            && data.is_some_and(|(a, b)| a.fingerprint == b.fingerprint && a.rows == b.rows)
-    }
-}
-
 /// Scores of both runs and how they compare, or why they do not.
 type Scores = Result<([(String, CrossValidation); 2], Comparison), String>;
 
@@ -101,7 +91,7 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
     let found = run(&runs)?;
     let scores = match args.no_loo {
         true => None,
-        false => Some(scores(&runs)?),
+        false => Some(scores(&runs, &found)?),
     };
     if let Some(path) = &args.out {
         files::save(&found, path).map_err(Failure::run)?;
@@ -159,9 +149,8 @@ fn run(runs: &[Read; 2]) -> Result<RunComparison, Failure> {
 }
 
 /// Leaves the rows of both out, where both have a model of the same rows.
-fn scores(runs: &[Read; 2]) -> Result<Scores, Failure> {
-    let [one, other] = runs;
-    if one.has_the_posterior_of(other) {
+fn scores(runs: &[Read; 2], found: &RunComparison) -> Result<Scores, Failure> {
+    if found.has_one_posterior {
         return Ok(Err(
             "both are runs of one model of the same data, which predict equally well up to Monte Carlo error"
                 .to_owned(),

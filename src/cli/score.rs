@@ -152,12 +152,13 @@ fn most_draws(args: &ScoreArgs) -> usize {
     args.draws.map_or(usize::MAX, |draws| draws as usize)
 }
 
-/// What the chains of a run took.
+/// What the chains of a run took whose draws are used.
 fn times(results: &Results) -> Vec<ChainTime> {
-    let chains = results
-        .manifest
+    let working = results.working();
+    let manifest = results.manifest.as_ref();
+    let chains = working
         .iter()
-        .flat_map(|manifest| &manifest.chains);
+        .filter_map(|&chain| manifest?.chains.get(chain));
     let time = chains.map(|chain| ChainTime {
         warmup: chain.warmup_secs,
         draws: chain.draw_secs,

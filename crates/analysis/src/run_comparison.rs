@@ -168,6 +168,8 @@ pub struct Cancelled;
 pub struct RunComparison {
     /// What the runs are called.
     pub names: [String; 2],
+    /// Whether model, priors, data and rows are known to be the same: both are runs of one posterior.
+    pub has_one_posterior: bool,
     /// Whether model and data are the same, or what is not, in one sentence.
     pub subject: String,
     /// Entries of the recipes that differ; `None` where a run has no recipe.
@@ -233,6 +235,7 @@ pub fn compare_runs(
     });
     Ok(RunComparison {
         names: runs.map(|run| run.name.to_owned()),
+        has_one_posterior: has_one_posterior(runs),
         subject: words::subject(runs),
         settings,
         remarks: words::remarks(runs, &names, joint.as_ref().ok(), groups_left_out),
@@ -241,6 +244,19 @@ pub fn compare_runs(
         joint,
         verdict,
     })
+}
+
+/// Whether both runs are known to be of one model with its priors, and of the same rows of the same data.
+fn has_one_posterior([one, other]: [&ComparedRun<'_>; 2]) -> bool {
+    has_one_model([one, other]) == Some(true)
+        && (one.data.zip(other.data))
+            .is_some_and(|(a, b)| a.fingerprint == b.fingerprint && a.rows == b.rows)
+}
+
+/// Whether both runs have one model, with its priors; `None` where that is not known.
+fn has_one_model([one, other]: [&ComparedRun<'_>; 2]) -> Option<bool> {
+    let recipes = one.recipe.zip(other.recipe);
+    recipes.map(|(a, b)| a.has_the_model_of(b) && a.data.import == b.data.import)
 }
 
 /// The row of a parameter, one of `count`, from what is known of shift and width.

@@ -329,6 +329,7 @@ fn seeds_agree_and_priors_are_told_in_settings_and_shift() {
         "The two posteriors agree within Monte Carlo error"
     );
     assert_eq!(seed.subject, "Same model and data");
+    assert!(seed.has_one_posterior);
     let keys = |found: &RunComparison| -> Vec<String> {
         let settings = found.settings.as_ref().unwrap().iter();
         settings.map(|it| it.key.clone()).collect()
@@ -345,6 +346,7 @@ fn seeds_agree_and_priors_are_told_in_settings_and_shift() {
     let prior = compared(&one, &tight);
     assert_eq!(keys(&prior), ["priors.b"]);
     assert_eq!(prior.subject, "Same data and model, other priors");
+    assert!(!prior.has_one_posterior);
     let slope = prior.parameters.iter().find(|row| row.variable == *"b[x]");
     let shift = slope.unwrap().shift.unwrap();
     assert!(shift.high < -1.0, "{shift:?}");

@@ -298,26 +298,7 @@ fn severity(verdict: Verdict) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_base::rng::{Purpose, stream};
-    use rand::RngExt as _;
-    use rand_distr::StandardNormal;
-
-    fn chains(seed: u64, draws: usize, columns: &[(f64, f64)]) -> Vec<DrawList> {
-        (0..4)
-            .map(|chain| {
-                let mut rng = stream(seed, chain, Purpose::Diagnostics);
-                let mut list = DrawList::new(columns.len());
-                for _ in 0..draws {
-                    let row: Vec<f64> = columns
-                        .iter()
-                        .map(|(mean, sd)| mean + sd * rng.sample::<f64, _>(StandardNormal))
-                        .collect();
-                    list.push(&row);
-                }
-                list
-            })
-            .collect()
-    }
+    use crate::testing::normals;
 
     fn report(exact: &[DrawList], other: &[DrawList]) -> BiasReport {
         let names: Vec<ParamId> = (0..exact[0].width())
@@ -332,8 +313,8 @@ mod tests {
 
     #[test]
     fn known_shifts_and_scales_are_measured_and_judged() {
-        let exact = chains(1, 4000, &[(3.0, 2.0); 4]);
-        let other = chains(2, 4000, &[(3.0, 2.0), (3.8, 2.0), (3.0, 2.6), (3.2, 2.0)]);
+        let exact = normals(1, 4000, &[(3.0, 2.0); 4]);
+        let other = normals(2, 4000, &[(3.0, 2.0), (3.8, 2.0), (3.0, 2.6), (3.2, 2.0)]);
         let report = report(&exact, &other);
         let verdicts: Vec<Verdict> = report.rows.iter().map(|row| row.verdict).collect();
         // The last one sits on the edge of the band.
@@ -382,30 +363,33 @@ mod tests {
 
     #[test]
     fn short_runs_cannot_prove_the_absence_of_bias() {
-        let report = report(&chains(3, 60, &[(0.0, 1.0)]), &chains(4, 60, &[(0.0, 1.0)]));
+        let report = report(
+            &normals(3, 60, &[(0.0, 1.0)]),
+            &normals(4, 60, &[(0.0, 1.0)]),
+        );
         assert_eq!(report.verdict, Verdict::Watch);
     }
 
     #[test]
     fn a_reference_that_disagrees_with_itself_proves_nothing() {
-        let mut exact = chains(5, 1000, &[(0.0, 1.0)]);
-        exact[3] = chains(6, 1000, &[(0.5, 1.0)]).remove(0);
-        let near = report(&exact, &chains(7, 1000, &[(0.125, 1.0)]));
+        let mut exact = normals(5, 1000, &[(0.0, 1.0)]);
+        exact[3] = normals(6, 1000, &[(0.5, 1.0)]).remove(0);
+        let near = report(&exact, &normals(7, 1000, &[(0.125, 1.0)]));
         assert!(near.rows[0].reference_rhat.unwrap() > RHAT_LIMIT);
         assert_eq!(near.verdict, Verdict::Watch);
         // Nor does it excuse what is far off by any of its chains.
-        let far = report(&exact, &chains(7, 1000, &[(30.0, 1.0)]));
+        let far = report(&exact, &normals(7, 1000, &[(30.0, 1.0)]));
         assert_eq!(far.verdict, Verdict::NotCertified);
     }
 
     #[test]
     fn a_doubted_reference_certifies_nothing() {
-        let draws = |seed| chains(seed, 4000, &[(0.0, 1.0)]);
+        let draws = |seed| normals(seed, 4000, &[(0.0, 1.0)]);
         let same = report(&draws(1), &draws(2));
         assert_eq!(same.clone().doubted(None).verdict, Verdict::Good);
         let doubted = same.doubted(Some("200 transitions diverged".to_owned()));
         assert_eq!(doubted.verdict, Verdict::Watch);
-        let off = report(&draws(1), &chains(2, 4000, &[(3.0, 1.0)]));
+        let off = report(&draws(1), &normals(2, 4000, &[(3.0, 1.0)]));
         let doubted = off.doubted(Some("200 transitions diverged".to_owned()));
         assert_eq!(doubted.verdict, Verdict::NotCertified);
     }
@@ -415,7 +399,7 @@ mod tests {
     fn a_tail_that_is_missing_is_seen() {
         // Two values with a little noise have quantiles at ± 1 sd, those of a normal are at ± 1.645.
         let two = |seed| {
-            let mut lists = chains(seed, 4000, &[(0.0, 1.0)]);
+            let mut lists = normals(seed, 4000, &[(0.0, 1.0)]);
             for list in &mut lists {
                 let mut cut = DrawList::new(1);
                 for i in 0..list.len() {
@@ -425,7 +409,7 @@ mod tests {
             }
             lists
         };
-        let found = report(&chains(10, 4000, &[(0.0, 1.0)]), &two(11));
+        let found = report(&normals(10, 4000, &[(0.0, 1.0)]), &two(11));
         let row = &found.rows[0];
         let inside = |it: Option<Interval>, centre| it.unwrap().beyond(centre, TOLERANCE).is_none();
         assert!(
@@ -443,8 +427,8 @@ mod tests {
     #[test]
     fn constants_agree_or_do_not() {
         let report = report(
-            &chains(8, 200, &[(1.0, 0.0), (1.0, 0.0)]),
-            &chains(9, 200, &[(1.0, 0.0), (2.0, 0.0)]),
+            &normals(8, 200, &[(1.0, 0.0), (1.0, 0.0)]),
+            &normals(9, 200, &[(1.0, 0.0), (2.0, 0.0)]),
         );
         assert_eq!(report.rows[0].verdict, Verdict::Good);
         assert_eq!(report.rows[1].verdict, Verdict::NotCertified);

@@ -1,13 +1,11 @@
 //! Numbers of SciPy, and normal posteriors whose distances have closed forms.
 
-use rand::RngExt as _;
-use rand_distr::StandardNormal;
 use serde::Deserialize;
 use statrs::function::erf::erf;
 
 use super::*;
 use crate::kolmogorov::distance_between;
-use ergodic_base::rng::{Purpose, stream};
+use crate::testing::normals;
 
 #[derive(Deserialize)]
 struct Case {
@@ -70,24 +68,6 @@ fn distances_are_those_of_scipy() {
             near(divergence[1], to, "divergence back");
         }
     }
-}
-
-/// Independent normals with mean and sd per column, on four chains.
-fn normals(seed: u64, draws: usize, columns: &[(f64, f64)]) -> Vec<DrawList> {
-    (0..4)
-        .map(|chain| {
-            let mut rng = stream(seed, chain, Purpose::Diagnostics);
-            let mut list = DrawList::new(columns.len());
-            for _ in 0..draws {
-                let row: Vec<f64> = columns
-                    .iter()
-                    .map(|(mean, sd)| mean + sd * rng.sample::<f64, _>(StandardNormal))
-                    .collect();
-                list.push(&row);
-            }
-            list
-        })
-        .collect()
 }
 
 fn cloud(chains: &[DrawList], weights: &[Vec<f64>]) -> Cloud {

@@ -72,6 +72,8 @@ pub mod sentence;
 mod sorting;
 pub mod stein;
 mod summary;
+#[cfg(test)]
+mod testing;
 pub mod uniformity;
 pub mod verdict;
 pub mod weights;

@@ -152,9 +152,8 @@ impl Known {
         }
     }
 
-    /// A quantity that can be drawn, with the mean and the standard deviation that it has.
-    fn drawn(mean: f64, sd: f64, draw: impl Fn(&mut ChainRng) -> f64) -> Self {
-        let mut rng = stream(0, 0, Purpose::Data);
+    /// A quantity that can be drawn from a stream of its own, with the mean and the standard deviation that it has.
+    fn drawn(mut rng: ChainRng, mean: f64, sd: f64, draw: impl Fn(&mut ChainRng) -> f64) -> Self {
         let draws = (0..KNOWN_DRAWS).map(|_| (draw(&mut rng), 1.0)).collect();
         Self {
             mean,
@@ -179,28 +178,33 @@ impl Known {
 }
 
 fn posteriors() -> Result<Vec<Posterior>, FitError> {
-    let every = |density: &dyn LogDensity, known: fn() -> Known| {
-        density
-            .names()
-            .into_iter()
-            .map(|name| (name, known()))
-            .collect()
+    let mut quantities = 0;
+    let mut rng = move || {
+        quantities += 1;
+        stream(0, quantities, Purpose::Diagnostics)
+    };
+    let every = |density: &dyn LogDensity,
+                 rng: &mut dyn FnMut() -> ChainRng,
+                 known: fn(ChainRng) -> Known| {
+        let names = density.names().into_iter();
+        names.map(|name| (name, known(rng()))).collect()
     };
     let normal = |rng: &mut ChainRng| -> f64 { StandardNormal.sample(rng) };
     Ok(vec![
         Posterior {
             name: "normal",
             fit: || Ok(Fit::new(Correlated)),
-            known: every(&Correlated, || {
-                Known::drawn(0.0, 1.0, |rng| StandardNormal.sample(rng))
+            known: every(&Correlated, &mut rng, |rng| {
+                Known::drawn(rng, 0.0, 1.0, |rng| StandardNormal.sample(rng))
             }),
         },
         Posterior {
             name: "heavy-tailed",
             fit: || Ok(Fit::new(HeavyTailed)),
-            known: every(&HeavyTailed, || {
+            known: every(&HeavyTailed, &mut rng, |rng| {
                 let t = StudentT::new(DEGREES).expect("positive");
-                Known::drawn(0.0, (DEGREES / (DEGREES - 2.0)).sqrt(), |rng| t.sample(rng))
+                let sd = (DEGREES / (DEGREES - 2.0)).sqrt();
+                Known::drawn(rng, 0.0, sd, |rng| t.sample(rng))
             }),
         },
         Posterior {
@@ -208,11 +212,16 @@ fn posteriors() -> Result<Vec<Posterior>, FitError> {
             fit: || Ok(Fit::new(Funnel)),
             known: vec![(
                 "v".to_owned(),
-                Known::drawn(0.0, Funnel::SD, |rng| Funnel::SD * normal(rng)),
+                Known::drawn(rng(), 0.0, Funnel::SD, |rng| Funnel::SD * normal(rng)),
             )],
         },
-        two_modes("two modes, near", || Ok(Fit::new(TwoModes(2.0))), 2.0),
-        two_modes("two modes, far", || Ok(Fit::new(TwoModes(5.0))), 5.0),
+        two_modes(
+            rng(),
+            "two modes, near",
+            || Ok(Fit::new(TwoModes(2.0))),
+            2.0,
+        ),
+        two_modes(rng(), "two modes, far", || Ok(Fit::new(TwoModes(5.0))), 5.0),
         nearly_separated()?,
         few_groups("few groups", groups)?,
         few_groups("few groups, small steps", || {
@@ -312,8 +321,13 @@ impl LogDensity for TwoModes {
     }
 }
 
-fn two_modes(name: &'static str, fit: fn() -> Result<Fit, FitError>, a: f64) -> Posterior {
-    let known = Known::drawn(0.0, a.hypot(1.0), |rng| {
+fn two_modes(
+    rng: ChainRng,
+    name: &'static str,
+    fit: fn() -> Result<Fit, FitError>,
+    a: f64,
+) -> Posterior {
+    let known = Known::drawn(rng, 0.0, a.hypot(1.0), |rng| {
         let centre = if rng.random::<bool>() { a } else { -a };
         let noise: f64 = StandardNormal.sample(rng);
         centre + noise
@@ -454,6 +468,11 @@ mod tests {
                 let between = known.share_up_to(known.mean + 4.0 * known.sd)
                     - known.share_up_to(known.mean - 4.0 * known.sd);
                 assert!(between > 1.0 - 1.0 / 16.0, "{name}: {between}");
+            }
+            // Also two of one distribution are known from other draws each.
+            for (k, (name, known)) in posterior.known.iter().enumerate() {
+                let twin = |(_, other): &(String, Known)| other.shares == known.shares;
+                assert!(!posterior.known[..k].iter().any(twin), "{name}");
             }
             let cells = row(&posterior, 1, 2).unwrap();
             let [good, .., off] = [2, 3, 4, 5, 6].map(|k| number(&cells[k]));

@@ -138,6 +138,7 @@ pub fn to_json(found: &RunComparison, scores: Option<ScoresCompared<'_>>) -> Jso
         "verdict": found.sentence(),
         "agree": found.agrees(),
         "subject": found.subject,
+        "one_posterior": found.has_one_posterior,
         "settings": settings,
         "parameters": rows.collect::<Vec<Json>>(),
         "only_in": [names(&found.only[0]), names(&found.only[1])],

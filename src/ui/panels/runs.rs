@@ -14,6 +14,7 @@ use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, landmarks};
 
 mod answers;
+mod asked;
 mod bottom;
 mod chains;
 mod check;

@@ -1,6 +1,6 @@
 //! What a comparison of two runs says in words.
 
-use super::{Change, ComparedRun, DataUsed, LEVEL, RunComparison, Verdict};
+use super::{Change, ComparedRun, DataUsed, LEVEL, RunComparison, Verdict, has_one_model};
 use crate::recipe::Recipe;
 use ergodic_base::numerals::{fixed, significant, thousands};
 use ergodic_base::param::ParamId;
@@ -16,10 +16,7 @@ const FINGERPRINT: usize = 12;
 
 /// Whether model and data are the same.
 pub(super) fn subject([one, other]: [&ComparedRun<'_>; 2]) -> String {
-    let same_model = one
-        .recipe
-        .zip(other.recipe)
-        .map(|(a, b)| a.has_the_model_of(b) && a.data.import == b.data.import);
+    let same_model = has_one_model([one, other]);
     let data = match (one.data, other.data) {
         (Some(a), Some(b)) if a.fingerprint != b.fingerprint => {
             let [a, b] = [(one, a), (other, b)].map(|(run, data)| of_data(run.name, data));

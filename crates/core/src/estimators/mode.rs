@@ -236,6 +236,17 @@ fn subset_start(
     Ok(())
 }
 
+/// Climbs from `u` to a mode of `density` by the method of `auto`, without what is recorded there.
+pub(super) fn climb_from(
+    density: &dyn LogDensity,
+    u: &mut [f64],
+    control: &Control,
+) -> Result<(), ModeError> {
+    let mut recorder = Recorder::new(num_obs(density));
+    let full = Objective::new(density, Rows::All);
+    climb(full, u, control, &mut recorder).map(|_outcome| ())
+}
+
 /// Newton from `u`, and L-BFGS from the same place where Newton fails.
 fn climb(
     full: Objective<'_>,

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::mode::{ModeError, find_mode_by};
-use super::registry::Plan;
-use crate::models::Model;
+use super::mode::{ModeError, climb_from};
+use crate::models::{LinearRows, Model};
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::dot;
@@ -41,7 +40,7 @@ ergodic_base::remarks! {
 
 /// Modes of the posterior of `model` that are far apart, the most probable first as far as normal approximations tell; empty where
 /// there are fewer than two, or where looking for them would take long. Models with effects of groups are not searched: their
-/// densities may have peaks without probability.
+/// densities may have peaks without probability. Nor are those whose rows and priors are all log-concave, which have one mode.
 ///
 /// # Errors
 /// [`ModeError::Cancelled`].
@@ -51,26 +50,30 @@ pub fn find_modes(model: &dyn Model, control: &Control) -> Result<Vec<Arc<Centre
     };
     let dim = density.dim();
     let work = model.num_obs().max(1).saturating_mul(dim * dim);
-    if work > MOST_WORK || model.mixed_effects().is_some() || model.hierarchy().is_some() {
+    let grouped = model.mixed_effects().is_some() || model.hierarchy().is_some();
+    if work > MOST_WORK || grouped || !density.has_dense_curvature() || is_log_concave(model) {
         return Ok(Vec::new());
     }
     let mut found: Vec<(f64, Centre)> = Vec::new();
     for k in 0..STARTS {
-        let mut start = vec![0.0; dim];
-        density.init(&mut stream(0, k, Purpose::Init), &mut start);
+        let mut u = vec![0.0; dim];
+        density.init(&mut stream(0, k, Purpose::Init), &mut u);
         if k % 2 == 1 {
-            start.iter_mut().for_each(|u| *u *= FAR);
+            u.iter_mut().for_each(|u| *u *= FAR);
         }
-        let plan = Plan {
-            start: Some(start),
-            ..Plan::auto()
-        };
-        let mode = match find_mode_by(model, &plan, control) {
-            Ok(mode) => mode.centre,
+        match climb_from(density, &mut u, control) {
+            Ok(()) => {}
             Err(ModeError::Cancelled) => return Err(ModeError::Cancelled),
             Err(_) => continue,
+        }
+        // What is known at a mode costs passes over the rows: only of one that is new.
+        if !found.iter().all(|(_, other)| is_far(other, &u)) {
+            continue;
+        }
+        let Ok(mode) = Centre::at(density, &u) else {
+            continue;
         };
-        if found.iter().all(|(_, other)| are_apart(&mode, other)) {
+        if found.iter().all(|(_, other)| is_far(&mode, &other.u)) {
             let log_density = density.log_density(&mode.u, &mut vec![0.0; dim]);
             let log_volume = -(0..dim)
                 .map(|j| mode.factor.lower()[j * dim + j].ln())
@@ -95,21 +98,37 @@ pub fn remark(modes: &[Arc<Centre>]) -> Option<Warning> {
     (modes > 1).then(|| Remark::Several { modes }.into())
 }
 
-fn are_apart(a: &Centre, b: &Centre) -> bool {
-    let between: Vec<f64> = a.u.iter().zip(&b.u).map(|(a, b)| a - b).collect();
+/// Whether `u` is apart from `mode` by its standard deviations.
+fn is_far(mode: &Centre, u: &[f64]) -> bool {
+    let between: Vec<f64> = mode.u.iter().zip(u).map(|(a, b)| a - b).collect();
     let dim = between.len();
-    [a, b].iter().all(|mode| {
-        let squared: f64 = (0..dim)
-            .map(|j| between[j] * dot(&mode.hessian[j * dim..][..dim], &between))
-            .sum();
-        squared > APART * APART
-    })
+    let squared: f64 = (0..dim)
+        .map(|j| between[j] * dot(&mode.hessian[j * dim..][..dim], &between))
+        .sum();
+    squared > APART * APART
+}
+
+/// Whether the log posterior is known to be concave: each row and each prior is, in a linear combination of coordinates.
+fn is_log_concave(model: &dyn Model) -> bool {
+    let are_concave = |rows: &dyn LinearRows, count: usize| {
+        (0..count).all(|row| rows.curvature_range(row)[0] >= 0.0)
+    };
+    match (model.linear_rows(), model.prior_rows()) {
+        (Some(rows), Some(prior)) => {
+            are_concave(rows, model.num_obs()) && are_concave(prior, prior.count())
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{DensityModel, density_of};
+    use crate::design::MemoryColumns;
+    use crate::design::columns::Values;
+    use crate::design::matrix::{Design, ModelFrame};
+    use crate::models::{DensityModel, ModelOptions, density_of};
+    use ergodic_base::settings::Settings;
 
     /// Half N(−a, 1) and half N(a, 1), with a second coordinate; `share` of the mode at a relative to the other.
     fn modes(a: f64, log_share: f64) -> Vec<Vec<f64>> {
@@ -135,5 +154,41 @@ mod tests {
         assert!((found[1][0] - 5.0).abs() < 1e-6, "{found:?}");
         assert!(modes(2.0, 0.0).is_empty());
         assert!(modes(5.0, -10.0).is_empty());
+    }
+    /// A logistic regression has one mode; Student-t priors may give a posterior two, and squared curvatures say so.
+    #[test]
+    fn only_log_concave_posteriors_are_spared_the_search() {
+        for (template, prior, expected) in [
+            ("logistic", "normal(0, 2.5)", true),
+            ("poisson", "flat", true),
+            ("logistic", "student_t(3, 0, 1)", false),
+            ("linear", "normal(0, 2.5)", false),
+        ] {
+            let columns = vec![
+                ("y", vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0]),
+                ("x", vec![0.3, -1.0, 0.5, 2.0, 1.5, -0.2]),
+            ];
+            let columns = columns.into_iter();
+            let columns = columns.map(|(name, values)| (name.to_owned(), Values::Numbers(values)));
+            let table = MemoryColumns::new("t", columns.collect()).unwrap();
+            let frame = ModelFrame {
+                response_use: crate::models::find(template)
+                    .unwrap()
+                    .response_use(&Settings::default()),
+                ..ModelFrame::new("y ~ x".parse().unwrap())
+            };
+            let (design, _) = Design::build(&table, &frame).unwrap();
+            let options = ModelOptions {
+                priors: vec![("b".to_owned(), prior.to_owned())],
+                ..ModelOptions::default()
+            };
+            let build = crate::models::find(template).unwrap().build;
+            let model = build(Arc::new(design), &options).unwrap();
+            assert_eq!(
+                is_log_concave(model.as_ref()),
+                expected,
+                "{template} {prior}"
+            );
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! What a finished run says of the outcome: one sentence and one picture per predictor.
 
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
 
+use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::Command;
@@ -14,7 +15,7 @@ use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, number, progress, verdict_icon};
+use crate::ui::widgets::{self, number, verdict_icon};
 use ergodic_analysis::effects::{Conditional, CurvePoint, Effect, Place};
 use ergodic_base::param::ParamId;
 use ergodic_diagnostics::Verdict;
@@ -62,30 +63,20 @@ impl Pane for Answers {
 /// Shows the pane; what it shows is made in the background as long as it is in front.
 fn answers_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     let entry = of.entry;
-    let t = tokens();
-    if entry.is_active() {
-        let text = "Answers on the scale of the outcome appear here when the run has ended";
-        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
-    } else if let Some(done) = entry.answers() {
+    let asked = Asked {
+        entry,
+        task: &entry.answered,
+        done: entry.answers(),
+        later: "Answers on the scale of the outcome appear here when the run has ended",
+        icon: Answers::ICON,
+        ask: Command::FindAnswers(entry.id),
+    };
+    asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
             .id_salt(("answers", entry.id))
             .auto_shrink([false, false])
             .show(ui, |ui| cards_ui(ui, of, done));
-    } else if let Some(why) = entry.answered.refusal() {
-        if widgets::empty_state(ui, icons::CHART_LINE, why, Some("Try again")) {
-            out.send(Command::FindAnswers(entry.id));
-        }
-    } else if let Some(going) = entry.answered.working() {
-        let size = vec2(ui.available_width(), t.size.row_table);
-        let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
-        let share = going.fraction().unwrap_or(0.0);
-        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
-        ui.ctx()
-            .request_repaint_after(super::super::page::PROGRESS_TIME);
-    } else {
-        out.send(Command::FindAnswers(entry.id));
-    }
+    });
 }
 
 /// What stands above answers that are not to be trusted as they are.

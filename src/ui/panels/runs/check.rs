@@ -1,7 +1,8 @@
 //! Whether data that a finished run's model makes look like the data that it was fitted to.
 
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
 
+use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::Command;
@@ -13,7 +14,7 @@ use crate::ui::plots::legend::{DOT, Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
-use crate::ui::widgets::{self, Segments, number, progress, verdict_icon};
+use crate::ui::widgets::{self, Segments, number, verdict_icon};
 use ergodic_analysis::check::pit::Pit;
 use ergodic_analysis::check::statistic::TestStatistic;
 use ergodic_analysis::check::{Band, Check, Picture};
@@ -63,29 +64,20 @@ impl Pane for CheckPane {
 /// Shows the pane; what it shows is made in the background as long as it is in front.
 fn check_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CheckPane, out: &mut Outbox) {
     let entry = of.entry;
-    if entry.is_active() {
-        let text = "Predictive checks appear here when the run has ended";
-        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
-    } else if let Some(done) = entry.replicates() {
+    let asked = Asked {
+        entry,
+        task: &entry.replicated,
+        done: entry.replicates(),
+        later: "Predictive checks appear here when the run has ended",
+        icon: CheckPane::ICON,
+        ask: Command::Replicate(entry.id),
+    };
+    asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
             .id_salt(("check", entry.id))
             .auto_shrink([false, false])
             .show(ui, |ui| done_ui(ui, of, &done.check, view));
-    } else if let Some(why) = entry.replicated.refusal() {
-        if widgets::empty_state(ui, icons::SEAL_CHECK, why, Some("Try again")) {
-            out.send(Command::Replicate(entry.id));
-        }
-    } else if let Some(going) = entry.replicated.working() {
-        let size = vec2(ui.available_width(), tokens().size.row_table);
-        let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
-        let share = going.fraction().unwrap_or(0.0);
-        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
-        ui.ctx()
-            .request_repaint_after(super::super::page::PROGRESS_TIME);
-    } else {
-        out.send(Command::Replicate(entry.id));
-    }
+    });
 }
 
 fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) {

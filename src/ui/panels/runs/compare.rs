@@ -20,6 +20,7 @@ use crate::ui::widgets::{self, Button, Chip, number};
 use crate::ui::{icons, tasks};
 use ergodic_analysis::loo::{CrossValidation, compare};
 use ergodic_analysis::run_comparison::ParameterRow;
+use ergodic_analysis::run_comparison::RunComparison;
 
 /// Height of the densities.
 const PICTURE: f32 = 220.0;
@@ -179,7 +180,7 @@ fn done_ui(
     ui.add_space(t.space.x2);
     distances_ui(ui, done);
     ui.add_space(t.space.x2);
-    scores_ui(ui, [of.entry, other], view, out);
+    scores_ui(ui, [of.entry, other], found, view, out);
     for remark in &found.remarks {
         widgets::hint(ui, remark);
     }
@@ -399,15 +400,17 @@ fn distances_ui(ui: &mut Ui, done: &Compared) {
 }
 
 /// How well both predict rows that were left out, once both have been scored.
-fn scores_ui(ui: &mut Ui, runs: [&RunEntry; 2], view: &mut CompareView, out: &mut Outbox) {
+fn scores_ui(
+    ui: &mut Ui,
+    runs: [&RunEntry; 2],
+    found: &RunComparison,
+    view: &mut CompareView,
+    out: &mut Outbox,
+) {
     if runs.iter().any(|run| scoring::refusal(run).is_some()) {
         return;
     }
-    let [one, other] = runs;
-    let recipes = one.recipe.as_ref().zip(other.recipe.as_ref());
-    if recipes.is_some_and(|(a, b)| a.has_the_model_of(b))
-        && one.data_fingerprint() == other.data_fingerprint()
-    {
+    if found.has_one_posterior {
         widgets::hint(
             ui,
             "Both are runs of one model of the same data, which predict equally well up to Monte Carlo error",

@@ -1,7 +1,8 @@
 //! How good a finished run's predictions are of the rows that it holds out.
 
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
+use eframe::egui::{Frame, Margin, ScrollArea, Stroke, Ui};
 
+use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::Command;
@@ -13,7 +14,7 @@ use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
-use crate::ui::widgets::{self, Segments, number, progress, verdict_icon};
+use crate::ui::widgets::{self, Segments, number, verdict_icon};
 use ergodic_analysis::predict::scores::{Measure, PredictionScores};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
@@ -60,29 +61,20 @@ impl Pane for HeldOutView {
 /// Shows the pane; what it shows is made in the background as long as it is in front.
 fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &mut Outbox) {
     let entry = of.entry;
-    if entry.is_active() {
-        let text = "Scores of the rows held out appear here when the run has ended";
-        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
-    } else if let Some(done) = entry.held_out_scores() {
+    let asked = Asked {
+        entry,
+        task: &entry.held_out,
+        done: entry.held_out_scores(),
+        later: "Scores of the rows held out appear here when the run has ended",
+        icon: HeldOutView::ICON,
+        ask: Command::ScoreHeldOut(entry.id),
+    };
+    asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
             .id_salt(("held out", entry.id))
             .auto_shrink([false, false])
             .show(ui, |ui| done_ui(ui, of, &done.scores, view));
-    } else if let Some(why) = entry.held_out.refusal() {
-        if widgets::empty_state(ui, HeldOutView::ICON, why, Some("Try again")) {
-            out.send(Command::ScoreHeldOut(entry.id));
-        }
-    } else if let Some(going) = entry.held_out.working() {
-        let size = vec2(ui.available_width(), tokens().size.row_table);
-        let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
-        let share = going.fraction().unwrap_or(0.0);
-        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
-        ui.ctx()
-            .request_repaint_after(super::super::page::PROGRESS_TIME);
-    } else {
-        out.send(Command::ScoreHeldOut(entry.id));
-    }
+    });
 }
 
 fn done_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, view: &mut HeldOutView) {

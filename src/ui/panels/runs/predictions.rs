@@ -1,9 +1,12 @@
 //! Predicted against observed outcomes of a finished run.
 
+use std::sync::Arc;
+
 use eframe::egui::{
-    Align, Color32, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2,
+    Align, Color32, Frame, Layout, Margin, Rect, Shape, Stroke, Ui, UiBuilder, pos2, vec2,
 };
 
+use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::entry::Prediction;
@@ -15,7 +18,7 @@ use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, Button, Segments, number, progress, verdict_icon};
+use crate::ui::widgets::{self, Button, Segments, number, verdict_icon};
 use ergodic_analysis::predict::picture::{Picture, ShareBin};
 use ergodic_diagnostics::Verdict;
 
@@ -59,17 +62,38 @@ impl Pane for PredictionsView {
 
 /// Shows the pane; what it shows is made in the background as long as it is in front.
 fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, out: &mut Outbox) {
-    if entry.is_active() {
-        let text = "Predictions of the rows appear here when the run has ended";
-        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
-        return;
-    }
     let has_groups = entry
         .variables()
         .iter()
         .any(|name| name.group_effect().is_some());
     let with_groups = !(has_groups && view.without_groups);
     let done = entry.predictions(with_groups);
+    let asked = Asked {
+        entry,
+        task: &entry.predicted,
+        done,
+        later: "Predictions of the rows appear here when the run has ended",
+        icon: PredictionsView::ICON,
+        ask: Command::Predict(entry.id, with_groups),
+    };
+    if !entry.is_active() {
+        head_ui(ui, entry, (has_groups, done), view, out);
+        let is_other = entry.predicts_with_groups != with_groups;
+        if done.is_none() && entry.predicted.working().is_some() && is_other {
+            out.send(Command::Predict(entry.id, with_groups));
+        }
+    }
+    asked.show(ui, out, |ui, done| picture_ui(ui, entry.id, done));
+}
+
+/// What stands above the picture: which predictions, their export, and what to know of them.
+fn head_ui(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    (has_groups, done): (bool, Option<&Arc<Prediction>>),
+    view: &mut PredictionsView,
+    out: &mut Outbox,
+) {
     let t = tokens();
     let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
@@ -113,26 +137,6 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
             widgets::sentence(ui, sentence, Text::Number);
         }
     });
-    if let Some(done) = done {
-        picture_ui(ui, entry.id, done);
-    } else if let Some(why) = entry.predicted.refusal() {
-        if widgets::empty_state(ui, icons::CHART_SCATTER, why, Some("Try again")) {
-            out.send(Command::Predict(entry.id, with_groups));
-        }
-    } else if let Some(going) = entry.predicted.working() {
-        if entry.predicts_with_groups != with_groups {
-            out.send(Command::Predict(entry.id, with_groups));
-        }
-        let (rect, _) =
-            ui.allocate_exact_size(vec2(ui.available_width(), t.size.row_table), Sense::hover());
-        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
-        let share = going.fraction().unwrap_or(0.0);
-        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
-        ui.ctx()
-            .request_repaint_after(super::super::page::PROGRESS_TIME);
-    } else {
-        out.send(Command::Predict(entry.id, with_groups));
-    }
 }
 
 /// What is said above predictions from draws that are of no use.

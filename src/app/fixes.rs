@@ -72,7 +72,7 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
                 format!("sampler.target_accept={higher}"),
             )
         }
-        Remark::Biased { .. } => {
+        Remark::Biased { .. } | Remark::BiasedByStep { .. } | Remark::BiasInShape { .. } => {
             let step = job.recipe.sampler.settings.real("step_size")?;
             again(
                 "Run again with half the step".to_owned(),

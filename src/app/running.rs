@@ -227,8 +227,8 @@ pub(super) fn before_more(report: &Report) -> Report {
     }
 }
 
-/// Runs that can be the control of run `entry`, so that none has to be made: ended runs of this window with the exact sampler
-/// of its model, and the same model, priors and data.
+/// Runs that can be the control of run `entry`, so that none has to be made: ended runs of this window with an exact sampler, and the
+/// same model, priors and data.
 pub fn controls_at_hand<'a>(
     state: &'a AppState,
     entry: &RunEntry,
@@ -242,7 +242,8 @@ pub fn controls_at_hand<'a>(
         };
         other.id != id
             && !other.is_active()
-            && theirs.sampler.spec.id == bias_check::control_of(job.model.as_ref())
+            && theirs.sampler.spec.bias.is_none()
+            && !theirs.sampler.spec.negative_control
             && recipe.as_ref().is_some_and(|mine| !other.is_stale(mine))
             && theirs.table.fingerprint() == job.table.fingerprint()
             && theirs.variables() == job.variables()
@@ -303,12 +304,25 @@ pub(super) fn certify(state: &mut AppState, check: Check, fx: &mut dyn Effects) 
     let title = check.title.clone();
     state.begin_surely(
         fx,
-        ("Comparing with its control", &title),
-        move |_control| {
+        ("Checking the bias of", &title),
+        move |control| {
             let [view, made] = &check.views;
-            let of_control = (check.of_control.as_ref(), made.as_ref());
-            let report = bias_check::certify(&check.job, view, &check.report, of_control);
-            Ok::<_, JobError>(report)
+            let half = bias_check::half_step_job(&check.job, view);
+            let half = half.map(|job| {
+                control.enter("running at half the step");
+                bias_check::finished(job, control)
+            });
+            let half = half
+                .transpose()?
+                .map(|run| (Arc::clone(run.job()), run.view()));
+            control.enter("comparing with the control");
+            let made = bias_check::Made {
+                control: (check.of_control.as_ref(), made.as_ref()),
+                half_step: half
+                    .as_ref()
+                    .map(|(job, view)| (job.as_ref(), view.as_ref())),
+            };
+            Ok::<_, JobError>(bias_check::certify(&check.job, view, &check.report, &made))
         },
         move |state, ended, _fx| match ended {
             Ended::Done(report) => certified(state, id, &job, report),

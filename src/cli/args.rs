@@ -241,7 +241,8 @@ pub struct FitArgs {
     /// Folder for the run; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Afterwards run NUTS (mixtures: dp-gibbs) as a control and report how far an approximate sampler is off
+    /// Afterwards check how far an approximate sampler is off: by a run of the cheapest exact sampler as a control, by the kernel Stein
+    /// discrepancy, and by a run at half the step
     #[arg(long)]
     pub check_bias: bool,
     /// Draws per chain of that control run, at least 100: more of them where the check could not tell

@@ -476,13 +476,37 @@ pub(super) fn run(
         && !interrupted.load(Ordering::Relaxed)
     {
         let control = Arc::new(control);
+        let cost = bias_check::control_cost(job);
+        let cost = match cost.is_empty() {
+            true => cost,
+            false => format!(": {cost}"),
+        };
         output::note(&format!(
-            "Running {} as a control, to check the bias",
+            "Running {} as a control, to check the bias{cost}",
             control.sampler.spec.title
         ));
-        let (mut reference, _) = watch(&control, None, None, &interrupted)?;
-        reference.join();
-        report = bias_check::certify(job, &view, &report, (&control, &reference.view()));
+        let run = |job: &Arc<Job>| -> Result<_, Failure> {
+            let (mut run, _) = watch(job, None, None, &interrupted)?;
+            run.join();
+            Ok(run.view())
+        };
+        let reference = run(&control)?;
+        let half = bias_check::half_step_job(job, &view).map(Arc::new);
+        let half = match half.filter(|_| !interrupted.load(Ordering::Relaxed)) {
+            Some(half) => {
+                output::note("Running at half the step, to check the bias");
+                let view = run(&half)?;
+                Some((half, view)).filter(|_| !interrupted.load(Ordering::Relaxed))
+            }
+            None => None,
+        };
+        let made = bias_check::Made {
+            control: (&control, &reference),
+            half_step: half
+                .as_ref()
+                .map(|(job, view)| (job.as_ref(), view.as_ref())),
+        };
+        report = bias_check::certify(job, &view, &report, &made);
     }
     let results = Results::of(job, &view, &report);
     let saved = journal.map_or(Ok(Saved::Whole), |mut journal| {
@@ -508,6 +532,9 @@ pub(super) fn run(
     }
     if let Some(bias) = &report.bias {
         output::note(&format!("bias check: {}", bias_check::sentence(bias)));
+        for sentence in bias_check::further_sentences(bias) {
+            output::note(&format!("bias check: {sentence}"));
+        }
     }
     output::note(&report.sentence);
     output::note(&format!(

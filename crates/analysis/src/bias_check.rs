@@ -1,26 +1,39 @@
-//! The bias check of an approximate run: an exact sampler on the same model as a control, and the difference between the two.
+//! The bias check of an approximate run. An exact sampler on the same model serves as a control: the cheapest that the adviser knows.
+//! Means, standard deviations and quantiles are compared with those of the control; the kernel Stein discrepancy of the draws is tested
+//! against what draws from the posterior have; and where the order of the bias in the step is known, a short run at half the step
+//! tells the bias without a control. One verdict comes from all ([`BiasReport::with`]).
+//!
+//! **Cost.** On N rows the control takes a pass for each chain where it is zig-zag, the scores two million rows, the run at half the
+//! step four passes at most: less than ten passes where rows are many.
 
 use std::sync::Arc;
 
 use super::job::{Job, JobError};
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::{significant, thousands};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::{Report, report};
 use ergodic_core::engine::protocol::RunView;
 use ergodic_core::engine::run_section::DEFAULT_DRAWS;
 use ergodic_core::models::Model;
-use ergodic_core::samplers::{Family, SamplerSpec};
-use ergodic_diagnostics::bias::{BiasReport, compare};
+use ergodic_core::samplers;
+use ergodic_core::samplers::recommend::Cheapest;
+use ergodic_diagnostics::bias::{BiasReport, Evidence, LEVEL, Passes, StepBias, compare};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::ADVISED_CHAINS;
 use ergodic_diagnostics::{Remark, Verdict};
 
-/// The exact sampler that controls are run with.
+mod discrepancy;
+mod half_step;
+
+pub use half_step::{finished, half_step_job};
+
+/// The exact sampler that others are measured against where nothing else is said.
 const CONTROL: &str = "nuts";
-/// The exact sampler for controls of mixtures, which have no gradient.
+/// The same for mixtures, which have no gradient.
 const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
-/// Samplers that controls are run with.
+/// Samplers that others are measured against.
 pub const CONTROLS: [&str; 2] = [CONTROL, CONTROL_OF_MIXTURES];
 
 /// Draws per chain of a run whose bias is checked, where nobody has named their number. With the usual ones its own Monte Carlo
@@ -39,17 +52,23 @@ pub fn checked_draws(job: &Job) -> u64 {
     }
 }
 
-/// The control run of `job`: the same model, an exact sampler with its default settings and so many draws per chain, or as
-/// many as is usual. Its seed is the next one: chains that began where those of the run began would miss the same modes.
+/// The control run of `job`: the same model, the cheapest exact sampler ([`Job::control`]) with its default settings and so many
+/// draws per chain, or as many as is usual. Its seed is the next one: chains that began where those of the run began would miss the
+/// same modes.
 ///
 /// # Errors
 /// See [`Job::with_sampler`].
 pub fn control_job(job: &Job, draws: Option<u64>) -> Result<Job, JobError> {
-    let mut control = job.with_sampler(control_of(job.model.as_ref()))?;
+    let mut control = job.with_sampler(control_id(job))?;
     let run = &mut control.recipe.run;
     run.seed = run.seed.wrapping_add(1);
     run.draws = draws.unwrap_or(run.draws);
     Ok(control)
+}
+
+fn control_id(job: &Job) -> &'static str {
+    let cheapest = job.control.as_ref().map(|it| it.sampler);
+    cheapest.unwrap_or_else(|| control_of(job.model.as_ref()))
 }
 
 /// Identifier of the exact sampler that others are measured against on `model`.
@@ -61,44 +80,105 @@ pub fn control_of(model: &dyn Model) -> &'static str {
     }
 }
 
-/// The control of runs of a sampler, for people.
-pub fn control_title(spec: &SamplerSpec) -> &'static str {
-    match spec.family {
-        Family::Mixture => "collapsed Gibbs",
-        _ => "NUTS",
+/// Which sampler the control of `job` runs, for people.
+pub fn control_title(job: &Job) -> &'static str {
+    samplers::find(control_id(job)).map_or(CONTROL, |entry| entry.spec.title)
+}
+
+/// What the control of `job` will cost, in words that can follow its name; empty where that is not known.
+pub fn control_cost(job: &Job) -> String {
+    let Some(Cheapest { passes, time, .. }) = &job.control else {
+        return String::new();
+    };
+    match passes {
+        Some(passes) => format!("at most about {} over the rows, {time}", in_passes(*passes)),
+        None => time.clone(),
     }
 }
 
-/// The report of the approximate run once its control `(job, draws)` has ended. The control's own diagnostics count: draws
-/// that are not good themselves prove nothing.
-pub fn certify(
-    job: &Job,
-    view: &RunView,
-    before: &Report,
-    (control_job, control): (&Job, &RunView),
-) -> Report {
+fn in_passes(passes: f64) -> String {
+    match passes {
+        ..10.0 => format!("{passes:.1} passes"),
+        _ => format!("{} passes", thousands(passes.round() as u64)),
+    }
+}
+
+/// What a check is made from besides the run: ended runs, with their jobs.
+#[derive(Clone, Copy)]
+pub struct Made<'a> {
+    /// The control.
+    pub control: (&'a Job, &'a RunView),
+    /// The run at half the step, if there is one.
+    pub half_step: Option<(&'a Job, &'a RunView)>,
+}
+
+/// The report of the approximate run once what its check needs was made. The control's own diagnostics count: draws that are not
+/// good themselves prove nothing.
+pub fn certify(job: &Job, view: &RunView, before: &Report, made: &Made<'_>) -> Report {
     let names = job.variables();
-    let running = Arc::new(Running::new(0));
-    let own = report(control_job, control, &names, running, None);
-    let lists = |view: &'_ RunView| -> Vec<DrawList> {
-        view.usable()
-            .map(|chain| chain.draws.draws.clone())
-            .collect()
-    };
-    let (reference, approximate) = (lists(control), lists(view));
-    let reference: Vec<&DrawList> = reference.iter().collect();
-    let approximate: Vec<&DrawList> = approximate.iter().collect();
-    // The control is an exact sampler with plain draws.
-    let weights = view.weights(job.weight_column());
-    let bias = compare(&names, (&reference, &[]), (&approximate, &weights));
+    let (control_job, control) = made.control;
+    let own = report(
+        control_job,
+        control,
+        &names,
+        Arc::new(Running::new(0)),
+        None,
+    );
+    let draws = draws_of(job, view);
+    let reference = draws_of(control_job, control);
+    let bias = compare(&names, reference.lent(), draws.lent());
     let bias = bias.doubted(doubt(&own, control.chains.len(), view.chains.len()));
+    let passes = |rows: u64| rows as f64 / job.model.num_obs().max(1) as f64;
+    let mut evidence = Evidence {
+        passes: Passes {
+            control: passes(rows_of(control)),
+            ..Passes::default()
+        },
+        ..Evidence::default()
+    };
+    let run = discrepancy::discrepancy(job, (job, view), &before.summary);
+    let of_control = discrepancy::discrepancy(job, made.control, &own.summary);
+    if let (Some((run, rows)), Some((control, more))) = (run, of_control) {
+        evidence.discrepancies = Some([run, control]);
+        evidence.passes.discrepancies = passes(rows + more);
+    }
+    if let (Some((half_job, half)), Some(order)) = (made.half_step, job.sampler.spec.bias_order) {
+        let half_draws = draws_of(half_job, half);
+        evidence.passes.half_step = passes(rows_of(half));
+        let by_step = StepBias::of(&names, order, half_draws.lent(), draws.lent());
+        evidence.by_step = Some(by_step);
+    }
     report(
         job,
         view,
         &names,
         Arc::clone(&before.running),
-        Some(Arc::new(bias)),
+        Some(Arc::new(bias.with(evidence))),
     )
+}
+
+/// Kept draws of the chains of a run that work, with their weights.
+struct Draws<'a> {
+    lists: Vec<&'a DrawList>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl Draws<'_> {
+    fn lent(&self) -> (&[&DrawList], &[Vec<f64>]) {
+        (&self.lists, &self.weights)
+    }
+}
+
+fn draws_of<'a>(job: &Job, view: &'a RunView) -> Draws<'a> {
+    Draws {
+        lists: view.usable().map(|chain| &chain.draws.draws).collect(),
+        weights: view.weights(job.weight_column()),
+    }
+}
+
+/// Gradients of rows that a run took.
+fn rows_of(view: &RunView) -> u64 {
+    view.chains.iter().map(|chain| chain.datum_grads).sum()
 }
 
 /// What is wrong with a control of so many chains, of a run of so many. Few chains are no fault where the run has as few.
@@ -119,13 +199,69 @@ fn doubt(own: &Report, control: usize, run: usize) -> Option<String> {
     }
 }
 
-/// The result in one sentence: the worst variable, how far it is off, and how sure that is.
+/// The result of the comparison in one sentence: the worst variable, how far it is off, and how sure that is.
 pub fn sentence(bias: &BiasReport) -> String {
     let what = compared(bias);
     match &bias.doubt {
         Some(doubt) => format!("{what}. But the control run proves nothing: {doubt}"),
         None => what,
     }
+}
+
+/// What else the check says, in one sentence each: the discrepancy, the bias by the step, what it cost.
+pub fn further_sentences(bias: &BiasReport) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let Evidence {
+        discrepancies,
+        by_step,
+        passes,
+    } = &bias.evidence;
+    if let Some([run, control]) = discrepancies {
+        let odd = match (bias.evidence.is_off_in_shape(), control.p_value < LEVEL) {
+            (true, _) => "do not look like the posterior",
+            (false, true) => "cannot be judged by scores that the control fails too",
+            (false, false) => "look like the posterior",
+        };
+        sentences.push(format!(
+            "{} draws {odd}: squared kernel Stein discrepancy {}, p = {} (95 % of such from the posterior are below {}; control {}, \
+             p = {})",
+            run.points,
+            significant(run.squared, 2),
+            significant(run.p_value, 2),
+            significant(run.limit, 2),
+            significant(control.squared, 2),
+            significant(control.p_value, 2)
+        ));
+    }
+    if let Some(by_step) = by_step
+        && let Some(row) = by_step.worst.map(|worst| &by_step.rows[worst])
+        && let (Some(shift), Some(ratio)) = (&row.shift, &row.sd_ratio)
+    {
+        sentences.push(format!(
+            "extrapolated from half the step ({} draws per chain), the worst is {}: mean off by {:.2} ± {:.2} sd, sd ratio {:.2} ± {:.2}",
+            by_step.draws,
+            row.variable,
+            shift.value,
+            shift.half_width(),
+            ratio.value,
+            ratio.half_width()
+        ));
+    }
+    if passes.total() > 0.0 {
+        let mut parts = vec![format!("control {}", in_passes(passes.control))];
+        if discrepancies.is_some() {
+            parts.push(format!("scores {}", in_passes(passes.discrepancies)));
+        }
+        if by_step.is_some() {
+            parts.push(format!("half the step {}", in_passes(passes.half_step)));
+        }
+        let total = in_passes(passes.total());
+        sentences.push(format!(
+            "the check cost {total} over the rows: {}",
+            parts.join(", ")
+        ));
+    }
+    sentences
 }
 
 fn compared(bias: &BiasReport) -> String {

@@ -26,7 +26,7 @@ use ergodic_core::models::{
     self, DefaultPriors, Model, ModelError, ModelOptions, Storage, default_priors,
 };
 use ergodic_core::oracle::Centre;
-use ergodic_core::samplers::recommend::{self, Advice, Facts};
+use ergodic_core::samplers::recommend::{self, Advice, Cheapest, Facts};
 use ergodic_core::samplers::{self, ChoiceError, KernelError, SamplerEntry, Target};
 use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
@@ -135,6 +135,8 @@ pub struct Job {
     pub sampler_reason: String,
     /// How the row loops of the model add products.
     pub arithmetic: arithmetic::Class,
+    /// The exact sampler that the bias of an approximate one is checked by, where there is one.
+    pub control: Option<Cheapest>,
 }
 
 impl std::fmt::Debug for Job {
@@ -309,7 +311,10 @@ impl Job {
         fill_sampler(&mut recipe, sampler, settings);
         recipe.model.settings = options.settings;
         recipe.mode.settings = plan.settings;
+        let is_checked = sampler.spec.bias.is_some();
+        let control = is_checked.then(|| facts(model.as_ref(), &target, &recipe));
         Ok(Self {
+            control: control.and_then(|facts| recommend::cheapest_exact(&facts)),
             recipe,
             table,
             design,
@@ -337,12 +342,7 @@ impl Job {
         };
         recipe.run.warmup = None;
         recipe.run.draws = ergodic_core::engine::run_section::DEFAULT_DRAWS;
-        recipe.run.until_precise = false;
-        recipe.run.draws_of_chains = None;
-        recipe.run.warmup_of_chains = None;
-        recipe.run.max_seconds = None;
-        recipe.run.target_ess = None;
-        recipe.run.target_rhat = None;
+        recipe.run.stop_by_draws_alone();
         let target = self.target();
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &target)?;
         let no_mode = ModeError::NotFound("none was found");
@@ -367,6 +367,7 @@ impl Job {
             warnings: Vec::new(),
             sampler_reason,
             arithmetic: self.arithmetic,
+            control: None,
         })
     }
 
@@ -379,12 +380,7 @@ impl Job {
     pub fn fingerprint(&self) -> String {
         let mut recipe = self.recipe.clone();
         recipe.run.draws = 1;
-        recipe.run.until_precise = false;
-        recipe.run.draws_of_chains = None;
-        recipe.run.warmup_of_chains = None;
-        recipe.run.max_seconds = None;
-        recipe.run.target_ess = None;
-        recipe.run.target_rhat = None;
+        recipe.run.stop_by_draws_alone();
         // The same data may be reached by another path.
         recipe.data.source.clear();
         // What a recipe means that does not say, as those of runs did that are continued now.

@@ -36,6 +36,7 @@ pub mod recipe;
 pub mod recipe_differences;
 pub mod recipe_keys;
 pub mod run_comparison;
+mod scored_points;
 pub mod sensitivity;
 pub mod tuning;
 pub mod zero_variance;

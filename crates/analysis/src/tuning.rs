@@ -10,14 +10,13 @@
 //! discrepancy weighs the two at equal cost. Scores come from minibatches with control variates where the data are tall:
 //! their independent errors leave the discrepancy unbiased.
 
-use std::sync::Arc;
-
+use super::scored_points::{ScoredPoints, Scorer, oracle_of};
 use super::{Job, JobError};
 use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, Streams, stream};
+use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Kind, Value};
 use ergodic_core::engine::Sampling as _;
-use ergodic_core::oracle::{Estimator, Oracle, Scheme};
+use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{Kernel, Phase, Tick};
 use ergodic_diagnostics::stein::squared_discrepancy;
 
@@ -31,8 +30,6 @@ const FIRST_ROUND: usize = 100;
 const RATIO: f64 = 2.0;
 /// Trials above the default, which errs on the small side.
 const ABOVE: usize = 3;
-/// Rows of the estimate of a score; fewer rows in all are all used.
-const SCORE_ROWS: usize = 5000;
 
 /// How a trial ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,15 +179,6 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
     Ok((default, kernel.steps_per_draw()))
 }
 
-fn oracle_of(job: &Job) -> Oracle {
-    Oracle::new(
-        Arc::clone(&job.model),
-        job.centre.clone(),
-        true,
-        Arc::default(),
-    )
-}
-
 /// The trial of a step size; `None` if the sampler refuses it.
 fn begin(job: &Job, trial: usize, value: f64) -> Option<Running> {
     let mut settings = job.recipe.sampler.settings.clone();
@@ -219,20 +207,11 @@ fn advance(
     score_oracle: &mut Oracle,
     control: &Control,
 ) -> Result<Option<f64>, JobError> {
-    let Some(centre) = &job.centre else {
+    let mut info = vec![0.0; job.sampler.spec.info.len()];
+    let Some(mut scorer) = Scorer::new(job, score_oracle) else {
         return Ok(None);
     };
-    let (dim, num_obs) = (job.model.dim(), job.model.num_obs());
-    let mut info = vec![0.0; job.sampler.spec.info.len()];
-    // The same rows for the scores of all trials.
-    let mut rng = stream(job.recipe.run.seed, 1, Purpose::Diagnostics);
-    score_oracle.set_estimator(
-        Estimator::ControlVariate,
-        SCORE_ROWS.min(num_obs),
-        Scheme::Iid,
-    );
-    let (mut whitened, mut scores) = (Vec::new(), Vec::new());
-    let mut score = vec![0.0; dim];
+    let mut scored = ScoredPoints::default();
     for point in 0..points {
         for _ in 0..steps {
             control.check(JobError::Cancelled)?;
@@ -252,25 +231,11 @@ fn advance(
         if point < points / 2 {
             continue;
         }
-        let u = run.kernel.position();
-        if num_obs <= SCORE_ROWS {
-            if score_oracle.exact(u, &mut score).is_err() {
-                return Ok(None);
-            }
-        } else {
-            score_oracle.grad(u, &mut rng, &mut score);
+        if scorer.add(run.kernel.position(), &mut scored).is_none() {
+            return Ok(None);
         }
-        // With H = LL' at the mode û: w = L'(u − û), whose score is L⁻¹ ∇ log p.
-        let from_mode: Vec<f64> = u.iter().zip(&centre.u).map(|(u, mode)| u - mode).collect();
-        let at = whitened.len();
-        whitened.resize(at + dim, 0.0);
-        centre
-            .factor
-            .lower_transpose_mul(&from_mode, &mut whitened[at..]);
-        centre.factor.solve_lower(&mut score);
-        scores.extend_from_slice(&score);
     }
-    let discrepancy = squared_discrepancy(&whitened, &scores, dim);
+    let discrepancy = squared_discrepancy(&scored.points, &scored.scores, job.model.dim());
     Ok(discrepancy.is_finite().then_some(discrepancy))
 }
 

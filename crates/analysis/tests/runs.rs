@@ -310,8 +310,11 @@ fn a_control_with_faults_of_its_own_certifies_nothing() {
     let mut control = start(control);
     control.join();
     let certified = |view: &RunView| {
-        let of_control = (control.job().as_ref(), view);
-        bias_check::certify(&approximate, &exact.view(), &exact.report(), of_control)
+        let made = bias_check::Made {
+            control: (control.job().as_ref(), view),
+            half_step: None,
+        };
+        bias_check::certify(&approximate, &exact.view(), &exact.report(), &made)
     };
     let good = certified(&control.view());
     assert_eq!(good.verdict, Verdict::Good, "{}", good.sentence);

@@ -108,6 +108,7 @@ pub use gibbs::Gibbs;
 pub use hmc::Hmc;
 pub use hmc_ecs::HmcEcs;
 pub use hmc_ecs_signed::HmcEcsSigned;
+pub use langevin::Schedule;
 pub use mala::{Mala, Ula};
 pub use metropolis::Metropolis;
 pub use nuts::Nuts;
@@ -411,6 +412,8 @@ pub struct SamplerSpec {
     pub minibatch: bool,
     /// Why its draws are not exactly from the posterior; `None` for exact samplers.
     pub bias: Option<&'static str>,
+    /// The order p of the bias where it is C h^p to first order in a setting `step_size` h and is gone at step 0.
+    pub bias_order: Option<i32>,
     /// Default iterations of warm-up; for samplers that decide themselves, the most.
     pub default_warmup: u64,
     /// Whether it decides itself when the warm-up ends ([`Sampler::ready`]).
@@ -433,6 +436,7 @@ impl SamplerSpec {
         needs_mode: false,
         minibatch: false,
         bias: None,
+        bias_order: None,
         default_warmup: 1000,
         decides_warmup: false,
         negative_control: false,

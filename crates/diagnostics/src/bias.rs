@@ -6,6 +6,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+mod evidence;
+
+pub use evidence::{Evidence, LEVEL, Passes, StepBias};
+
 use super::Missing;
 use super::mcse::{pooled_mcse_mean, pooled_mcse_quantile, pooled_mcse_sd};
 use super::pooled::{Pooled, Tables};
@@ -102,6 +106,8 @@ pub struct BiasReport {
     pub worst: Option<usize>,
     /// What is wrong with the reference, in one sentence, if its own diagnostics say that something is.
     pub doubt: Option<String>,
+    /// What else is known.
+    pub evidence: Evidence,
 }
 
 impl BiasReport {
@@ -175,6 +181,7 @@ pub fn compare_columns(
         rows,
         worst,
         doubt: None,
+        evidence: Evidence::default(),
     }
 }
 

@@ -4,7 +4,7 @@
 //! may be missing, which more draws do not mend.
 
 use super::Missing;
-use super::bias::{BiasReport, BiasRow};
+use super::bias::{BiasReport, BiasRow, Evidence};
 use super::energy::EBFMI_LIMIT;
 use super::remark::{self, Remark};
 use super::sentence::{Phrase, about, count, duration, list, rhat_text, rounded_down};
@@ -526,21 +526,44 @@ fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
         return Some(finding);
     };
     let row = report.worst.map(|worst| &report.rows[worst]);
+    let compared = row.map(|row| row.verdict);
+    let evidence = &report.evidence;
     match report.verdict {
         Verdict::Good => None,
-        Verdict::NotCertified => Some(off(row?)),
+        Verdict::NotCertified if compared == Some(Verdict::NotCertified) => {
+            let row = row?;
+            Some(off(row, Remark::Biased { row: row.clone() }))
+        }
+        Verdict::NotCertified => {
+            let row = evidence.by_step.as_ref()?.off()?;
+            Some(off(row, Remark::BiasedByStep { row: row.clone() }))
+        }
+        _ if report.doubt.is_none() && compared == Some(Verdict::Good) => in_shape(evidence),
         _ => unclear(report, row),
     }
 }
 
 /// The finding that the check has found a variable outside of the tolerance.
-fn off(row: &BiasRow) -> Finding {
+fn off(row: &BiasRow, remark: Remark) -> Finding {
     let phrase = Phrase::about("", &row.variable, remark::off(row));
-    let remark = Remark::Biased { row: row.clone() };
     Finding::of(Verdict::NotCertified, remark, phrase).next(
         "take a smaller step",
         "Run again with a smaller step, or with an exact sampler",
     )
+}
+
+/// The finding that draws do not look like the posterior in what means and standard deviations do not tell.
+fn in_shape(evidence: &Evidence) -> Option<Finding> {
+    let [run, _control] = evidence.discrepancies.as_ref()?;
+    let remark = Remark::BiasInShape {
+        points: run.points,
+        p_value: run.p_value,
+    };
+    let phrase = Phrase::plain("the draws do not look like the posterior");
+    Some(Finding::of(Verdict::NotCertified, remark, phrase).next(
+        "take a smaller step",
+        "Run again with a smaller step, or with an exact sampler",
+    ))
 }
 
 /// The finding that the check could not tell: the control run has faults of its own, or is too short.

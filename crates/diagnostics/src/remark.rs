@@ -5,6 +5,7 @@ use super::energy::EBFMI_LIMIT;
 use super::parted::Parted;
 use super::sentence::{count, rhat_text, rounded_down};
 use super::verdict::{ADVISED_CHAINS, Measure, Precision, RHAT_LIMIT};
+use ergodic_base::numerals::significant;
 use ergodic_base::param::ParamId;
 
 ergodic_base::remarks! {
@@ -160,6 +161,26 @@ ergodic_base::remarks! {
             row: BiasRow,
         }
         Watch "biased" ("`{}`{}, by comparison with the control run", row.variable, off(row)) about (row.variable.as_str());
+
+        /// An approximate sampler is too far off, as a run at half its step tells.
+        BiasedByStep {
+            /// The worst variable.
+            row: BiasRow,
+        }
+        Watch "biased" ("`{}`{}, by comparison with a run at half the step", row.variable, off(row)) about (row.variable.as_str());
+
+        /// Draws agree with the control in what was compared, and do not look like the posterior.
+        BiasInShape {
+            /// Points that were tested.
+            points: usize,
+            /// Chance that as many draws from the posterior look as odd.
+            p_value: f64,
+        }
+        Watch "biased-shape" (
+            "Means and sds agree with the control run, but {points} draws do not look like the posterior (kernel Stein discrepancy, \
+             p = {})",
+            significant(*p_value, 2)
+        );
 
         /// The bias check could not tell, because its control run is too short.
         BiasUnclear {

@@ -61,6 +61,7 @@ fn bias(value: f64, half: f64, verdict: Verdict) -> BiasReport {
         verdict,
         worst: Some(0),
         doubt: None,
+        evidence: Evidence::default(),
     }
 }
 

@@ -4,12 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{BenchOptions, BenchTable, Cell};
-use ergodic_analysis::bias_check::{certify, checked_draws, control_job};
+use ergodic_analysis::bias_check::{
+    Made, certify, checked_draws, control_job, finished, half_step_job,
+};
 use ergodic_analysis::comparison::{Measured, measure, quadratic_summary};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
 use ergodic_analysis::{Job, JobError, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
+use ergodic_core::engine::Report;
 use ergodic_data::samples;
 use ergodic_data::synthetic::PREFIX;
 use ergodic_diagnostics::{SummaryRow, Verdict};
@@ -19,6 +22,8 @@ use ergodic_diagnostics::{SummaryRow, Verdict};
 const TABLE: &str = "20000x4";
 /// Steps of SGLD, relative to the default.
 const STEPS: [f64; 8] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+/// The same in the quick version.
+const QUICK_STEPS: [f64; 2] = [1.0, 8.0];
 /// Runs of each sampler and step, from other seeds each.
 const RUNS: u64 = 10;
 /// Samplers that are run with default settings.
@@ -34,14 +39,18 @@ struct Row {
     runs: Vec<(bool, Measured)>,
 }
 
-/// Runs the experiment; the quick version has one run of each.
+/// Runs the experiment; the quick version has one run of each, and fewer steps.
 ///
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let count = if options.quick { 1 } else { RUNS };
-    let steps = STEPS.map(|step| ("sgld", step));
-    let entrants = steps.into_iter().chain(DEFAULTS.map(|id| (id, 1.0)));
+    let steps: &[f64] = match options.quick {
+        true => &QUICK_STEPS,
+        false => &STEPS,
+    };
+    let steps = steps.iter().map(|step| ("sgld", *step));
+    let entrants = steps.chain(DEFAULTS.map(|id| (id, 1.0)));
     let mut rows: Vec<Row> = entrants
         .map(|(sampler, step)| Row {
             sampler,
@@ -53,7 +62,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         let job = job(seed, "sgld", None)?;
         let truth = quadratic_summary(&job)
             .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
-        let control = finished(control_job(&job, None)?)?;
+        let control = finished(control_job(&job, None)?, &Control::default())?;
         for row in &mut rows {
             row.runs
                 .extend(outcome(seed, row.sampler, row.step, (&control, &truth))?);
@@ -97,17 +106,23 @@ fn outcome(
         approximate = job(seed, sampler, default.map(|default| step * default))?;
     }
     approximate.recipe.run.draws = checked_draws(&approximate);
-    let run = finished(approximate)?;
-    let (job, view, report) = (run.job(), run.view(), run.report());
-    let report = match job.sampler.spec.bias {
-        Some(_) => certify(job, &view, &report, (control.job(), &control.view())),
-        None => report.as_ref().clone(),
-    };
+    let run = finished(approximate, &Control::default())?;
+    let report = checked(&run, control)?;
     Ok(measure(&run, truth).map(|measured| (report.verdict == Verdict::Good, measured)))
 }
 
 fn job(seed: u64, sampler: &str, step: Option<f64>) -> Result<Job, JobError> {
-    let name = format!("{PREFIX}{TABLE}");
+    job_of(TABLE, seed, sampler, step)
+}
+
+/// A run of a logistic regression of the synthetic table of this shape.
+pub(super) fn job_of(
+    shape: &str,
+    seed: u64,
+    sampler: &str,
+    step: Option<f64>,
+) -> Result<Job, JobError> {
+    let name = format!("{PREFIX}{shape}");
     let formula = samples::formula(&name).unwrap_or_default();
     let mut recipe = Recipe::new(&format!("{SAMPLE_PREFIX}{name}"), "logistic", &formula);
     recipe.run.seed = seed;
@@ -119,12 +134,20 @@ fn job(seed: u64, sampler: &str, step: Option<f64>) -> Result<Job, JobError> {
     Job::prepare(&recipe, Path::new("."), None, &Control::default())
 }
 
-fn finished(job: Job) -> Result<Run, JobError> {
-    let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).map_err(|error| {
-        JobError::Impossible(format!("The chains could not be started ({error})"))
-    })?;
-    run.join();
-    Ok(run)
+/// The report of an approximate run once its bias was checked by `control`.
+pub(super) fn checked(run: &Run, control: &Run) -> Result<Report, JobError> {
+    let (job, view) = (run.job(), run.view());
+    let half = half_step_job(job, &view).map(|half| finished(half, &Control::default()));
+    let half = half
+        .transpose()?
+        .map(|half| (Arc::clone(half.job()), half.view()));
+    let made = Made {
+        control: (control.job(), &control.view()),
+        half_step: half
+            .as_ref()
+            .map(|(job, view)| (job.as_ref(), view.as_ref())),
+    };
+    Ok(certify(job, &view, &run.report(), &made))
 }
 
 fn is_off(run: &Measured) -> bool {
@@ -151,5 +174,43 @@ impl Row {
             Cell::Number(median(|run| run.sd_ratio.1)),
             Cell::Count(count(&|(good, run)| *good && is_off(run)) as u64),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The default step is nearly unbiased and far larger ones are far off: none that is off is certified.
+    #[test]
+    fn runs_that_are_off_are_not_certified() {
+        let options = BenchOptions {
+            seed: 1,
+            quick: true,
+            ..BenchOptions::default()
+        };
+        let table = run(&options).unwrap();
+        let number = |cell: &Cell| match cell {
+            Cell::Number(value) => *value,
+            Cell::Count(count) => *count as f64,
+            Cell::Text(text) => panic!("{text}"),
+        };
+        assert_eq!(table.rows.len(), QUICK_STEPS.len() + DEFAULTS.len());
+        for row in &table.rows {
+            let [step, runs, certified, _shift, ratio, wrong] =
+                [1, 2, 3, 4, 5, 6].map(|column| number(&row[column]));
+            assert_eq!((runs, wrong), (1.0, 0.0), "{row:?}");
+            if step == 8.0 {
+                assert!(certified == 0.0 && ratio > 1.0 + BIAS, "{row:?}");
+            }
+        }
+        // Those that are hardly biased are certified.
+        for id in DEFAULTS {
+            let row = table
+                .rows
+                .iter()
+                .find(|row| row[0] == Cell::Text(id.to_owned()));
+            assert_eq!(number(&row.unwrap()[3]), 1.0, "{row:?}");
+        }
     }
 }

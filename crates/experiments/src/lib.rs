@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+mod certificate_cost;
 mod certificates;
 mod hierarchical;
 mod mixture;
@@ -123,6 +124,13 @@ pub static REGISTRY: &[Bench] = &[
         about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is certified, and how \
                 often one that is off by more than 0.3 standard deviations",
         run: certificates::run,
+    },
+    Bench {
+        id: "certificate-cost",
+        title: "What a certificate costs as the table grows",
+        about: "Passes over the rows of the control, of scores and of the run at half the step that certify a run of SGLD-CV, from 10,000 \
+                to 10,000,000 rows",
+        run: certificate_cost::run,
     },
 ];
 

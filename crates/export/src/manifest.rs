@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use ergodic_analysis::Job;
 use ergodic_analysis::recipe::Scale;
+use ergodic_analysis::{Job, bias_check};
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
 use ergodic_core::design::response::ResponseKind;
@@ -76,7 +76,7 @@ pub struct Manifest {
     pub verdict: Verdict,
     /// One sentence.
     pub verdict_sentence: String,
-    /// Result of the bias check: worst shift in posterior sd and its variable, if it has run.
+    /// Result of the bias check, if it has run: worst shift in posterior sd and its variable, and what else it says.
     pub bias_check: Option<String>,
     /// Warnings.
     pub warnings: Vec<Warning>,
@@ -172,10 +172,11 @@ impl Manifest {
             divergences: report.divergences,
             verdict: report.verdict,
             verdict_sentence: report.sentence.clone(),
-            bias_check: report
-                .bias
-                .as_deref()
-                .map(ergodic_analysis::bias_check::sentence),
+            bias_check: report.bias.as_deref().map(|bias| {
+                let further = bias_check::further_sentences(bias);
+                let first = std::iter::once(bias_check::sentence(bias));
+                first.chain(further).collect::<Vec<_>>().join("; ")
+            }),
             warnings: view
                 .log
                 .iter()

@@ -85,6 +85,16 @@ impl RunSection {
         }
     }
 
+    /// Drops all rules by which a run ends but its number of draws, and what was recorded of chains.
+    pub fn stop_by_draws_alone(&mut self) {
+        self.until_precise = false;
+        self.draws_of_chains = None;
+        self.warmup_of_chains = None;
+        self.max_seconds = None;
+        self.target_ess = None;
+        self.target_rhat = None;
+    }
+
     /// Draws enough to reach the precision that is set, where nobody has named their number.
     pub fn leave_room(&mut self) {
         let Some(precision) = self.precision() else {

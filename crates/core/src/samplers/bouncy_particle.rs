@@ -47,7 +47,7 @@ fn reflect(velocity: &mut [f64], n: &[f64]) {
 }
 
 impl Motion for Bounce {
-    const ADVICE: Traits = Traits::ORDINARY.centred(1.0);
+    const ADVICE: Traits = Traits::ORDINARY.centred(1.0).expanding_rows();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "bouncy-particle",
         family: super::Family::PiecewiseDeterministic,

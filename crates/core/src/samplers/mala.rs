@@ -341,6 +341,7 @@ impl Variant for Unadjusted {
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal",
         ),
+        bias_order: Some(1),
         default_warmup: 200,
         ..SamplerSpec::ORDINARY
     };

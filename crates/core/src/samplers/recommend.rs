@@ -92,6 +92,8 @@ pub struct Traits {
     pub grouped: bool,
     /// Whether the point that it expands around follows the draws in warm-up.
     pub recentres: bool,
+    /// Passes over the rows that each chain makes before its first step, with D² operations per row.
+    pub passes_first: f64,
 }
 
 impl Traits {
@@ -105,6 +107,7 @@ impl Traits {
         normal: false,
         grouped: false,
         recentres: false,
+        passes_first: 0.0,
     };
 
     /// These traits with `passes` · D^`by_dim` passes for an effective draw.
@@ -154,6 +157,15 @@ impl Traits {
     pub const fn recentring(self) -> Self {
         Self {
             recentres: true,
+            ..self
+        }
+    }
+
+    /// These traits for a sampler whose chains each pass over all rows once before their first step.
+    #[must_use]
+    pub const fn expanding_rows(self) -> Self {
+        Self {
+            passes_first: 1.0,
             ..self
         }
     }
@@ -342,26 +354,29 @@ fn columns(target: &Target) -> usize {
 
 /// Seconds for an effective draw of a near-normal posterior.
 fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
-    let (n, dim) = (target.num_obs as f64, target.dim);
+    let Some(rows) = work_rows(entry, target) else {
+        let operations = target.mixed_effects().map_or(f64::INFINITY, draw_work);
+        return operations * OPERATION_NANOS * 1e-9 / CORES;
+    };
     let mut rest = 0.0;
-    let rows = match entry.advice.work {
-        Work::Passes { passes, by_dim } => {
-            let passes = passes * (dim.max(1) as f64).powf(by_dim);
-            if entry.spec.family == Family::FullData {
-                rest = passes * (PASS_NANOS + COORDINATE_NANOS * dim as f64);
-            }
-            passes * n
-        }
+    if let (Work::Passes { .. }, Family::FullData) = (entry.advice.work, entry.spec.family) {
+        let passes = rows / target.num_obs as f64;
+        rest = passes * (PASS_NANOS + COORDINATE_NANOS * target.dim as f64);
+    }
+    row_secs(rows, nanos(target)) + rest * 1e-9 / CORES
+}
+
+/// Gradients of rows for an effective draw of a near-normal posterior; `None` where the cost does not lie in rows.
+fn work_rows(entry: &SamplerEntry, target: &Target) -> Option<f64> {
+    let (n, dim) = (target.num_obs as f64, target.dim);
+    match entry.advice.work {
+        Work::Passes { passes, by_dim } => Some(passes * (dim.max(1) as f64).powf(by_dim) * n),
         Work::Centred { steps } => {
             let kappa = target.difference_rows.unwrap_or(n);
-            steps * (centred_batch(kappa) as f64).min(n)
+            Some(steps * (centred_batch(kappa) as f64).min(n))
         }
-        Work::Effects => {
-            let operations = target.mixed_effects().map_or(f64::INFINITY, draw_work);
-            return operations * OPERATION_NANOS * 1e-9 / CORES;
-        }
-    };
-    row_secs(rows, nanos(target)) + rest * 1e-9 / CORES
+        Work::Effects => None,
+    }
 }
 
 /// Seconds of an ordinary machine for one gradient of `rows` rows of so many nanoseconds each.
@@ -507,6 +522,50 @@ impl Judged {
         }
         text
     }
+}
+
+/// The exact sampler that makes an ordinary run for least.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cheapest {
+    /// Identifier.
+    pub sampler: &'static str,
+    /// Passes over the rows that the run takes at most, as far as the posterior is near normal; `None` where its cost does not lie
+    /// in rows.
+    pub passes: Option<f64>,
+    /// How long it takes, in words.
+    pub time: String,
+}
+
+/// The exact sampler that makes an ordinary run for least, of those that `auto` may take: those that pass over all rows, those made
+/// for the model, and, where there are enough rows for a posterior that is near normal, those for tall data. `None` where all refuse.
+pub fn cheapest_exact(facts: &Facts) -> Option<Cheapest> {
+    let target = &facts.target;
+    let tall = target.num_obs as f64 >= ROWS_FOR_NORMAL * target.dim as f64;
+    let may_be = |judged: &Judged| match judged.standing {
+        Standing::Auto => true,
+        Standing::Tall => tall,
+        Standing::Alternative | Standing::Comparison => false,
+    };
+    let candidates = REGISTRY.iter().filter_map(|entry| {
+        let mut judged = Judged::of(entry, facts);
+        let fits = judged.exact() && judged.refusal.is_none() && judged.centred_works;
+        if !fits || !may_be(&judged) {
+            return None;
+        }
+        let first = CORES * entry.advice.passes_first * target.num_obs as f64;
+        let squares = (target.dim * target.dim) as f64;
+        let per_row = nanos(target) + OPERATION_NANOS * squares;
+        judged.secs = judged.secs.map(|secs| secs + row_secs(first, per_row));
+        Some((entry, judged, first))
+    });
+    let (entry, judged, first) = candidates.min_by(|a, b| a.1.secs[1].total_cmp(&b.1.secs[1]))?;
+    let [_least, usual, _most] = Wander::of(target).factors(entry);
+    let rows = work_rows(entry, target).filter(|_| entry.spec.family != Family::Mixture);
+    Some(Cheapest {
+        sampler: entry.spec.id,
+        passes: rows.map(|rows| (first + DRAWS * usual * rows) / target.num_obs.max(1) as f64),
+        time: judged.time(),
+    })
 }
 
 /// The sampler for `facts`, and the rank of all others.

@@ -132,6 +132,7 @@ impl Described for Sgld {
             "Standard deviations come out too large because gradient noise is not corrected for: by about 5 to 10 % at the default \
              step, more with larger steps or smaller minibatches; at a temperature other than 1 the target is not the posterior",
         ),
+        bias_order: Some(1),
         default_warmup: 200,
         ..SamplerSpec::ORDINARY
     };

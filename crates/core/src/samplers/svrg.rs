@@ -79,6 +79,7 @@ impl Sampler for SvrgLd {
             "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
              than 1 the target is not the posterior",
         ),
+        bias_order: Some(1),
         default_warmup: 200,
         ..SamplerSpec::ORDINARY
     };

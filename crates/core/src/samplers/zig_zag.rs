@@ -50,7 +50,10 @@ fn flip(path: &mut Path, matrix: &[f64], j: usize) {
 }
 
 impl Motion for Flip {
-    const ADVICE: Traits = Traits::ORDINARY.centred(1.0).standing(Standing::Tall);
+    const ADVICE: Traits = Traits::ORDINARY
+        .centred(1.0)
+        .standing(Standing::Tall)
+        .expanding_rows();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "zig-zag",
         family: super::Family::PiecewiseDeterministic,

@@ -18,6 +18,7 @@ use crate::ui::plots::{
 };
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, number, paint};
+use ergodic_analysis::bias_check;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
@@ -576,8 +577,10 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     }
     let Some(bias) = &of.report.bias else {
         let text = format!(
-            "{} is approximate. {reason}. Its bias was not checked",
-            spec.title
+            "{} is approximate. {reason}. Its bias was not checked. The check runs {}{}",
+            spec.title,
+            words::control(of.entry),
+            words::control_cost(of.entry)
         );
         let able = of.entry.run().is_some() && !of.entry.is_active();
         let act = able.then_some("Check bias");
@@ -598,40 +601,46 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                     widgets::heading(ui, "How far each estimate is from an exact sampler");
                     let text = "Worst first; good when the whole bar (95%) lies inside the tolerance, watch when it crosses the edge";
                     widgets::sentence_line(ui, text, Text::Caption, true);
+                    for sentence in bias_check::further_sentences(bias) {
+                        widgets::hint(ui, &sentence);
+                    }
                 });
             });
             ui.add_space(t.space.x2);
-            // Where there is no room for both, the shift stands alone.
-            let roomy = ui.available_width() > 600.0;
-            let mut rows: Vec<IntervalRow> = bias
-                .rows
-                .iter()
-                .filter_map(|row| {
-                    let shift = row.shift?;
-                    Some(IntervalRow {
-                        name: row.variable.clone(),
-                        center: shift.value,
-                        inner: None,
-                        outer: (shift.low, shift.high),
-                        verdict: Some(words::kind_of(row.verdict)),
-                        value: bias_text(row, shift.value, roomy),
-                    })
-                })
-                .collect();
-            rows.sort_by(|a, b| b.center.abs().total_cmp(&a.center.abs()));
-            let tolerance = ergodic_diagnostics::bias::TOLERANCE;
-            let title = format!(
-                "shift from the control run, in posterior sd; band: tolerance ±{}",
-                number::fixed(tolerance, 1)
-            );
-            interval_ui(
-                ui,
-                Palette::of(ui),
-                &rows,
-                Some((-tolerance, tolerance)),
-                &title,
-            );
+            shifts_ui(ui, &bias.rows, "shift from the control run");
+            if let Some(by_step) = &bias.evidence.by_step {
+                ui.add_space(t.space.x3);
+                ui.push_id("half step", |ui| {
+                    shifts_ui(ui, &by_step.rows, "shift extrapolated from half the step");
+                });
+            }
         });
+}
+
+/// Shifts `what` of all quantities beside the tolerance, the largest first.
+fn shifts_ui(ui: &mut Ui, rows: &[BiasRow], what: &str) {
+    // Where there is no room for both, the shift stands alone.
+    let roomy = ui.available_width() > 600.0;
+    let shifts = rows.iter().filter_map(|row| {
+        let shift = row.shift?;
+        Some(IntervalRow {
+            name: row.variable.clone(),
+            center: shift.value,
+            inner: None,
+            outer: (shift.low, shift.high),
+            verdict: Some(words::kind_of(row.verdict)),
+            value: bias_text(row, shift.value, roomy),
+        })
+    });
+    let mut rows: Vec<IntervalRow> = shifts.collect();
+    rows.sort_by(|a, b| b.center.abs().total_cmp(&a.center.abs()));
+    let tolerance = ergodic_diagnostics::bias::TOLERANCE;
+    let title = format!(
+        "{what}, in posterior sd; band: tolerance ±{}",
+        number::fixed(tolerance, 1)
+    );
+    let band = Some((-tolerance, tolerance));
+    interval_ui(ui, Palette::of(ui), &rows, band, &title);
 }
 
 /// The numbers of a row of the bias check; where there is room, also how wide it is and which quantiles are off.

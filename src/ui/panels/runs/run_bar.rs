@@ -12,6 +12,7 @@ use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Progress, number, paint};
 use crate::ui::{icons, landmarks};
+use ergodic_analysis::bias_check;
 use ergodic_base::numerals::thousands;
 use ergodic_core::engine::{RunState, StopReason};
 
@@ -422,9 +423,10 @@ fn bias_button_ui(
     if ui
         .add_enabled(able, check)
         .on_hover_text(format!(
-            "{first}{} {}, which is exact, on the same model and compares means, standard deviations and quantiles",
+            "{first}{} {}{}, which is exact, on the same model and compares means, standard deviations and quantiles",
             if first.is_empty() { "Runs" } else { "runs" },
-            words::control(entry)
+            words::control(entry),
+            words::control_cost(entry)
         ))
         .on_disabled_hover_text(why)
         .clicked()
@@ -463,7 +465,7 @@ fn control_menu_ui(button: &Response, entry: &RunEntry, at_hand: &[&RunEntry], o
     menu::menu(button, menu::NORMAL, |ui| {
         for other in at_hand.iter().rev() {
             let text = format!("Compare with {}", other.title());
-            let title = words::control(entry);
+            let title = other.sampler().map_or("", |spec| spec.title);
             let row = menu::item(ui, &text, title, false);
             let tip = "It is exact, and of the same model, priors and data: nothing has to be run";
             if row.on_hover_text(tip).clicked() {
@@ -471,7 +473,9 @@ fn control_menu_ui(button: &Response, entry: &RunEntry, at_hand: &[&RunEntry], o
             }
         }
         let text = format!("Run {} as a new control", words::control(entry));
-        if menu::item(ui, &text, "", false).clicked() {
+        let cost = entry.job().map(|job| bias_check::control_cost(job));
+        let row = menu::item(ui, &text, "", false);
+        if row.on_hover_text(cost.unwrap_or_default()).clicked() {
             out.send(Command::CheckBias(entry.id));
         }
     });

@@ -188,7 +188,15 @@ pub fn control_left(entry: &RunEntry) -> Option<f64> {
 
 /// The exact sampler that a bias check runs.
 pub fn control(entry: &RunEntry) -> &'static str {
-    entry.sampler().map_or("NUTS", bias_check::control_title)
+    let job = entry.job();
+    job.map_or("an exact sampler", |job| bias_check::control_title(job))
+}
+
+/// What the control of a bias check will cost, between brackets after its name; nothing where that is not known.
+pub fn control_cost(entry: &RunEntry) -> String {
+    let cost = entry.job().map(|job| bias_check::control_cost(job));
+    let cost = cost.filter(|cost| !cost.is_empty());
+    cost.map_or_else(String::new, |cost| format!(" ({cost})"))
 }
 
 /// Progress of the control run of a bias check, 0 to 1.

@@ -8,7 +8,7 @@ use crate::app::{AppState, Command};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
-use ergodic_analysis::{Recipe, bias_check};
+use ergodic_analysis::Recipe;
 use ergodic_base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
 use ergodic_core::families::Family;
 use ergodic_core::samplers::{SamplerEntry, Target};
@@ -95,9 +95,9 @@ pub fn form_ui(
         let source = format!("Source: {}", spec.cite);
         widgets::hint(ui, &source);
         if let Some(bias) = spec.bias {
-            let control = bias_check::control_title(spec);
-            let text =
-                format!("Approximate: {bias}. After the run, check its bias against {control}.");
+            let text = format!(
+                "Approximate: {bias}. After the run, check its bias: an exact sampler runs as a control."
+            );
             widgets::hint(ui, &text);
         }
         if spec.needs_mode {

@@ -342,3 +342,25 @@ fn a_dense_metric_is_taken_where_it_pays() {
     assert!(!dense_pays(&with(101, Some(2.0))) && !dense_pays(&with(101, None)));
     assert!(!dense_pays(&with(900, Some(20.0))));
 }
+
+/// The control of a bias check: what passes over all rows while that is cheap, what does not where rows are many enough for it, and
+/// always one that is exact.
+#[test]
+fn the_cheapest_exact_sampler_is_told_with_its_passes() {
+    let of = |target: &Target| cheapest_exact(&facts(target)).unwrap();
+    let small = of(&target(1000, 5));
+    assert_eq!(small.sampler, "nuts");
+    assert!(small.passes.unwrap() > DRAWS, "{small:?}");
+    let tall = of(&target(10_000_000, 10));
+    assert_eq!(tall.sampler, "zig-zag");
+    // A pass of each chain, and rows whose number does not grow with the table.
+    assert!(tall.passes.unwrap() < 5.0, "{tall:?}");
+    assert!(tall.time.contains("core"), "{tall:?}");
+    for target in all_targets() {
+        let facts = facts(&target);
+        let found = cheapest_exact(&facts).unwrap();
+        let entry = super::super::find(found.sampler).unwrap();
+        assert!(entry.spec.bias.is_none() && entry.advice.standing != Standing::Comparison);
+        assert!(facts.refusals.iter().all(|it| it.sampler != found.sampler));
+    }
+}

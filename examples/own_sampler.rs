@@ -57,6 +57,7 @@ impl Sampler for Walk {
         needs_mode: false,
         minibatch: false,
         bias: None,
+        bias_order: None,
         default_warmup: 500,
         decides_warmup: false,
         negative_control: false,

@@ -924,7 +924,27 @@ fn approximate_samplers_are_not_certified_until_checked() {
         "{}",
         stderr(&checked)
     );
-    assert!(verdict("checked")["bias_check"].is_string());
+    // What the control costs is said before, what all of it cost after, and one report has all evidence.
+    for words in [
+        "as a control, to check the bias: at most about ",
+        "squared kernel Stein discrepancy ",
+        "extrapolated from half the step (",
+        "the check cost ",
+    ] {
+        assert!(
+            stderr(&checked).contains(words),
+            "{words}: {}",
+            stderr(&checked)
+        );
+    }
+    let said = verdict("checked")["bias_check"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        said.contains("kernel Stein discrepancy") && said.contains("half the step"),
+        "{said}"
+    );
     // Where nobody names their number there are as many draws as a check needs.
     let args = ["--sampler", "sgld-cv", "--check-bias"];
     short_fit(folder.path(), "long", &args);
@@ -1868,6 +1888,22 @@ fn further_columns_are_summarised_when_asked_for() {
         assert!(text.contains(word), "{word}: {text}");
     }
     assert!(!text.contains("rhat_nested"));
+    // Chains that began in groups need not be told their number again.
+    let groups = ["--draws", "40", "--chains", "8", "--superchains", "4"];
+    short_fit(folder.path(), "many", &groups);
+    let many = ["summarise", "many", "--json", "--columns", "rhat_nested"];
+    let many: serde_json::Value =
+        serde_json::from_slice(&ergodic(folder.path(), &many).stdout).unwrap();
+    assert!(
+        many["extras"][0]["rhat_nested"].as_f64().unwrap() >= 1.0,
+        "{many}"
+    );
+    let uneven = [
+        &["fit", "many/recipe.toml", "--out", "uneven"][..],
+        &["--superchains", "3"],
+    ];
+    let uneven = ergodic(folder.path(), &uneven.concat());
+    assert_refused(&uneven, &["2 or more groups of equal size of 8 chains"]);
     let export = [
         "export",
         "a",

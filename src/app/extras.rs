@@ -34,6 +34,12 @@ pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     };
     let (title, draws) = (entry.title(), view.draws_per_chain());
     let weights = view.weights(weight_column(&entry.info_names()));
+    // Of groups that have lost a chain nothing is known.
+    let superchains = entry
+        .recipe
+        .as_ref()
+        .and_then(|recipe| recipe.run.superchains);
+    let superchains = superchains.filter(|_| view.usable().count() == view.chains.len());
     let work = move |_control: &Control| {
         let chains = view.chains.iter().enumerate();
         let usable = chains.filter(|(_, chain)| !matches!(chain.state, ChainState::Failed(_)));
@@ -46,11 +52,11 @@ pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             numbers: &numbers,
             weights: &weights,
             seconds: seconds.fold(0.0, f64::max),
-            // Where chains begin is not grouped.
-            superchains: None,
+            superchains,
         };
         let wanted = Extra::ALL.into_iter();
-        let wanted: Vec<Extra> = wanted.filter(|it| *it != Extra::RhatNested).collect();
+        let is_known = |it: &Extra| *it != Extra::RhatNested || superchains.is_some();
+        let wanted: Vec<Extra> = wanted.filter(is_known).collect();
         Ok::<_, Infallible>(Arc::new(Extras::of(&wanted, &inputs)))
     };
     let going = state.begin(

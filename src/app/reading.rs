@@ -9,6 +9,7 @@ use ergodic_analysis::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::{ChainDraws, DrawList};
 use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::engine::monitor::nested_rhat;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason, clusters};
 use ergodic_core::samplers::weight_column;
@@ -35,12 +36,13 @@ pub(super) fn read_place(
     if path.is_dir() {
         let folder = RunFolder::open(path)?;
         let recipe = folder.recipe()?;
-        return Ok((Some(recipe), read_run(folder.results()?, told)));
+        let read = read_run(folder.results()?, recipe.run.superchains, told);
+        return Ok((Some(recipe), read));
     }
     let file = std::fs::File::open(path)
         .map_err(|error| ExportError::at("The draws cannot be read", error, path))?;
     draws_csv::read(std::io::BufReader::new(file))
-        .map(|read| (None, read_run(Results::of_draws(read), told)))
+        .map(|read| (None, read_run(Results::of_draws(read), None, told)))
         .map_err(|error| ExportError::Draws(error, path.to_owned()))
 }
 
@@ -50,8 +52,8 @@ pub(super) fn tell(control: &Control, share: f64) -> bool {
     !control.is_cancelled()
 }
 
-/// Results from files as a finished run.
-fn read_run(results: Results, told: &dyn Fn(f64) -> bool) -> ReadRun {
+/// Results from files as a finished run, whose chains began in groups if it says how many.
+fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> bool) -> ReadRun {
     let manifest = results.manifest;
     let chains: Vec<ChainView> = results
         .draws
@@ -95,7 +97,7 @@ fn read_run(results: Results, told: &dyn Fn(f64) -> bool) -> ReadRun {
         log: Vec::new(),
         version: 0,
     };
-    let mut running = Running::new(results.variables.len());
+    let mut running = Running::new(results.variables.len()).with_superchains(superchains);
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let weights = view.weights(weight_column(&results.info_names));
     loop {
@@ -135,6 +137,7 @@ fn read_run(results: Results, told: &dyn Fn(f64) -> bool) -> ReadRun {
         warnings,
         bias: None,
         clusters: results.clusters,
+        rhat_nested: nested_rhat(&view, &weights, superchains),
     };
     ReadRun {
         variables: results.variables,

@@ -1,13 +1,16 @@
 //! Leave-one-out cross-validation of finished runs, on a thread of its own.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::Page;
-use super::correcting::source;
+use super::correcting::{Source, source};
 use super::entry::RunEntry;
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::loo::cross_validate;
+use ergodic_analysis::JobError;
+use ergodic_analysis::bias_check::finished;
+use ergodic_analysis::loo::{CrossValidation, cross_validate, job_without};
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
@@ -55,6 +58,47 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
                 control,
             );
             scores.map(Arc::new)
+        },
+        move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                entry.scores.end(ended);
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.scores.begin(going);
+    }
+}
+
+/// Fits a run again without each row whose Pareto k is not good, unless rows are being left out.
+pub(super) fn refit(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));
+    let Some(entry) = state.run(id) else { return };
+    let (None, Some(scored)) = (entry.scores.working(), entry.scores.done()) else {
+        return;
+    };
+    let (title, Some(source)) = (entry.title(), source(entry)) else {
+        return;
+    };
+    let fingerprint = entry.data_fingerprint();
+    let loaded = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
+    let mut scored = CrossValidation::clone(scored);
+    let going = state.begin(
+        fx,
+        ("Fitting without single rows of", &title),
+        move |control| {
+            let (recipe, folder) = match source {
+                Source::Job(job) => (job.recipe.clone(), PathBuf::new()),
+                Source::Recipe(recipe, folder) => (*recipe, folder),
+            };
+            for (row, _) in scored.doubtful() {
+                let job = job_without(&recipe, &folder, loaded.clone(), row, control)?;
+                control.enter("fitting without a row");
+                let run = finished(job, control)?;
+                let exact = scored.take_exact(row, (run.job(), &run.view()), control);
+                exact.map_err(|error| JobError::Impossible(error.to_string()))?;
+            }
+            Ok::<_, JobError>(Arc::new(scored))
         },
         move |state, ended, _fx| {
             if let Some(entry) = state.run_mut(id) {

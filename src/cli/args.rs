@@ -223,6 +223,9 @@ pub struct FitArgs {
     /// Number of chains
     #[arg(long)]
     pub chains: Option<usize>,
+    /// Groups of neighbouring chains that begin at one point each, for many short chains: nested R-hat judges them
+    #[arg(long, value_name = "N")]
+    pub superchains: Option<usize>,
     /// Iterations of warm-up
     #[arg(long)]
     pub warmup: Option<u64>,
@@ -494,7 +497,7 @@ pub struct ExtraArgs {
     /// Further columns, separated by commas, or `all` of them
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = extra_columns())]
     pub columns: Vec<String>,
-    /// Groups of neighbouring chains that began at the same points, for the column `rhat_nested`
+    /// Groups of neighbouring chains that began at the same points, for the column `rhat_nested`; those of the run if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub superchains: Option<u64>,
 }
@@ -510,10 +513,11 @@ fn extra_columns() -> clap::builder::PossibleValuesParser {
 }
 
 impl ExtraArgs {
-    /// What was asked for, in the order of the columns.
-    pub fn wanted(&self) -> Vec<Extra> {
+    /// What was asked for of a run whose chains began in groups if it says how many, in the order of the columns.
+    pub fn wanted(&self, of_run: Option<u64>) -> Vec<Extra> {
         let asked = |word: &str| self.columns.iter().any(|it| it == word);
-        let nested = |extra: &Extra| *extra != Extra::RhatNested || self.superchains.is_some();
+        let groups = self.superchains.or(of_run);
+        let nested = |extra: &Extra| *extra != Extra::RhatNested || groups.is_some();
         let all = |extra: &Extra| asked(ALL_COLUMNS) && nested(extra);
         let named = |extra: &Extra| {
             asked(extra.word()) || *extra == Extra::RhatNested && self.superchains.is_some()
@@ -676,6 +680,9 @@ pub struct LooArgs {
     /// Most draws used of each run, evenly spaced; all if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub draws: Option<u64>,
+    /// Fit each run again without each row whose Pareto k is not good, so that no score rests on weights that cannot be trusted
+    #[arg(long)]
+    pub refit: bool,
     /// Print JSON, with the scores of all rows, instead of tables
     #[arg(long)]
     pub json: bool,

@@ -201,6 +201,10 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     change("sampler.id", args.sampler.clone());
     change("mode.method", args.mode.clone());
     change("run.chains", args.chains.map(|value| value.to_string()));
+    change(
+        "run.superchains",
+        args.superchains.map(|value| value.to_string()),
+    );
     change("run.warmup", args.warmup.map(|value| value.to_string()));
     change("run.draws", args.draws.map(|value| value.to_string()));
     change("run.seed", args.seed.map(|value| value.to_string()));

@@ -1,14 +1,19 @@
 //! `loo`: how well finished runs predict rows that they have not seen, and how they compare.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::LooArgs;
-use super::{Failure, output, progress, results};
-use ergodic_analysis::loo::{Comparison, CrossValidation, LooError, compare, cross_validate};
+use super::{Failure, fit, output, progress, results};
+use ergodic_analysis::loo::{
+    Comparison, CrossValidation, LooError, compare, cross_validate, job_without,
+};
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
+use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
 use ergodic_export::{Results, RunFolder, loo as files};
 
@@ -18,7 +23,15 @@ const ROWS_PRINTED: usize = 20;
 /// Scores runs, compares them, and prints.
 pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     let most = args.draws.map_or(usize::MAX, |draws| draws as usize);
-    let scored = args.runs.iter().map(|path| run(path, most));
+    // One handler for all runs.
+    let interrupted = args.refit.then(fit::interrupt_flag);
+    let scored = args.runs.iter().map(|path| {
+        let mut scored = run(path, most)?;
+        if let Some(interrupted) = &interrupted {
+            refit(path, &mut scored, interrupted)?;
+        }
+        Ok(scored)
+    });
     let scored = scored.collect::<Result<Vec<CrossValidation>, Failure>>()?;
     let names = args.runs.iter().map(|path| path.display().to_string());
     let runs: Vec<(String, &CrossValidation)> = names.zip(&scored).collect();
@@ -46,6 +59,48 @@ fn run(path: &Path, most: usize) -> Result<CrossValidation, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
     let results = results::of_folder(&folder)?;
     score(&folder, &results, most)
+}
+
+/// Fits a run again without each row whose Pareto k is not good, one after the other, and takes their scores from there.
+fn refit(
+    path: &Path,
+    scored: &mut CrossValidation,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let folder = RunFolder::open(path).map_err(Failure::request)?;
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let control = Control::default();
+    let doubtful = scored.doubtful();
+    for (number, (row, k)) in doubtful.iter().enumerate() {
+        output::note(&format!(
+            "{}: fitting without row {}, whose Pareto k is {} ({} of {})",
+            path.display(),
+            row + 1,
+            fixed(*k, 2),
+            number + 1,
+            doubtful.len()
+        ));
+        let job = job_without(&recipe, folder.path(), None, *row, &control);
+        let job = Arc::new(job.map_err(Failure::request)?);
+        let (mut run, _) = fit::watch(&job, None, None, interrupted)?;
+        run.join();
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted(
+                "Interrupted; fits without single rows keep nothing",
+            ));
+        }
+        let report = run.report();
+        if report.verdict != Verdict::Good {
+            output::note(&format!(
+                "note: without row {}: {}",
+                row + 1,
+                report.sentence
+            ));
+        }
+        let exact = scored.take_exact(*row, (&job, &run.view()), &control);
+        exact.map_err(Failure::request)?;
+    }
+    Ok(())
 }
 
 /// Scores the `results` of a folder, from at most so many draws.

@@ -34,11 +34,13 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
     {
         return summarise_project(file, args);
     }
+    let mut superchains = None;
     let mut results = if let [folder] = args.sources.as_slice()
         && folder.is_dir()
     {
         let folder = RunFolder::open(folder).map_err(Failure::request)?;
         let mut results = of_folder(&folder)?;
+        superchains = superchains_of(&folder);
         correct(&folder, &mut results, args.zero_variance)?;
         power_scale(&folder, &mut results, args.sensitivity)?;
         results
@@ -75,7 +77,7 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         }
         Results::of_draws(all.ok_or_else(|| Failure::request("Nothing to summarise"))?)
     };
-    add_extras(&mut results, &args.extras)?;
+    add_extras(&mut results, &args.extras, superchains)?;
     if results.is_weighted() {
         output::note("Draws are weighted by their column `weight`");
     }
@@ -94,6 +96,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
     let mut list: Vec<serde_json::Value> = Vec::new();
     let mut missing = None;
     for (index, run) in project.runs.iter().enumerate() {
+        let mut superchains = None;
         let results = match run.path.is_dir() {
             false if run.path.is_file() => read_draws(&run.path).map(Results::of_draws),
             _ => project
@@ -103,11 +106,12 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
                     let mut results = of_folder(&folder)?;
                     correct(&folder, &mut results, args.zero_variance)?;
                     power_scale(&folder, &mut results, args.sensitivity)?;
+                    superchains = superchains_of(&folder);
                     Ok(results)
                 }),
         };
         let results = results.and_then(|mut results| {
-            add_extras(&mut results, &args.extras)?;
+            add_extras(&mut results, &args.extras, superchains)?;
             Ok(results)
         });
         let results = match results {
@@ -187,12 +191,19 @@ fn correct(
     Ok(())
 }
 
-/// Adds further columns, if asked for.
-fn add_extras(results: &mut Results, args: &ExtraArgs) -> Result<(), Failure> {
-    let wanted = args.wanted();
+/// The groups that chains of a run began in, if they did and the recipe is there.
+fn superchains_of(folder: &RunFolder) -> Option<u64> {
+    let recipe = folder.recipe().ok()?;
+    recipe.run.superchains.map(|groups| groups as u64)
+}
+
+/// Adds further columns, if asked for; `of_run` are the groups that the chains of the run began in.
+fn add_extras(results: &mut Results, args: &ExtraArgs, of_run: Option<u64>) -> Result<(), Failure> {
+    let wanted = args.wanted(of_run);
+    let superchains = args.superchains.or(of_run);
     if wanted.contains(&Extra::RhatNested) {
         let chains = results.usable().0.len() as u64;
-        match args.superchains {
+        match superchains {
             None => {
                 return Err(Failure::request(
                     "Nested R-hat needs groups of chains that began at the same points; say how many with --superchains",
@@ -207,7 +218,7 @@ fn add_extras(results: &mut Results, args: &ExtraArgs) -> Result<(), Failure> {
         }
     }
     if !wanted.is_empty() {
-        results.add_extras(&wanted, args.superchains.map(|groups| groups as usize));
+        results.add_extras(&wanted, superchains.map(|groups| groups as usize));
     }
     Ok(())
 }
@@ -316,7 +327,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
         ));
     }
     correct(&folder, &mut results, args.zero_variance)?;
-    add_extras(&mut results, &args.extras)?;
+    add_extras(&mut results, &args.extras, superchains_of(&folder))?;
     match &args.out {
         Some(path) => ergodic_export::write(format, &results, path).map_err(Failure::run),
         None => {

@@ -22,8 +22,9 @@ const LEVELS_NAMED: usize = 6;
 /// Most parts that rows are cut into: of more rows than this, each part has several.
 const MOST_PARTS: u32 = 1_000_000;
 /// What can be written.
-const NOTATION: &str =
-    "a share of rows such as 0.2, a part such as 3/10, or COLUMN=VALUE such as split=test";
+const NOTATION: &str = "a share of rows such as 0.2, a part such as 3/10, COLUMN=VALUE such as split=test, or rows by number such as rows 3, 17";
+/// What rows by number begin with.
+const ROWS: &str = "rows";
 
 /// Which rows of a table are held out. Rows are drawn among all of the table, whether they have missing values or not, so that
 /// models with other columns hold out the same ones.
@@ -46,6 +47,8 @@ pub enum HoldOut {
         /// The value.
         value: String,
     },
+    /// These rows of the table, counted from 1, ascending: `rows 3, 17`.
+    Rows(Vec<u32>),
 }
 
 /// Why a text says no rows.
@@ -64,7 +67,7 @@ impl HoldOut {
 
     /// Whether rows are drawn at random.
     pub fn is_drawn(&self) -> bool {
-        self.column().is_none()
+        matches!(self, Self::Share(_) | Self::Part { .. })
     }
 
     /// The rows of `table` (0-based, ascending) that are held out, drawn by `seed` where they are drawn.
@@ -74,6 +77,14 @@ impl HoldOut {
     pub fn rows(&self, table: &dyn Columns, seed: u64) -> Result<Vec<u32>, DesignError> {
         let n = table.num_rows();
         let rows: Vec<u32> = match self {
+            Self::Rows(rows) => {
+                if let Some(beyond) = rows.iter().find(|row| **row as usize > n) {
+                    return Err(DesignError::Role(format!(
+                        "`model.hold_out = {self}` names row {beyond}, and there are {n} rows"
+                    )));
+                }
+                rows.iter().map(|row| row - 1).collect()
+            }
             Self::Share(share) => {
                 let mut rows = shuffled(n, seed);
                 rows.truncate((share * n as f64).round() as usize);
@@ -133,6 +144,16 @@ impl FromStr for HoldOut {
     fn from_str(text: &str) -> Result<Self, HoldOutError> {
         let refuse = || HoldOutError(text.to_owned());
         let trimmed = text.trim();
+        if let Some(list) = trimmed.strip_prefix(ROWS)
+            && split(trimmed).is_none()
+        {
+            let row = |text: &str| text.trim().parse::<u32>().ok().filter(|row| *row > 0);
+            let rows: Option<Vec<u32>> = list.split(',').map(row).collect();
+            let mut rows = rows.ok_or_else(refuse)?;
+            rows.sort_unstable();
+            rows.dedup();
+            return Ok(Self::Rows(rows));
+        }
         if let Some((column, value)) = split(trimmed) {
             let (column, value) = (column.trim(), value.trim());
             if column.is_empty() || value.is_empty() {
@@ -177,6 +198,10 @@ impl fmt::Display for HoldOut {
             Self::Share(share) => write!(f, "{share}"),
             Self::Part { number, of } => write!(f, "{number}/{of}"),
             Self::Where { column, value } => write!(f, "{}={value}", quote_name(column)),
+            Self::Rows(rows) => {
+                let rows: Vec<String> = rows.iter().map(u32::to_string).collect();
+                write!(f, "{ROWS} {}", rows.join(", "))
+            }
         }
     }
 }

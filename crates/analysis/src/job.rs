@@ -430,10 +430,11 @@ impl Sampling for Job {
     }
 
     fn start_position(&self, chain: usize) -> Vec<f64> {
-        let seed = self.recipe.run.seed;
+        let run = &self.recipe.run;
+        let (seed, start) = (run.seed, run.start_of(chain));
         match (self.centre_of_chain(chain), &self.outset) {
-            (None, Some(outset)) => outset.start(seed, chain),
-            (centre, _) => dispersed_start(self.model.as_ref(), centre, seed, chain),
+            (None, Some(outset)) => outset.start(seed, start),
+            (centre, _) => dispersed_start(self.model.as_ref(), centre, seed, start),
         }
     }
 }

@@ -14,6 +14,10 @@ use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 
+mod refit;
+
+pub use refit::job_without;
+
 /// Rows between two looks at the control.
 const TILE: usize = 16;
 /// Differences below it are small whatever their standard error, which is then too small (Sivula, Magnusson, Matamoros and
@@ -40,6 +44,11 @@ pub enum LooError {
         "The log density of the outcome in {0} is not a finite number at some draw, so no score is known; leave such rows out"
     )]
     NotFinite(String),
+    /// A fit without a row does not know its levels.
+    #[error(
+        "A fit without {0} does not know a level that only this row has, so it cannot score it"
+    )]
+    UnknownLevel(String),
     /// Too few draws.
     #[error("One draw is too few to leave rows out; draw more")]
     TooFew,
@@ -65,6 +74,8 @@ pub struct CrossValidation {
     pub has_groups: bool,
     /// Why the draws are not exactly from the posterior, if they are not.
     pub approximation: Option<String>,
+    /// Rows of the table, 0-based, ascending, whose scores are those of fits without them.
+    pub refitted: Vec<u32>,
 }
 
 /// Leaves each row of `fitted` out, by importance weights of `draws` (one list per chain, with `weights` or none), of which at
@@ -92,7 +103,17 @@ pub fn cross_validate(
         weighted: log_lik.draw_weights().is_some(),
         has_groups: fitted.has_groups(),
         approximation,
+        refitted: Vec::new(),
     })
+}
+
+impl LooError {
+    fn of(error: PredictError) -> Self {
+        match error {
+            PredictError::Cancelled => Self::Cancelled,
+            other => LogLikError::from(other).into(),
+        }
+    }
 }
 
 fn scores(fitted: &Fitted, log_lik: &LogLik, control: &Control) -> Result<Loo, LooError> {
@@ -175,6 +196,21 @@ impl CrossValidation {
                 "The model explains {}({column}); densities are taken back to {column}, so that they compare with those of models of \
                  {column} itself",
                 function.name()
+            ));
+        }
+        if !self.refitted.is_empty() {
+            let rows: Vec<String> = self
+                .refitted
+                .iter()
+                .map(|row| (row + 1).to_string())
+                .collect();
+            let (word, them) = match rows.len() {
+                1 => ("Row", "it"),
+                _ => ("Rows", "each of them"),
+            };
+            remarks.push(format!(
+                "{word} {} scored by a fit without {them}, with scales and default priors of the other rows",
+                rows.join(", ")
             ));
         }
         if self.has_groups {

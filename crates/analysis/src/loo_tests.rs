@@ -214,3 +214,75 @@ fn a_difference_is_told_with_its_uncertainty() {
     );
     assert_eq!(words(0.0, 0.0), "A and B predict equally well");
 }
+
+/// A straight line with flat priors, also on sigma: the prediction of a row by the others is Student t with n − p − 1 degrees of
+/// freedom and squared scale SSE/(n − p − 1) (1 + h). An outlier at the end of the line has weights that cannot be trusted.
+#[test]
+fn a_row_without_usable_weights_is_scored_by_a_fit_without_it() {
+    const N: usize = 15;
+    let mut rng = stream(4, 0, Purpose::Data);
+    let rows: Vec<(f64, f64)> = (0..N)
+        .map(|i| {
+            let noise: f64 = StandardNormal.sample(&mut rng);
+            let x = i as f64;
+            let outlier = if i == N - 1 { 9.0 } else { 0.0 };
+            (x, 1.0 + 0.5 * x + 0.5 * noise + outlier)
+        })
+        .collect();
+    let text: String = rows.iter().map(|(x, y)| format!("{x},{y}\n")).collect();
+    let (_folder, path) = file(&format!("x,y\n{text}"));
+    let mut recipe = Recipe::new(path.to_str().unwrap(), "linear", "y ~ x");
+    for key in ["intercept", "b", "sigma"] {
+        recipe.priors.insert(key.to_owned(), "flat".to_owned());
+    }
+    recipe.sampler.id = "nuts".to_owned();
+    (recipe.run.draws, recipe.run.until_precise) = (2000, false);
+    let control = Control::default();
+    let job = crate::Job::prepare(&recipe, Path::new(""), None, &control).unwrap();
+    let run = crate::bias_check::finished(job, &control).unwrap();
+    let fitted = Fitted::of(run.job()).unwrap();
+    let view = run.view();
+    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let scored = cross_validate(&fitted, (&lists, &[]), usize::MAX, None, &control);
+    let mut scored = scored.unwrap();
+    let row = N as u32 - 1;
+    assert!(
+        scored.doubtful().iter().any(|(it, _)| *it == row),
+        "{:?}",
+        scored.loo.rows
+    );
+    let others = scored.loo.rows[..N - 1].to_vec();
+    let without = job_without(&run.job().recipe, Path::new(""), None, row, &control).unwrap();
+    let exact = crate::bias_check::finished(without, &control).unwrap();
+    scored
+        .take_exact(row, (exact.job(), &exact.view()), &control)
+        .unwrap();
+
+    let (train, (x, y)) = (&rows[..N - 1], rows[N - 1]);
+    let n = train.len() as f64;
+    let mean = |f: &dyn Fn(&(f64, f64)) -> f64| train.iter().map(f).sum::<f64>() / n;
+    let (mx, my) = (mean(&|it| it.0), mean(&|it| it.1));
+    let sxx = n * mean(&|it| (it.0 - mx).powi(2));
+    let slope = n * mean(&|it| (it.0 - mx) * (it.1 - my)) / sxx;
+    let sse = n * mean(&|it| (it.1 - my - slope * (it.0 - mx)).powi(2));
+    let df = n - 3.0;
+    let square = sse / df * (1.0 + 1.0 / n + (x - mx).powi(2) / sxx);
+    let t = (y - my - slope * (x - mx)).powi(2) / square;
+    let ln_gamma = statrs::function::gamma::ln_gamma;
+    let expected = ln_gamma(0.5 * (df + 1.0))
+        - ln_gamma(0.5 * df)
+        - 0.5 * (df * std::f64::consts::PI * square).ln()
+        - 0.5 * (df + 1.0) * (t / df).ln_1p();
+    let found = scored.loo.rows[N - 1];
+    let error = found.mc_variance.sqrt();
+    assert!(
+        (found.elpd - expected).abs() < 4.0 * error,
+        "{} ± {error} for {expected}",
+        found.elpd
+    );
+    assert!(error < 0.2, "{error}");
+    assert_eq!(scored.loo.rows[..N - 1], others);
+    assert_eq!(scored.refitted, [row]);
+    assert!(scored.doubtful().iter().all(|(it, _)| *it != row));
+    assert!(scored.remarks()[0].starts_with("Row 15 scored by a fit without it"));
+}

@@ -497,6 +497,12 @@ impl Recipe {
         if run.chains == 0 || run.chains > MAX_CHAINS {
             return refuse("run.chains", format!("1 to {MAX_CHAINS}"), &run.chains);
         }
+        if let Some(groups) = run.superchains
+            && !(groups >= 2 && run.chains.is_multiple_of(groups))
+        {
+            let takes = format!("2 or more groups of equal size of {} chains", run.chains);
+            return refuse("run.superchains", takes, &groups);
+        }
         if let Some((name, _)) = self.model.top_levels.iter().find(|(_, top)| **top == 0) {
             let key = format!("model.top_levels.{name}");
             return refuse(&key, "at least 1".to_owned(), &0);

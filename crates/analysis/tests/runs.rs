@@ -13,7 +13,7 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Severity;
 use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
-use ergodic_core::engine::{Report, RunView};
+use ergodic_core::engine::{Report, RunView, Sampling as _};
 use ergodic_core::models::{
     CentreRows, DefaultPriors, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows,
     Scratch, Storage, sum_of_rows,
@@ -338,6 +338,37 @@ fn a_control_with_faults_of_its_own_certifies_nothing() {
         assert!(report.bias.as_ref().unwrap().doubt.is_some());
         assert_eq!(report.warnings[0].code, "bias-unclear");
     }
+}
+
+/// Chains of a group begin at one point and go ways of their own; nested R-hat of all is in the reports.
+#[test]
+fn chains_that_begin_in_groups_have_a_nested_rhat() {
+    let job = job("nuts", 60, |recipe| {
+        (recipe.run.chains, recipe.run.superchains) = (6, Some(3));
+        recipe.run.warmup = Some(30);
+    });
+    let starts: Vec<Vec<f64>> = (0..6).map(|chain| job.start_position(chain)).collect();
+    for (a, b) in [(0, 1), (2, 3), (4, 5)] {
+        assert_eq!(starts[a], starts[b]);
+    }
+    assert_ne!(starts[1], starts[2]);
+    let mut run = start(job);
+    run.join();
+    let (view, report) = (run.view(), run.report());
+    let first = |chain: usize| view.chains[chain].draws.draws.value(0, 0);
+    assert_ne!(first(0), first(1));
+    let nested = report.rhat_nested.as_ref().unwrap();
+    assert_eq!(nested.len(), report.summary.len());
+    let columns: Vec<Vec<f64>> = view
+        .chains
+        .iter()
+        .map(|it| it.draws.draws.column(0))
+        .collect();
+    let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let expected = ergodic_diagnostics::rhat::rhat_nested(&chains, 3).unwrap();
+    assert_eq!(nested[0], Some(expected));
+    let points = report.running.points(0);
+    assert!(points.iter().all(|point| point.rhat_nested.is_some()) && points[0].draws < 60);
 }
 
 #[test]

@@ -17,6 +17,9 @@ use ergodic_base::param::ParamId;
 /// Draws per chain before which the measures are too noisy to show.
 pub(crate) const FIRST_POINT: usize = 100;
 
+/// The same for many short chains.
+const FIRST_OF_MANY: usize = 10;
+
 /// Growth from one point to the next.
 const GROWTH: f64 = 1.05;
 
@@ -33,6 +36,8 @@ pub struct Point {
     pub ess_tail: Option<f64>,
     /// Monte Carlo standard error of the mean.
     pub mcse_mean: Option<f64>,
+    /// Nested R-hat, where chains begin in groups.
+    pub rhat_nested: Option<f64>,
 }
 
 /// The history of all parameters of one run.
@@ -45,6 +50,7 @@ pub struct Running {
     next: usize,
     /// The length being worked on and the first parameter not done at it.
     current: Option<(usize, usize)>,
+    superchains: Option<usize>,
 }
 
 impl Running {
@@ -55,6 +61,20 @@ impl Running {
             pending: Vec::new(),
             next: FIRST_POINT,
             current: None,
+            superchains: None,
+        }
+    }
+
+    /// This history for chains that begin in so many groups, if they do: with nested R-hat, and from fewer draws on, as chains are many.
+    #[must_use]
+    pub fn with_superchains(self, superchains: Option<usize>) -> Self {
+        Self {
+            next: match superchains {
+                Some(_) => FIRST_OF_MANY,
+                None => self.next,
+            },
+            superchains,
+            ..self
         }
     }
 
@@ -106,12 +126,13 @@ impl Running {
             let mut done = first;
             while done < self.curves.len() && !(added && start.elapsed() >= budget) {
                 let until = (done + batch).min(self.curves.len());
+                let superchains = self.superchains;
                 let curves = &mut self.curves[done..until];
                 curves.par_iter_mut().enumerate().for_each_init(
                     || Pooled::new(Arc::clone(&tables)),
                     |pooled, (i, curve)| {
                         pooled.load(|values| append_column(values, chains, done + i, length));
-                        insert(curve, point(pooled, length));
+                        insert(curve, point(pooled, length, superchains));
                     },
                 );
                 added = true;
@@ -130,7 +151,7 @@ impl Running {
     }
 }
 
-fn point(pooled: &mut Pooled, draws: usize) -> Point {
+fn point(pooled: &mut Pooled, draws: usize, superchains: Option<usize>) -> Point {
     let row = SummaryRow::of(ParamId::named(""), pooled, 0.0);
     Point {
         draws,
@@ -138,6 +159,7 @@ fn point(pooled: &mut Pooled, draws: usize) -> Point {
         ess_bulk: row.ess_bulk,
         ess_tail: row.ess_tail,
         mcse_mean: row.mcse_mean,
+        rhat_nested: superchains.and_then(|groups| pooled.rhat_nested(groups).ok()),
     }
 }
 
@@ -233,5 +255,35 @@ mod tests {
         assert_eq!(running.points(0).len(), 1);
         assert!(running.points(0)[0].draws > 950);
         assert!(!running.is_up_to_date());
+    }
+    /// Nested R-hat begins after few draws and ends where that of all draws is.
+    #[test]
+    fn many_short_chains_have_a_history_of_nested_rhat() {
+        let lists: Vec<DrawList> = (0..16)
+            .map(|chain| {
+                let mut rng = stream(3, chain, Purpose::Diagnostics);
+                let mut list = DrawList::new(1);
+                for _ in 0..40 {
+                    // Groups of four that have not forgotten where they began.
+                    let start = (chain / 4) as f64;
+                    list.push(&[start + rng.sample::<f64, _>(StandardNormal)]);
+                }
+                list
+            })
+            .collect();
+        let lists: Vec<&DrawList> = lists.iter().collect();
+        let mut running = Running::new(1).with_superchains(Some(4));
+        running.update(&lists, &[], Duration::MAX);
+        let points = running.points(0);
+        assert_eq!(points[0].draws, FIRST_OF_MANY);
+        let last = points.last().unwrap();
+        let columns: Vec<Vec<f64>> = lists.iter().map(|list| list.column(0)).collect();
+        let chains: Vec<&[f64]> = columns.iter().map(|column| &column[..last.draws]).collect();
+        let expected = crate::rhat::rhat_nested(&chains, 4).unwrap();
+        assert_eq!(last.rhat_nested, Some(expected));
+        assert!(expected > 1.2, "{expected}");
+        let mut plain = Running::new(1);
+        plain.update(&lists, &[], Duration::MAX);
+        assert!(plain.points(0).is_empty());
     }
 }

@@ -58,6 +58,7 @@ fn run_json(name: &str, run: &CrossValidation) -> Json {
             "very_bad": counts.very_bad,
         },
         "doubtful_rows": doubtful,
+        "refitted_rows": run.refitted.iter().map(|row| row + 1).collect::<Vec<u32>>(),
         "sentence": run.reliability(),
         "remarks": run.remarks(),
         "rows": rows,

@@ -91,6 +91,14 @@ impl<'a> ConvergenceRow<'a> {
         }
     }
 
+    /// Nested R-hat of many short chains against `limit`.
+    pub fn rhat_nested(selected: &'a [[f64; 2]], others: &'a [Vec<[f64; 2]>], limit: f64) -> Self {
+        Self {
+            title: "Nested R-hat",
+            ..Self::rhat(selected, others, limit)
+        }
+    }
+
     /// The Monte Carlo error as a share of the posterior sd, against `limit`, such as 0.05.
     pub fn mcse(selected: &'a [[f64; 2]], others: &'a [Vec<[f64; 2]>], limit: f64) -> Self {
         Self {

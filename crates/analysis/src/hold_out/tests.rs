@@ -42,6 +42,26 @@ fn a_column_says_which_rows() {
 }
 
 #[test]
+fn rows_are_named_by_number() {
+    assert_eq!(rows("rows 5, 2", 1), [1, 4]);
+    let named: HoldOut = "rows 5,2,5".parse().unwrap();
+    assert_eq!(named.to_string(), "rows 2, 5");
+    assert!(!named.is_drawn());
+    assert!("rows 0".parse::<HoldOut>().is_err() && "rows".parse::<HoldOut>().is_err());
+    let beyond: HoldOut = "rows 9".parse().unwrap();
+    let refused = beyond.rows(&table(), 1).unwrap_err().to_string();
+    assert!(
+        refused.contains("names row 9, and there are 8 rows"),
+        "{refused}"
+    );
+    // A column of that name is a column.
+    assert!(matches!(
+        "rows=3".parse::<HoldOut>(),
+        Ok(HoldOut::Where { .. })
+    ));
+}
+
+#[test]
 fn shares_are_drawn_by_the_seed_and_parts_share_no_row() {
     let share = rows("0.25", 3);
     assert_eq!(share.len(), 2);

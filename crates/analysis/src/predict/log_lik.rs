@@ -102,6 +102,22 @@ impl Fitted {
         Ok(log_lik)
     }
 
+    /// The same of the rows that the run keeps out of its fit, as far as the fit knows their levels.
+    ///
+    /// # Errors
+    /// As [`Self::log_lik`].
+    pub fn log_lik_of_held_out(
+        &self,
+        (draws, weights): (&[&DrawList], &[Vec<f64>]),
+        control: &Control,
+    ) -> Result<LogLik, LogLikError> {
+        let table = self.table.as_ref();
+        let rows = self.coding.compared_rows(table, Some(&self.held_out));
+        let rows = rows.map_err(PredictError::from)?;
+        let posterior = |control: &Control| self.posterior(draws, weights, usize::MAX, control);
+        self.log_lik_at(table, (rows.rows, rows.weights), posterior, control)
+    }
+
     /// The pointwise log likelihood at the draws of `posterior`.
     fn log_lik_of(
         &self,

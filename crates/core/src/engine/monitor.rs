@@ -20,6 +20,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::bias::BiasReport;
+use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Limits, MIN_DRAWS};
@@ -61,6 +62,8 @@ pub struct Report {
     pub bias: Option<Arc<BiasReport>>,
     /// What the drawn partitions say, for samplers of partitions.
     pub clusters: Option<Arc<Clusters>>,
+    /// Nested R-hat of each variable, where chains begin in groups and none has failed.
+    pub rhat_nested: Option<Vec<Option<f64>>>,
 }
 
 impl Report {
@@ -79,6 +82,7 @@ impl Report {
             warnings: Vec::new(),
             bias: None,
             clusters: None,
+            rhat_nested: None,
         }
     }
 }
@@ -100,7 +104,8 @@ impl Monitor {
     /// Reports until the collector has ended, and once more then.
     pub fn run(self) {
         let names = self.job.variables();
-        let mut running = Running::new(names.len());
+        let mut running =
+            Running::new(names.len()).with_superchains(self.job.run_section().superchains);
         let mut wait = FIRST;
         loop {
             let last = match self.done.recv_timeout(wait) {
@@ -284,7 +289,27 @@ pub fn report(
         warnings: judgement.findings,
         bias,
         clusters: Clusters::of(job, view).map(Arc::new),
+        rhat_nested: nested_rhat(view, &weights, job.run_section().superchains),
     }
+}
+
+/// Nested R-hat of each variable, where the chains of `view` began in so many groups and none has failed.
+pub fn nested_rhat(
+    view: &RunView,
+    weights: &[Vec<f64>],
+    superchains: Option<usize>,
+) -> Option<Vec<Option<f64>>> {
+    let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let superchains = superchains.filter(|_| chains.len() == view.chains.len())?;
+    let inputs = ExtraInputs {
+        chains: &chains,
+        numbers: &[],
+        weights,
+        seconds: 0.0,
+        superchains: Some(superchains),
+    };
+    let rows = Extras::of(&[Extra::RhatNested], &inputs).rows.into_iter();
+    Some(rows.map(|row| row.first().copied().flatten()).collect())
 }
 
 /// That the predictors fit the response exactly, which the run's log tells at length.

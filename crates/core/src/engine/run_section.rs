@@ -29,6 +29,10 @@ fn is_no(value: &bool) -> bool {
 pub struct RunSection {
     /// Number of chains.
     pub chains: usize,
+    /// Groups of neighbouring chains, of equal size, that begin at one point each: for many short chains, which nested R-hat judges.
+    /// Absent: each chain begins at a point of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superchains: Option<usize>,
     /// Iterations of warm-up; absent: the sampler's own rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u64>,
@@ -60,6 +64,7 @@ impl Default for RunSection {
     fn default() -> Self {
         Self {
             chains: DEFAULT_CHAINS,
+            superchains: None,
             warmup: None,
             warmup_of_chains: None,
             draws: DEFAULT_DRAWS,
@@ -85,6 +90,14 @@ impl RunSection {
         }
     }
 
+    /// The number of the point at which chain `chain` (0-based) begins.
+    pub fn start_of(&self, chain: usize) -> usize {
+        match self.superchains {
+            Some(groups) => chain / (self.chains / groups.max(1)).max(1),
+            None => chain,
+        }
+    }
+
     /// Drops all rules by which a run ends but its number of draws, and what was recorded of chains.
     pub fn stop_by_draws_alone(&mut self) {
         self.until_precise = false;
@@ -103,5 +116,25 @@ impl RunSection {
         let of_chain = precision.ess.unwrap_or_default() / self.chains.max(1) as f64;
         let room = (DRAWS_PER_EFFECTIVE * of_chain).ceil() as u64;
         self.draws = self.draws.max(room).max(PRECISION_DRAWS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_of_a_group_begin_at_one_point() {
+        let starts = |chains: usize, superchains: Option<usize>| -> Vec<usize> {
+            let run = RunSection {
+                chains,
+                superchains,
+                ..RunSection::default()
+            };
+            (0..chains).map(|chain| run.start_of(chain)).collect()
+        };
+        assert_eq!(starts(6, Some(3)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(starts(6, Some(2)), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(starts(4, None), [0, 1, 2, 3]);
     }
 }

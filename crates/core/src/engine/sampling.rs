@@ -32,7 +32,7 @@ pub trait Sampling: Send + Sync {
         let modes = self.modes();
         match modes.len() {
             0 => self.centre().map(Arc::as_ref),
-            count => Some(&modes[chain % count]),
+            count => Some(&modes[self.run_section().start_of(chain) % count]),
         }
     }
     /// What samplers resolve their defaults from.
@@ -43,15 +43,11 @@ pub trait Sampling: Send + Sync {
     fn warnings(&self) -> &[Warning];
 
     /// Where chain `chain` (0-based) starts, in unconstrained coordinates: two posterior standard deviations around the mode
-    /// (around each in turn, where there are several) or, without one, where the model says.
+    /// (around each in turn, where there are several) or, without one, where the model says. Chains of one group begin at the same
+    /// point ([`RunSection::superchains`]).
     fn start_position(&self, chain: usize) -> Vec<f64> {
-        let centre = self.centre_of_chain(chain);
-        dispersed_start(
-            self.model().as_ref(),
-            centre,
-            self.run_section().seed,
-            chain,
-        )
+        let (centre, run) = (self.centre_of_chain(chain), self.run_section());
+        dispersed_start(self.model().as_ref(), centre, run.seed, run.start_of(chain))
     }
 
     /// When warm-up ends.

@@ -293,8 +293,10 @@ pub struct Measure {
 /// How the measures developed.
 #[derive(Default)]
 pub struct Convergence {
-    /// R-hat.
+    /// R-hat; nested where chains begin in groups.
     pub rhat: Measure,
+    /// Whether it is nested.
+    pub is_nested: bool,
     /// Bulk effective sample size.
     pub ess: Measure,
     /// Monte Carlo error of the mean in posterior sd.
@@ -312,6 +314,7 @@ pub fn convergence(
     criterion: Option<usize>,
 ) -> Convergence {
     let rows = &report.summary;
+    let nested = report.rhat_nested.as_ref();
     let measure = |value: &dyn Fn(usize, &Point) -> Option<f64>| -> Measure {
         let curve = |index: usize| -> Vec<[f64; 2]> {
             // The history has points at growing distances; it ends with what the summary says now.
@@ -322,6 +325,7 @@ pub fn convergence(
                 ess_bulk: row.ess_bulk,
                 ess_tail: row.ess_tail,
                 mcse_mean: row.mcse_mean,
+                rhat_nested: nested.and_then(|rhats| *rhats.get(index)?),
             };
             let past = report.running.points(index).iter();
             past.filter(|point| point.draws < now.draws)
@@ -344,7 +348,11 @@ pub fn convergence(
         }
     };
     Convergence {
-        rhat: measure(&|_, point| point.rhat),
+        rhat: measure(&|_, point| match nested {
+            Some(_) => point.rhat_nested,
+            None => point.rhat,
+        }),
+        is_nested: nested.is_some(),
         ess: measure(&|_, point| point.ess_bulk),
         mcse: measure(&|index, point| {
             let sd = rows[index].sd.filter(|sd| *sd > 0.0)?;

@@ -165,6 +165,7 @@ fn done_ui(
                 widgets::heading(ui, "How well rows are predicted that were left out");
                 totals_ui(ui, done);
                 widgets::sentence(ui, &done.reliability(), Text::Body);
+                refit_ui(ui, entry, &view.doubtful, out);
                 for remark in done.remarks() {
                     widgets::hint(ui, &remark);
                 }
@@ -175,6 +176,25 @@ fn done_ui(
                 doubtful_ui(ui, state, entry, &view.doubtful, out);
             });
         });
+}
+
+/// Offers fits without each of the rows that weights cannot score.
+fn refit_ui(ui: &mut Ui, entry: &RunEntry, doubtful: &[(u32, f64)], out: &mut Outbox) {
+    let keeps_rows_out = entry.holds_out();
+    if doubtful.is_empty() {
+        return;
+    }
+    let word = match doubtful.len() {
+        1 => "Fit again without that row".to_owned(),
+        count => format!("Fit again without each of {count} rows"),
+    };
+    let button = ui
+        .add_enabled(!keeps_rows_out, Button::new(&word).small())
+        .on_hover_text("One run as long as this for each row; their scores are then exact")
+        .on_disabled_hover_text("The run keeps rows out of its fit already");
+    if button.clicked() {
+        out.send(Command::Refit(entry.id));
+    }
 }
 
 /// Sums over rows.

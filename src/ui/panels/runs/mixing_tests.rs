@@ -99,3 +99,40 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
     harness.run_steps(2);
     assert_eq!(heads(&harness), usual);
 }
+
+/// Chains that begin in groups are judged together, and the column of it needs no number of groups.
+#[test]
+fn many_short_chains_show_nested_rhat() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula("churned ~ age".to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 8,
+        superchains: Some(4),
+        warmup: Some(60),
+        draws: 40,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let id = session.state.runs[0].id;
+    session.send(Command::ComputeColumns(id));
+    let entry = session.state.selected().unwrap();
+    let words: Vec<String> = entry
+        .extras
+        .done()
+        .unwrap()
+        .columns
+        .iter()
+        .map(|it| it.name())
+        .collect();
+    assert!(words.iter().any(|word| word == "rhat_nested"), "{words:?}");
+    let mut harness = page_harness(session, runs_ui);
+    harness.set_size(eframe::egui::vec2(1600.0, 1000.0));
+    harness.run_steps(3);
+    harness
+        .get_by_role_and_label(Role::Tab, "Convergence")
+        .click();
+    harness.run_steps(3);
+    let shown = harness.query_all_by_label_contains("Nested R-hat").next();
+    assert!(shown.is_some());
+}

@@ -511,8 +511,12 @@ fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Course>) {
         curves::convergence(of.run, of.report, of.index, warmup, criterion)
     });
     let ess = of.report.limits.ess();
+    let rhat = match made.is_nested {
+        true => ConvergenceRow::rhat_nested,
+        false => ConvergenceRow::rhat,
+    };
     let mut rows = vec![
-        ConvergenceRow::rhat(&made.rhat.selected, &made.rhat.others, RHAT_LIMIT),
+        rhat(&made.rhat.selected, &made.rhat.others, RHAT_LIMIT),
         ConvergenceRow::ess("ESS, bulk", &made.ess.selected, &made.ess.others, ess),
     ];
     // A pane has room for three rows; for samplers with a criterion of their own it is the third.

@@ -70,6 +70,9 @@ pub fn hold_out_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Out
                 let hint = format!("Part {number} of {of}, as the recipe says");
                 widgets::hint(ui, &hint);
             }
+            (Some(rows @ HoldOut::Rows(_)), _) => {
+                widgets::hint(ui, &format!("The {rows}, as the recipe says"));
+            }
             (Some(HoldOut::Where { column, value }), Some(table)) => {
                 column_ui(ui, table, column, value, out);
             }

@@ -24,6 +24,9 @@ const MAX_SEED: f64 = 9_007_199_254_740_991.0;
 /// Time limit that is proposed, in seconds.
 const FIRST_LIMIT: f64 = 60.0;
 
+/// Chains from which starting points may be shared: two groups of four.
+const MANY_CHAINS: usize = 8;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Draws,
@@ -59,6 +62,9 @@ pub fn run_control_ui(ui: &mut Ui, recipe: &Recipe, out: &mut Outbox) {
                 run.chains = value as usize;
             }
         });
+        if run.chains >= MANY_CHAINS || run.superchains.is_some() {
+            superchains_ui(ui, &mut run);
+        }
         warmup_ui(ui, recipe, &mut run);
         stop_ui(ui, &mut run);
         row_ui(
@@ -123,6 +129,46 @@ fn field(ui: &mut Ui, label: &str, value: &mut f64, low: f64, high: f64) -> bool
         .field_width(FIELD)
         .label_hidden()
         .show(ui)
+}
+
+/// Whether chains begin in groups, in as many as make groups of about as many chains.
+fn superchains_ui(ui: &mut Ui, run: &mut RunSection) {
+    let hint = match run.superchains {
+        Some(groups) => format!(
+            "{groups} groups of {} chains begin at one point each, and nested R-hat judges them: for many short chains",
+            run.chains / groups.max(1)
+        ),
+        None => "Each chain begins at a point of its own".to_owned(),
+    };
+    row_ui(ui, "Starting points", &hint, |ui| {
+        let mut shared = run.superchains.is_some();
+        let choice = Segments::new("Starting points", &mut shared)
+            .option(false, "Each its own")
+            .option(true, "Shared by groups")
+            .show(ui);
+        if choice.changed() {
+            run.superchains = shared.then(|| square_root_of(run.chains));
+        }
+        if let Some(groups) = run.superchains {
+            let mut value = groups as f64;
+            let most = (run.chains / 2).max(2) as f64;
+            if field(ui, "Groups of chains", &mut value, 2.0, most) {
+                run.superchains = Some(value as usize);
+            }
+        }
+    });
+    // Groups of equal size: the next number that divides, where chains or groups have been changed.
+    run.superchains = run.superchains.map(|groups| {
+        let wanted = groups.clamp(2, run.chains.max(2));
+        let divides = |groups: &usize| run.chains.is_multiple_of(*groups);
+        (wanted..=run.chains.max(2)).find(divides).unwrap_or(2)
+    });
+}
+
+/// The largest number of groups that divides `chains` and has no fewer chains in a group than there are groups; 2 at least.
+fn square_root_of(chains: usize) -> usize {
+    let fits = |groups: &usize| chains.is_multiple_of(*groups) && groups * groups <= chains;
+    (2..=chains).filter(fits).max().unwrap_or(2)
 }
 
 fn warmup_ui(ui: &mut Ui, recipe: &Recipe, run: &mut RunSection) {

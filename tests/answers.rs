@@ -105,9 +105,9 @@ impl Analysis {
                 ours.mean,
                 known.mean
             );
-            // 8,000 draws here, 12,000 there, both by NUTS. The standard error of a score hardly has an error.
+            // 8,000 draws here, 24,000 there, both by NUTS. The standard error of a score hardly has an error.
             let allowed = known.mcse_sd.map_or(0.06 * known.sd, |mcse| {
-                4.0 * mcse * (1.0_f64 + 12_000.0 / 8_000.0).sqrt()
+                4.0 * mcse * (1.0_f64 + 24_000.0 / 8_000.0).sqrt()
             });
             let off = (ours.sd - known.sd).abs();
             assert!(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::entry::RunEntry;
 use super::state::AppState;
 use super::tasks::Effects;
+use ergodic_analysis::predict::INTERVAL;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::ChainState;
@@ -53,10 +54,17 @@ pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             weights: &weights,
             seconds: seconds.fold(0.0, f64::max),
             superchains,
+            interval: INTERVAL,
+            // Which differences matter is nobody's to guess.
+            rope: None,
         };
-        let wanted = Extra::ALL.into_iter();
-        let is_known = |it: &Extra| *it != Extra::RhatNested || superchains.is_some();
-        let wanted: Vec<Extra> = wanted.filter(is_known).collect();
+        // The summary has the ends of the usual interval.
+        let is_wanted = |it: &Extra| match it {
+            Extra::RhatNested => superchains.is_some(),
+            Extra::InRope | Extra::Low | Extra::High => false,
+            _ => true,
+        };
+        let wanted: Vec<Extra> = Extra::ALL.into_iter().filter(is_wanted).collect();
         Ok::<_, Infallible>(Arc::new(Extras::of(&wanted, &inputs)))
     };
     let going = state.begin(

@@ -16,6 +16,7 @@ use super::tasks::{Effects, Ended};
 use super::update::update;
 use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
 use ergodic_analysis::{Recipe, lesson};
+use ergodic_core::engine::Start;
 use ergodic_data::load::{Loaded, load};
 use ergodic_data::profile::profile;
 use ergodic_data::sniff::ImportOptions;
@@ -58,8 +59,13 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         project::ask(state, Then::Open(path.to_owned()), fx);
     } else if extension == "toml" {
         match Recipe::read(path, &[]) {
-            Ok(recipe) => {
+            Ok(mut recipe) => {
                 let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+                if let Start::Run(run) = &mut recipe.run.start
+                    && let Some(path) = folder.join(&*run).to_str()
+                {
+                    *run = path.to_owned();
+                }
                 state.preferences.remember(path);
                 let options = recipe.data.import.clone();
                 start_loading(state, Origin::Recipe(Box::new(recipe), folder), options, fx);

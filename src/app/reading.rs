@@ -61,6 +61,7 @@ fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> 
         .zip(&results.info)
         .enumerate()
         .map(|(index, (draws, info))| {
+            let start = results.starts.get(index).filter(|it| !it.is_empty());
             let about = manifest
                 .as_ref()
                 .and_then(|manifest| manifest.chains.get(index));
@@ -80,6 +81,8 @@ fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> 
                 draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
                 warmup_secs: about.map_or(0.0, |chain| chain.warmup_secs),
                 mark: None,
+                started_at: start
+                    .map(|start| (0..start.width()).map(|j| start.value(0, j)).collect()),
             }
         })
         .collect();

@@ -18,6 +18,7 @@ use ergodic_core::engine::{Report, RunState, RunView, Sampling as _, StopReason,
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_export::journal::Journal;
+use ergodic_export::starts::read_start;
 use ergodic_export::{Claim, ExportError, RunFolder};
 
 pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
@@ -98,9 +99,13 @@ fn launch(state: &mut AppState, recipe: Recipe, loaded: Arc<Loaded>, fx: &mut dy
         fx,
         ("Preparing", &title),
         move |control| {
-            let job = Job::prepare(&recipe, Path::new(""), Some(loaded), control)?;
+            let mut recipe = recipe;
+            read_start(&mut recipe, Path::new("")).map_err(|error| error.to_string())?;
+            let prepared = Job::prepare(&recipe, Path::new(""), Some(loaded), control);
+            let job = prepared.map_err(|error| error.to_string())?;
+            job.check_starts().map_err(|error| error.to_string())?;
             let folder = begin_folder(&job, &home);
-            Ok::<_, JobError>((Box::new(job), folder))
+            Ok::<_, String>((Box::new(job), folder))
         },
         move |state, ended, fx| prepared(state, id, ended, fx),
     );

@@ -14,7 +14,7 @@ use ergodic_base::control::Control;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_export::journal::Journal;
-use ergodic_export::{Claim, ExportError, Results, RunFolder, files};
+use ergodic_export::{Claim, ExportError, Results, RunFolder, files, starts_of};
 
 /// Where a run is saved.
 pub(super) enum Place {
@@ -150,6 +150,7 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
                 .iter()
                 .map(|chain| chain.draws.draws.clone())
                 .collect(),
+            starts: starts_of(&read.view),
             info_names: read.info_names.clone(),
             info: read
                 .view
@@ -162,6 +163,7 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
             corrected: None,
             extras: None,
             sensitivity: None,
+            bayes_factors: None,
             log_lik: None,
             clusters: read.report.clusters.clone(),
             labels: Vec::new(),

@@ -157,7 +157,7 @@ pub enum Command {
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Draw a picture of a run for a paper, as SVG or as a table of what is drawn
-    Plot(PlotArgs),
+    Plot(super::plot::PlotArgs),
     /// Write a report of a run as one page, or its results in Markdown or LaTeX
     Report(ReportArgs),
     /// Write the results of a run folder in another format
@@ -220,6 +220,10 @@ pub struct FitArgs {
     /// Look for the posterior mode from the mean of the draws of this run folder
     #[arg(long, alias = "anchor-from", value_name = "DIR")]
     pub centre_from: Option<PathBuf>,
+    /// Where chains start: mode, prior, values such as 'b[age]=1, intercept=0' (with ; between those of each chain), or a run
+    /// folder, at whose last draws they start
+    #[arg(long, value_name = "WHERE")]
+    pub start: Option<String>,
     /// Number of chains
     #[arg(long)]
     pub chains: Option<usize>,
@@ -290,6 +294,9 @@ pub struct EstimateArgs {
     /// Maximum likelihood, to compare models with different predictors
     #[arg(long)]
     pub ml: bool,
+    /// Formula of a model with fewer or more terms: compare both by their likelihood ratio; implies --ml
+    #[arg(long, value_name = "FORMULA", conflicts_with = "reml")]
+    pub against: Option<String>,
     /// Nodes of aghq
     #[arg(long, default_value_t = ergodic_analysis::likelihood::NODES)]
     pub nodes: usize,
@@ -500,6 +507,15 @@ pub struct ExtraArgs {
     /// Groups of neighbouring chains that began at the same points, for the column `rhat_nested`; those of the run if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub superchains: Option<u64>,
+    /// Add the ends of the interval of this probability, such as 0.8
+    #[arg(long, value_name = "PROBABILITY")]
+    pub interval: Option<f64>,
+    /// Take the shortest interval (highest density) instead of that between quantiles
+    #[arg(long)]
+    pub hdi: bool,
+    /// Add how probable values between these are, which count as 0
+    #[arg(long, value_name = "FROM,TO", value_parser = range, allow_hyphen_values = true)]
+    pub rope: Option<[f64; 2]>,
 }
 
 /// The word for all further columns.
@@ -517,10 +533,23 @@ impl ExtraArgs {
     pub fn wanted(&self, of_run: Option<u64>) -> Vec<Extra> {
         let asked = |word: &str| self.columns.iter().any(|it| it == word);
         let groups = self.superchains.or(of_run);
-        let nested = |extra: &Extra| *extra != Extra::RhatNested || groups.is_some();
+        // What needs a number is there where it is given.
+        let nested = |extra: &Extra| match extra {
+            Extra::RhatNested => groups.is_some(),
+            Extra::InRope => self.rope.is_some(),
+            Extra::Low | Extra::High => self.interval.is_some(),
+            _ => true,
+        };
         let all = |extra: &Extra| asked(ALL_COLUMNS) && nested(extra);
         let named = |extra: &Extra| {
-            asked(extra.word()) || *extra == Extra::RhatNested && self.superchains.is_some()
+            let by_flag = match extra {
+                Extra::RhatNested => self.superchains.is_some(),
+                Extra::InRope => self.rope.is_some(),
+                Extra::Low | Extra::High => self.interval.is_some() && !self.hdi,
+                Extra::HdiLow | Extra::HdiHigh => self.hdi,
+                _ => false,
+            };
+            asked(extra.word()) || by_flag
         };
         let wanted = Extra::ALL.into_iter();
         wanted.filter(|extra| all(extra) || named(extra)).collect()
@@ -539,6 +568,9 @@ pub struct SummariseArgs {
     /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
     #[arg(long)]
     pub sensitivity: bool,
+    /// Add Bayes factors of coefficients against 0, by the Savage-Dickey ratio
+    #[arg(long)]
+    pub bayes_factor: bool,
     /// Further columns
     #[command(flatten)]
     pub extras: ExtraArgs,
@@ -718,23 +750,6 @@ pub struct ExportArgs {
     /// File to write; standard output if absent
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
-}
-
-/// `plot`.
-#[derive(Debug, Parser)]
-pub struct PlotArgs {
-    /// Run folder, or a CSV file of draws
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
-    /// Figure; `ergodic list figures` shows them
-    #[arg(long, value_name = "ID")]
-    pub what: String,
-    /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
-    #[arg(long, value_name = "NAME,NAME")]
-    pub parameters: Vec<String>,
-    /// File: .svg for a vector picture, .csv for a table of what is drawn
-    #[arg(long, value_name = "PATH")]
-    pub out: PathBuf,
 }
 
 /// `report`.

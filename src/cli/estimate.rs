@@ -7,6 +7,7 @@ use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{self, LikelihoodError, LikelihoodFit, LikelihoodOptions};
 use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
+use ergodic_analysis::likelihood_ratio::{LikelihoodRatio, likelihood_ratio};
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{self, fixed};
@@ -41,11 +42,21 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     }
     let em = ["em", "squarem"].contains(&options.method.as_str());
     // EM maximises the likelihood; asking for it asks for ML, unless REML is asked for too, which is refused below.
-    options.reml = gaussian && !args.ml && (args.reml || !em);
+    options.reml = gaussian && !args.ml && args.against.is_none() && (args.reml || !em);
     if let Some(out) = &args.out {
         RunFolder::check(out).map_err(Failure::request)?;
     }
     let done = run(&recipe, &folder, &options)?;
+    let ratio = match &args.against {
+        Some(formula) => {
+            let mut other = recipe.clone();
+            other.model.formula.clone_from(formula);
+            fit::check_formula(formula)?;
+            let other = run(&other, &folder, &options)?;
+            Some(likelihood_ratio(&done, &other).map_err(Failure::request)?)
+        }
+        None => None,
+    };
     let comparison = match compared {
         Some(run) => Some(compare(&done, &recipe, run)?),
         None => None,
@@ -65,10 +76,16 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         if let Some(predicted) = &predicted {
             json["predictions"] = predicted.rows.iter().map(files::plug_in_json).collect();
         }
+        if let Some(ratio) = &ratio {
+            json["likelihood_ratio"] = serde_json::to_value(ratio).map_err(Failure::run)?;
+        }
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
     } else {
         output::result(&plain(&done, args.effects));
+        if let Some(ratio) = &ratio {
+            output::result(&ratio_table(ratio));
+        }
         if let Some(rows) = &comparison {
             output::result(&comparison_table(rows, args.effects));
         }
@@ -197,6 +214,8 @@ fn fixed_table(fit: &MixedFit) -> String {
                 significant(effect.estimate),
                 significant(effect.se),
                 fixed(effect.z(), 2),
+                effect.df.map_or_else(|| "NA".to_owned(), |df| fixed(df, 1)),
+                numerals::significant(effect.p_value(), 3),
                 significant(effect.estimate - NORMAL_95 * effect.se),
                 significant(effect.estimate + NORMAL_95 * effect.se),
             ]
@@ -204,9 +223,36 @@ fn fixed_table(fit: &MixedFit) -> String {
         .collect();
     let ratio = if fit.sigma.is_some() { "t" } else { "z" };
     output::table(
-        &["fixed effect", "estimate", "se", ratio, "q2.5", "q97.5"],
+        &[
+            "fixed effect",
+            "estimate",
+            "se",
+            ratio,
+            "df",
+            "p",
+            "q2.5",
+            "q97.5",
+        ],
         &rows,
     )
+}
+
+/// Two models and their likelihood ratio.
+fn ratio_table(ratio: &LikelihoodRatio) -> String {
+    let cells: Vec<Vec<String>> = [&ratio.smaller, &ratio.larger]
+        .into_iter()
+        .map(|side| {
+            vec![
+                side.formula.clone(),
+                side.parameters.to_string(),
+                fixed(side.log_lik, 3),
+                fixed(side.aic, 2),
+                fixed(side.bic, 2),
+            ]
+        })
+        .collect();
+    let header = ["model", "parameters", "log likelihood", "AIC", "BIC"];
+    format!("\n{}{}\n", output::table(&header, &cells), ratio.sentence())
 }
 
 fn variance_table(fit: &MixedFit) -> String {

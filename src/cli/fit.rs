@@ -25,6 +25,7 @@ use ergodic_data::samples;
 use ergodic_data::suggest::Suggestions;
 use ergodic_export::journal::Journal;
 use ergodic_export::saving::Saved;
+use ergodic_export::starts::read_start;
 use ergodic_export::{Claim, Results, RunFolder};
 
 /// How often the terminal looks at the run.
@@ -200,6 +201,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     change("model.hold_out", args.hold_out.clone());
     change("sampler.id", args.sampler.clone());
     change("mode.method", args.mode.clone());
+    change("run.start", args.start.clone());
     change("run.chains", args.chains.map(|value| value.to_string()));
     change(
         "run.superchains",
@@ -214,8 +216,12 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     );
     changes.extend(args.set.iter().cloned());
     if let Some(path) = &args.recipe {
-        let (recipe, folder) = read_recipe(path, &changes)?;
+        let (mut recipe, folder) = read_recipe(path, &changes)?;
         check_formula(&recipe.model.formula)?;
+        // A flag's path is one of where the command is given, a recipe's one of where the recipe is.
+        let of_flag = args.start.is_some() || args.set.iter().any(|it| it.contains("run.start"));
+        let from = if of_flag { Path::new("") } else { &folder };
+        read_start(&mut recipe, from).map_err(Failure::request)?;
         return Ok(Request {
             recipe,
             folder,
@@ -250,8 +256,9 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     if named.is_none() && !changes.iter().any(template_is_set) {
         loaded = choose_template(&mut recipe, &changes, loaded)?;
     }
-    let recipe = recipe.changed(&changes).map_err(Failure::request)?;
+    let mut recipe = recipe.changed(&changes).map_err(Failure::request)?;
     check_formula(&recipe.model.formula)?;
+    read_start(&mut recipe, Path::new("")).map_err(Failure::request)?;
     Ok(Request {
         recipe,
         folder: PathBuf::from("."),
@@ -427,6 +434,7 @@ fn formula_of(
 
 fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Result<Job, Failure> {
     let job = prepare_quietly(recipe, folder, loaded)?;
+    job.check_starts().map_err(Failure::request)?;
     announce(&job);
     Ok(job)
 }

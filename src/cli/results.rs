@@ -1,5 +1,6 @@
 //! `summarise` and `export`, and the summary table of every command.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,9 @@ use std::sync::Arc;
 use super::args::{ControlVariates, ExportArgs, ExtraArgs, SummariseArgs};
 use super::{Failure, output};
 use ergodic_analysis::Job;
+use ergodic_analysis::bayes_factor::{BayesFactor, bayes_factors};
 use ergodic_analysis::predict::Fitted;
+use ergodic_analysis::predict::INTERVAL;
 use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
 use ergodic_analysis::zero_variance::zero_variance;
@@ -16,6 +19,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::models;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
@@ -23,9 +27,10 @@ use ergodic_diagnostics::inefficiency::Spread;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
+use ergodic_export::manifest::Manifest;
 use ergodic_export::project::{EXTENSION, Project};
 use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};
-use ergodic_report::report::Column;
+use ergodic_report::report::{Column, priors, sections};
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
@@ -43,7 +48,12 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         superchains = superchains_of(&folder);
         correct(&folder, &mut results, args.zero_variance)?;
         power_scale(&folder, &mut results, args.sensitivity)?;
+        add_bayes_factors(&folder, &mut results, args.bayes_factor)?;
         results
+    } else if args.bayes_factor {
+        return Err(Failure::request(
+            "Bayes factors need one run folder: its recipe gives the priors",
+        ));
     } else if args.sensitivity {
         return Err(Failure::request(
             "Power scaling needs one run folder: its recipe and data give prior and likelihood",
@@ -107,6 +117,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
                     correct(&folder, &mut results, args.zero_variance)?;
                     power_scale(&folder, &mut results, args.sensitivity)?;
                     superchains = superchains_of(&folder);
+                    add_bayes_factors(&folder, &mut results, args.bayes_factor)?;
                     Ok(results)
                 }),
         };
@@ -217,8 +228,15 @@ fn add_extras(results: &mut Results, args: &ExtraArgs, of_run: Option<u64>) -> R
             Some(_) => {}
         }
     }
+    let interval = args.interval.unwrap_or(INTERVAL);
+    if !(interval > 0.0 && interval < 1.0) {
+        return Err(Failure::request(format!(
+            "--interval takes a probability between 0 and 1, not {interval}"
+        )));
+    }
     if !wanted.is_empty() {
-        results.add_extras(&wanted, superchains.map(|groups| groups as usize));
+        let groups = superchains.map(|groups| groups as usize);
+        results.add_extras(&wanted, groups, (interval, args.rope));
     }
     Ok(())
 }
@@ -237,6 +255,24 @@ fn power_scale(folder: &RunFolder, results: &mut Results, wanted: bool) -> Resul
         sensitivity(&job, &lists, &results.weights(), &control).map_err(Failure::request)?;
     output::note(&found.sentence());
     results.sensitivity = Some(Arc::new(found));
+    Ok(())
+}
+
+/// Adds Bayes factors of coefficients against 0, if asked for.
+fn add_bayes_factors(
+    folder: &RunFolder,
+    results: &mut Results,
+    wanted: bool,
+) -> Result<(), Failure> {
+    if !wanted {
+        return Ok(());
+    }
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
+        .map_err(Failure::request)?;
+    let (lists, weights) = results.usable();
+    let found = bayes_factors(job.model.as_ref(), &lists, &weights).map_err(Failure::request)?;
+    results.bayes_factors = Some(Arc::new(found));
     Ok(())
 }
 
@@ -346,7 +382,7 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
         summary::write_json(results, &mut bytes).map_err(Failure::run)?;
         output::json(&String::from_utf8_lossy(&bytes));
     } else {
-        output::result(&shown_summary(&results.summary));
+        output::result(&summary_text(results));
         if let Some(corrected) = &results.corrected {
             output::result("\n");
             output::result(&corrected_table(&corrected.estimates));
@@ -359,6 +395,10 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
         if let Some(sensitivity) = &results.sensitivity {
             output::result("\n");
             output::result(&sensitivity_table(sensitivity));
+        }
+        if let Some(factors) = &results.bayes_factors {
+            output::result("\n");
+            output::result(&bayes_factors_table(factors));
         }
         if let Some(clusters) = &results.clusters {
             output::result(&clusters_text(clusters));
@@ -408,6 +448,34 @@ fn clusters_text(clusters: &Clusters) -> String {
     )
 }
 
+/// Bayes factors as text, with their Monte Carlo errors or why there is none.
+fn bayes_factors_table(factors: &[BayesFactor]) -> String {
+    let cells: Vec<Vec<String>> = (factors.iter())
+        .map(|row| {
+            let says = row
+                .missing
+                .map_or(row.words().to_owned(), |why| why.to_string());
+            vec![
+                row.variable.to_string(),
+                significant(row.factor(), 3),
+                significant(row.factor_mcse(), 2),
+                significant(row.log_factor, 3),
+                significant(row.mcse, 2),
+                says,
+            ]
+        })
+        .collect();
+    let header = [
+        "not 0 against 0",
+        "bayes_factor",
+        "mcse",
+        "log",
+        "mcse_log",
+        "evidence",
+    ];
+    output::table(&header, &cells)
+}
+
 /// Sensitivities as text; those of effects of groups, of which there may be thousands, where something is to be said.
 fn sensitivity_table(sensitivity: &Sensitivity) -> String {
     let shown = |row: &&SensitivityRow| {
@@ -450,6 +518,8 @@ fn extra_text(extra: Extra, value: Option<f64>) -> String {
     match extra.measure() {
         Measure::Size => decimals(value.map(f64::floor), 0),
         Measure::Error | Measure::Time => significant(value, 2),
+        Measure::Quantile => significant(value, 4),
+        Measure::Probability => decimals(value, 3),
         Measure::Estimate | Measure::Factor => significant(value, 3),
         Measure::Rhat => value.map_or("NA".to_owned(), rhat_text),
     }
@@ -530,22 +600,89 @@ fn printed() -> impl FnMut(&ParamId) -> bool {
     }
 }
 
-/// The summary as text, with the first effects of groups where there are many.
-fn shown_summary(rows: &[SummaryRow]) -> String {
-    let effects = rows
-        .iter()
-        .filter(|row| row.variable.group_effect().is_some());
-    let effects = effects.count();
-    let mut is_printed = printed();
-    let shown: Vec<SummaryRow> = (rows.iter())
-        .filter(|row| is_printed(&row.variable))
-        .cloned()
-        .collect();
-    let more = match effects.saturating_sub(EFFECTS_PRINTED) {
-        0 => String::new(),
-        more => format!("and {more} more effects of groups; summary.csv and --json have all\n"),
+/// The summary as text: what was fitted, and the rows under what they are of, with the first effects of groups where there are many.
+fn summary_text(results: &Results) -> String {
+    let mut text = results.manifest.as_ref().map_or(String::new(), |manifest| {
+        head_text(manifest, &results.variables)
+    });
+    let sections = sections(&results.summary, &[], EFFECTS_PRINTED);
+    for section in &sections {
+        // A model of one kind of parameter needs no heading.
+        if sections.len() > 1 {
+            text.push_str(&format!("{}\n", section.title));
+        }
+        let rows: Vec<SummaryRow> = section.rows.iter().map(|(row, _)| row.clone()).collect();
+        text.push_str(&summary_table(&rows));
+        if section.more > 0 {
+            text.push_str(&format!(
+                "and {} more effects of groups; summary.csv and --json have all\n",
+                section.more
+            ));
+        }
+        if sections.len() > 1 {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What was fitted to how many rows and groups, and the priors.
+fn head_text(manifest: &Manifest, variables: &[ParamId]) -> String {
+    let title =
+        models::find(&manifest.template).map_or(manifest.template.as_str(), |it| it.spec.title);
+    let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for effect in variables.iter().filter_map(ParamId::group_effect) {
+        groups
+            .entry(effect.factor)
+            .or_default()
+            .insert(effect.level);
+    }
+    let groups = groups.iter().map(|(factor, levels)| match *factor {
+        "" => format!(", {} groups", levels.len()),
+        factor => format!(", {} groups of {factor}", levels.len()),
+    });
+    let mut text = format!("{title}: {}\n", manifest.formula);
+    text.push_str(&format!(
+        "{} rows{}\n",
+        manifest.rows_used,
+        groups.collect::<String>()
+    ));
+    let rows = priors(manifest);
+    let shown = rows.iter().filter(|row| !row.prior.is_empty());
+    let (shown, more) = {
+        let all: Vec<String> = shown
+            .map(|row| format!("{} ~ {}", row.name, row.prior))
+            .collect();
+        let more = all.len().saturating_sub(PRIORS_PRINTED);
+        (
+            all.into_iter().take(PRIORS_PRINTED).collect::<Vec<_>>(),
+            more,
+        )
     };
-    summary_table(&shown) + &more
+    if !shown.is_empty() {
+        let more = if more > 0 {
+            format!(", and {more} more")
+        } else {
+            String::new()
+        };
+        text.push_str(&format!(
+            "Priors: {}{more}\n{}\n",
+            shown.join(", "),
+            upper(&manifest.scales)
+        ));
+    }
+    text.push('\n');
+    text
+}
+
+/// Priors in the head of a summary.
+const PRIORS_PRINTED: usize = 12;
+
+fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| {
+        first.to_uppercase().to_string() + letters.as_str()
+    })
 }
 
 /// The summary as text, with the numbers of a report.

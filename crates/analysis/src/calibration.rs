@@ -21,6 +21,7 @@ use ergodic_base::settings::Settings;
 use ergodic_core::design::response::{ResponseKind, ResponseUse};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
+use ergodic_core::engine::start::SPREAD;
 use ergodic_core::estimators::{Plan, find_mode_by};
 use ergodic_core::models::{self, EXAMPLES, GROUPS, Model, NO_SIMULATION};
 use ergodic_core::oracle::{Oracle, StepError};
@@ -364,7 +365,7 @@ fn simulate(
         return Err(impossible("the posterior mode was not found"));
     }
     let target = Target::new(&model, centre.as_deref());
-    let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), seed, s + 1);
+    let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), SPREAD, (seed, s + 1));
     let mut oracle = Oracle::new(Arc::clone(&model), centre, false, control.flag());
     let mut streams = Streams::new(seed, s + 1);
     let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)?;

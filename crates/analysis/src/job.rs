@@ -16,7 +16,8 @@ use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
-use ergodic_core::engine::{RunSection, Sampling};
+use ergodic_core::engine::start::SPREAD;
+use ergodic_core::engine::{RunSection, Sampling, Start, StartError};
 use ergodic_core::estimators::{
     ModeError, Plan, Search, find_mode_by, find_modes, modes, rounding,
 };
@@ -54,6 +55,9 @@ pub enum JobError {
     /// What was asked for cannot be had of this model and sampler, though they may run: one sentence.
     #[error("{0}")]
     Impossible(String),
+    /// Where chains are to start.
+    #[error(transparent)]
+    Start(#[from] StartError),
     /// A chain that could not be made or failed.
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -307,6 +311,7 @@ impl Job {
                 None
             }
         };
+        warnings.extend(near_start(recipe, sampler));
         let mut recipe = complete_model(recipe, &loaded, &design)?;
         fill_sampler(&mut recipe, sampler, settings);
         recipe.model.settings = options.settings;
@@ -343,6 +348,8 @@ impl Job {
         recipe.run.warmup = None;
         recipe.run.draws = ergodic_core::engine::run_section::DEFAULT_DRAWS;
         recipe.run.stop_by_draws_alone();
+        recipe.run.start = Start::Mode;
+        recipe.run.start_draws.clear();
         let target = self.target();
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &target)?;
         let no_mode = ModeError::NotFound("none was found");
@@ -371,6 +378,16 @@ impl Job {
         })
     }
 
+    /// Refuses a run whose chains cannot start where they are told to, before any of them has begun.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_starts(&self) -> Result<(), StartError> {
+        let chains = 0..self.recipe.run.chains;
+        let mut told = chains.filter(|_| !self.recipe.run.start.is_mode());
+        told.try_for_each(|chain| self.start_position(chain).map(drop))
+    }
+
     /// How all samplers rank for this posterior.
     pub fn advice(&self) -> Advice {
         recommend::recommend(&facts(self.model.as_ref(), &self.target(), &self.recipe))
@@ -381,8 +398,11 @@ impl Job {
         let mut recipe = self.recipe.clone();
         recipe.run.draws = 1;
         recipe.run.stop_by_draws_alone();
-        // The same data may be reached by another path.
+        // The same data may be reached by another path, and so may the run that chains start from, whose draws are here.
         recipe.data.source.clear();
+        if let Start::Run(run) = &mut recipe.run.start {
+            "run".clone_into(run);
+        }
         // What a recipe means that does not say, as those of runs did that are continued now.
         if recipe.default_priors() == DefaultPriors::default() {
             recipe.priors.remove(default_priors::KEY);
@@ -429,12 +449,12 @@ impl Sampling for Job {
         &self.warnings
     }
 
-    fn start_position(&self, chain: usize) -> Vec<f64> {
+    fn around_mode(&self, chain: usize) -> Vec<f64> {
         let run = &self.recipe.run;
-        let (seed, start) = (run.seed, run.start_of(chain));
+        let stream = (run.seed, run.start_of(chain));
         match (self.centre_of_chain(chain), &self.outset) {
-            (None, Some(outset)) => outset.start(seed, start),
-            (centre, _) => dispersed_start(self.model.as_ref(), centre, seed, start),
+            (None, Some(outset)) => outset.start(run.start_spread, stream),
+            (centre, _) => dispersed_start(self.model.as_ref(), centre, run.start_spread, stream),
         }
     }
 }
@@ -515,6 +535,24 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     let mut u = vec![0.0; model.dim()];
     model.unconstrain(start, &mut u);
     Ok(Some(u))
+}
+
+/// What to tell of chains that start where they are to arrive, before a sampler that ends its warm-up when they have.
+fn near_start(recipe: &Recipe, sampler: &SamplerEntry) -> Option<Warning> {
+    let run = &recipe.run;
+    let is_near = match run.start {
+        Start::Mode => run.start_spread < SPREAD,
+        Start::Run(_) => true,
+        Start::Prior | Start::Values(_) => false,
+    };
+    (is_near && sampler.spec.decides_warmup && run.warmup.is_none()).then(|| {
+        let text = format!(
+            "{} ends its warm-up when it finds that chains have arrived, which tells nothing of chains that start where they are to \
+             be; start them far away (run.start_spread = 10) or fix the length of the warm-up (run.warmup)",
+            sampler.spec.title
+        );
+        Warning::new(Severity::Watch, "near-start", text)
+    })
 }
 
 /// What the adviser is told, with the cores of this machine.

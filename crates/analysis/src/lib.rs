@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod bayes_factor;
 pub mod bias_check;
 pub mod calibration;
 pub mod check;
@@ -28,6 +29,7 @@ pub mod job;
 pub mod lesson;
 pub mod likelihood;
 pub mod likelihood_comparison;
+pub mod likelihood_ratio;
 pub mod loo;
 mod outset;
 pub mod predict;

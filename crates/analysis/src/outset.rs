@@ -31,10 +31,8 @@ const WELL_KNOWN: f64 = 5.0;
 /// Rows, and effects of all but the largest term, up to which a fit takes a second or two.
 const MOST_ROWS: usize = 50_000;
 const MOST_CROSSED: usize = 300;
-/// Standard errors around the estimates at which chains start, as they do around a mode.
-const DISPERSION: f64 = 2.0;
-/// Dispersion of starts for the logarithms of standard deviations and of a shape.
-const LOG_DISPERSION: f64 = 0.5;
+/// Dispersion of starts for the logarithms of standard deviations and of a shape, in units of the spread of starts.
+const LOG_DISPERSION: f64 = 0.25;
 /// Smallest standard deviation to start from, in units of the response or of the link: an estimate may be zero.
 const SMALLEST_SD: f64 = 0.1;
 /// What is left of correlations where chains start: estimates may be on the edge of what correlations can be together, and
@@ -148,52 +146,52 @@ impl Outset {
 
     /// The estimates as coordinates, in the parametrisation that [`Self::knows_groups`] leads to.
     pub fn position(&self) -> Vec<f64> {
-        self.place(&mut || 0.0)
+        self.place(0.0, &mut || 0.0)
     }
 
-    /// Where chain `chain` starts: around the estimates.
-    pub fn start(&self, seed: u64, chain: usize) -> Vec<f64> {
+    /// Where chain `chain` starts: `spread` standard errors around the estimates.
+    pub fn start(&self, spread: f64, (seed, chain): (u64, usize)) -> Vec<f64> {
         let mut rng = stream(seed, chain, Purpose::Init);
         let mut noise = || StandardNormal.sample(&mut rng);
-        let mut u = self.place(&mut noise);
+        let mut u = self.place(spread, &mut noise);
         if let Some(effects) = &self.white {
             u[effects.clone()].copy_from_slice(&self.position()[effects.clone()]);
             for u in &mut u[effects.clone()] {
-                *u += DISPERSION * noise();
+                *u += spread * noise();
             }
         }
         u
     }
 
-    /// Estimates plus `noise` times what they are uncertain by.
-    fn place(&self, noise: &mut dyn FnMut() -> f64) -> Vec<f64> {
+    /// Estimates plus `noise` times `spread` times what they are uncertain by.
+    fn place(&self, spread: f64, noise: &mut dyn FnMut() -> f64) -> Vec<f64> {
         let fit = &self.fit;
         let mut values: HashMap<ParamId, f64> = HashMap::new();
         let p = fit.fixed.len();
         let mut shift = vec![0.0; p];
         if let Ok(factor) = Cholesky::of(&fit.covariance, p) {
-            let drawn: Vec<f64> = (0..p).map(|_| DISPERSION * noise()).collect();
+            let drawn: Vec<f64> = (0..p).map(|_| spread * noise()).collect();
             factor.lower_mul(&drawn, &mut shift);
         }
         for (effect, shift) in fit.fixed.iter().zip(shift) {
             let coefficient = ParamId::of(Class::Coefficient, [&effect.name]);
             values.insert(coefficient, effect.estimate + shift);
         }
-        let mut spread = |value: f64| value * (LOG_DISPERSION * noise()).exp();
+        let mut around = |value: f64| value * (LOG_DISPERSION * spread * noise()).exp();
         if let Some((name, value)) = fit.parameter() {
             let value = match fit.sigma {
                 Some(sigma) => sigma,
                 // Where the likelihood is flat, an estimate may be anywhere.
                 None => value.clamp(1e-2, 1e3),
             };
-            values.insert(ParamId::named(name), spread(value));
+            values.insert(ParamId::named(name), around(value));
         }
         for component in &fit.components {
             let (group, q) = (&component.group, component.names.len());
             for (j, name) in component.names.iter().enumerate() {
                 values.insert(
                     ParamId::of(Class::Sd, [group, name]),
-                    spread(component.sd[j]),
+                    around(component.sd[j]),
                 );
                 for (k, other) in component.names.iter().enumerate().take(j) {
                     let correlation = component.correlation[j * q + k];
@@ -213,7 +211,7 @@ impl Outset {
             for (k, (mode, sd)) in term.mode.iter().zip(&term.sd).enumerate() {
                 let (level, name) = (&term.levels[k / q], &term.names[k % q]);
                 let sd = if sd.is_finite() { *sd } else { 0.0 };
-                let value = mode + DISPERSION * sd * noise();
+                let value = mode + spread * sd * noise();
                 values.insert(
                     ParamId::of(Class::Effect, [&term.group, level, name]),
                     value,
@@ -396,7 +394,11 @@ mod tests {
                 .all(|c| c.abs() < 0.9)
         );
         let model = job.model.as_ref();
-        for u in [outset.position(), outset.start(1, 0), outset.start(1, 3)] {
+        for u in [
+            outset.position(),
+            outset.start(2.0, (1, 0)),
+            outset.start(2.0, (1, 3)),
+        ] {
             let mut grad = vec![0.0; model.dim()];
             let value = model.density().unwrap().log_density(&u, &mut grad);
             assert!(value.is_finite(), "{u:?}");

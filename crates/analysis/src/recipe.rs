@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::hold_out::HoldOut;
 use ergodic_base::settings::{SettingError, Settings, Value};
-use ergodic_core::engine::RunSection;
 use ergodic_core::engine::run_section::MAX_CHAINS;
+use ergodic_core::engine::start::MOST_SPREAD;
+use ergodic_core::engine::{RunSection, Start};
 use ergodic_core::models::{self, DefaultPriors, Storage, default_priors};
 use ergodic_data::sniff::ImportOptions;
 
@@ -358,6 +359,14 @@ impl Recipe {
         if before.is_some_and(|id| id != AUTO && sampler_id(&table) != Some(id)) {
             forget_sampler(&mut table);
         }
+        let has_draws = |key: &String| key.starts_with(START_DRAWS);
+        if says("run.start")
+            && !named.iter().any(has_draws)
+            && let Some(toml::Value::Table(run)) = table.get_mut("run")
+        {
+            // They are those of the run that was named before.
+            run.remove("start_draws");
+        }
         for change in others {
             apply(&mut table, change)?;
         }
@@ -529,6 +538,19 @@ impl Recipe {
             "run.warmup_of_chains",
             run.warmup_of_chains.as_ref().map(Vec::len),
         )?;
+        let sets = match &run.start {
+            Start::Values(sets) if sets.len() > 1 => Some(sets.len()),
+            _ => None,
+        };
+        if sets.is_some_and(|sets| sets != run.chains) {
+            let what =
+                "needs one set of values for all chains, or one for each with `;` between them";
+            return Err(SettingError::unfit("run.start", what).into());
+        }
+        if !(run.start_spread > 0.0 && run.start_spread <= MOST_SPREAD) {
+            let takes = format!("a number above 0, at most {MOST_SPREAD}");
+            return refuse("run.start_spread", takes, &run.start_spread);
+        }
         for (key, value, least) in [
             ("max_seconds", run.max_seconds, 0.0),
             ("target_ess", run.target_ess, 0.0),
@@ -597,6 +619,8 @@ impl RenamedValue {
     }
 }
 
+/// The key of the draws that chains start at, before the name of a quantity.
+const START_DRAWS: &str = "run.start_draws";
 /// The key of the sampler.
 const SAMPLER_ID: &str = "sampler.id";
 

@@ -15,6 +15,8 @@ pub struct SettingDifference {
 
 /// Entries that say nothing of what is run: the layout of the file, and the checksum of the data.
 const SILENT: [&str; 2] = ["format", "data.fingerprint"];
+/// Begin of entries with numbers that another entry names.
+const NUMBERS: &str = "run.start_draws.";
 
 impl Recipe {
     /// The entries that this recipe and `other` do not agree on, by section and name.
@@ -27,7 +29,7 @@ impl Recipe {
             });
         }
         let differs = |(key, values): &(String, [Option<String>; 2])| {
-            values[0] != values[1] && !SILENT.contains(&key.as_str())
+            values[0] != values[1] && !SILENT.contains(&key.as_str()) && !key.starts_with(NUMBERS)
         };
         entries
             .into_iter()

@@ -167,7 +167,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
     });
     let default = default.ok_or_else(|| refuse("adapts its step size itself during warm-up"))?;
     settings.set(KEY, Value::Real(default));
-    let start = job.start_position(0);
+    let start = job.around_mode(0);
     let mut streams = Streams::new(job.recipe.run.seed, 0);
     let kernel = (job.sampler.build)(
         &settings,
@@ -186,7 +186,7 @@ fn begin(job: &Job, trial: usize, value: f64) -> Option<Running> {
     // All trials start at the same place with the same random numbers, so that their step sizes make the difference.
     let mut streams = Streams::new(job.recipe.run.seed, 0);
     let mut oracle = oracle_of(job);
-    let start = job.start_position(0);
+    let start = job.around_mode(0);
     let kernel =
         (job.sampler.build)(&settings, &job.target(), &start, &mut oracle, &mut streams).ok()?;
     Some(Running {

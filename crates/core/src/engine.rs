@@ -24,6 +24,7 @@ pub mod run;
 pub mod run_section;
 pub(crate) mod sampling;
 pub mod stages;
+pub mod start;
 mod unvisited;
 
 pub use monitor::Report;
@@ -33,3 +34,4 @@ pub use remark::Remark;
 pub use run::Run;
 pub use run_section::RunSection;
 pub use sampling::Sampling;
+pub use start::{Start, StartError};

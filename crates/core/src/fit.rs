@@ -25,7 +25,7 @@ use ndarray::{Array2, Array3};
 
 use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
 use crate::engine::run_section::MAX_CHAINS;
-use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
+use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling, Start};
 use crate::estimators::{find_mode, find_modes, modes};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Centre;
@@ -187,6 +187,13 @@ impl Fit {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.run.seed = seed;
+        self
+    }
+
+    /// Where chains start; around the mode where nobody says. A start that cannot be is told when the chains begin.
+    #[must_use]
+    pub fn start_from(mut self, start: Start) -> Self {
+        self.run.start = start;
         self
     }
 

@@ -39,6 +39,18 @@ pub enum Extra {
     ComputationalTime,
     /// Nested R-hat of groups of chains.
     RhatNested,
+    /// Lower end of the interval between quantiles that leaves as much out on both sides.
+    Low,
+    /// Its upper end.
+    High,
+    /// Lower end of the shortest interval of the same probability.
+    HdiLow,
+    /// Its upper end.
+    HdiHigh,
+    /// Probability of being above 0.
+    PPositive,
+    /// Probability of lying in the range that counts as 0.
+    InRope,
     /// Mean of each chain.
     ChainMean,
     /// Standard deviation of each chain.
@@ -49,7 +61,7 @@ pub enum Extra {
 
 impl Extra {
     /// All, in the order of their columns.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 22] = [
         Self::McseSd,
         Self::McseQ5,
         Self::McseQ50,
@@ -63,6 +75,12 @@ impl Extra {
         Self::Inefficiency,
         Self::ComputationalTime,
         Self::RhatNested,
+        Self::Low,
+        Self::High,
+        Self::HdiLow,
+        Self::HdiHigh,
+        Self::PPositive,
+        Self::InRope,
         Self::ChainMean,
         Self::ChainSd,
         Self::ChainEssBulk,
@@ -84,6 +102,12 @@ impl Extra {
             Self::Inefficiency => "inefficiency",
             Self::ComputationalTime => "computational_time",
             Self::RhatNested => "rhat_nested",
+            Self::Low => "low",
+            Self::High => "high",
+            Self::HdiLow => "hdi_low",
+            Self::HdiHigh => "hdi_high",
+            Self::PPositive => "p_positive",
+            Self::InRope => "in_rope",
             Self::ChainMean => "chain_mean",
             Self::ChainSd => "chain_sd",
             Self::ChainEssBulk => "chain_ess_bulk",
@@ -110,6 +134,12 @@ impl Extra {
             Self::RhatNested => {
                 "Nested R-hat of groups of chains that began at the same points, for many short chains"
             }
+            Self::Low => "Lower end of the interval that leaves as much out below as above",
+            Self::High => "Upper end of that interval",
+            Self::HdiLow => "Lower end of the shortest interval (highest density)",
+            Self::HdiHigh => "Upper end of the shortest interval (highest density)",
+            Self::PPositive => "Probability of being above 0",
+            Self::InRope => "Probability of lying in the range that counts as 0",
             Self::ChainMean => "Mean of each chain",
             Self::ChainSd => "Standard deviation of each chain",
             Self::ChainEssBulk => "Bulk effective sample size of each chain",
@@ -130,6 +160,8 @@ impl Extra {
             Self::Inefficiency => Measure::Factor,
             Self::ComputationalTime => Measure::Time,
             Self::RhatNested => Measure::Rhat,
+            Self::Low | Self::High | Self::HdiLow | Self::HdiHigh => Measure::Quantile,
+            Self::PPositive | Self::InRope => Measure::Probability,
             Self::ChainMean | Self::ChainSd => Measure::Estimate,
         }
     }
@@ -145,6 +177,10 @@ impl Extra {
 pub enum Measure {
     /// A location or scale, in the unit of the draws.
     Estimate,
+    /// A place among the draws, as well known as their mean.
+    Quantile,
+    /// A share of the posterior.
+    Probability,
     /// A Monte Carlo error, in the unit of the draws.
     Error,
     /// An effective sample size.
@@ -197,6 +233,10 @@ pub struct ExtraInputs<'a> {
     pub seconds: f64,
     /// Groups of neighbouring chains that began at the same points; without them there is no nested R-hat.
     pub superchains: Option<usize>,
+    /// Probability in intervals.
+    pub interval: f64,
+    /// The range that counts as 0; without it there is no share in it.
+    pub rope: Option<[f64; 2]>,
 }
 
 impl Extras {
@@ -284,6 +324,15 @@ fn value(extra: Extra, pooled: &mut Pooled, inputs: &ExtraInputs<'_>) -> Option<
         Extra::ComputationalTime if inputs.seconds <= 0.0 => return None,
         Extra::ComputationalTime => pooled.ess(View::Raw).map(|ess| inputs.seconds / ess),
         Extra::RhatNested => pooled.rhat_nested(inputs.superchains?),
+        Extra::Low => pooled.quantile(0.5 - 0.5 * inputs.interval),
+        Extra::High => pooled.quantile(0.5 + 0.5 * inputs.interval),
+        Extra::HdiLow => pooled.shortest(inputs.interval).map(|[low, _]| low),
+        Extra::HdiHigh => pooled.shortest(inputs.interval).map(|[_, high]| high),
+        Extra::PPositive => pooled.share(|x| x > 0.0),
+        Extra::InRope => {
+            let [from, to] = inputs.rope?;
+            pooled.share(|x| (from..=to).contains(&x))
+        }
         Extra::ChainMean | Extra::ChainSd | Extra::ChainEssBulk => return None,
     };
     estimate.ok()

@@ -29,6 +29,8 @@ fn extras(lists: &[DrawList], weights: &[Vec<f64>]) -> Extras {
         weights,
         seconds: 3.0,
         superchains: Some(2),
+        interval: 0.8,
+        rope: Some([-0.1, 0.1]),
     };
     Extras::of(&Extra::ALL, &inputs)
 }
@@ -38,9 +40,9 @@ fn columns_are_those_of_the_functions() {
     let lists = lists(&[300, 310, 300, 305]);
     let extras = extras(&lists, &[]);
     let names: Vec<String> = extras.columns.iter().map(|column| column.name()).collect();
-    assert_eq!(names.len(), 13 + 3 * 4);
+    assert_eq!(names.len(), 19 + 3 * 4);
     assert_eq!(
-        names[13..17],
+        names[19..23],
         [
             "chain_mean[1]",
             "chain_mean[3]",
@@ -121,6 +123,8 @@ fn what_is_not_known_is_missing() {
         weights: &[],
         seconds: 0.0,
         superchains: None,
+        interval: 0.8,
+        rope: None,
     };
     let wanted = [Extra::ComputationalTime, Extra::RhatNested];
     assert_eq!(
@@ -144,4 +148,49 @@ fn what_is_not_known_is_missing() {
         Extras::of(&Extra::ALL, &none).rows,
         Vec::<Vec<Option<f64>>>::new()
     );
+}
+
+#[test]
+fn intervals_and_shares_are_those_of_the_draws() {
+    // 1 to 1,000 cubed: the shortest interval of 60 % is the lower one, and two thirds lie above 0 if 333 are moved below.
+    let mut list = DrawList::new(1);
+    for i in 1..=1000_i32 {
+        list.push(&[(f64::from(i) / 1000.0).powi(3) - 0.333_5_f64.powi(3)]);
+    }
+    let inputs = ExtraInputs {
+        chains: &[&list],
+        numbers: &[1],
+        weights: &[],
+        seconds: 0.0,
+        superchains: None,
+        interval: 0.6,
+        rope: Some([-1.0, 0.0]),
+    };
+    let wanted = [
+        Extra::Low,
+        Extra::High,
+        Extra::HdiLow,
+        Extra::HdiHigh,
+        Extra::PPositive,
+        Extra::InRope,
+    ];
+    let rows = Extras::of(&wanted, &inputs).rows;
+    let found: Vec<f64> = rows[0].iter().map(|value| value.unwrap()).collect();
+    let at = |share: f64| share.powi(3) - 0.333_5_f64.powi(3);
+    let expected = [at(0.2), at(0.8), at(0.001), at(0.6), 0.667, 0.333];
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 2e-3, "{found} {expected}");
+    }
+    // Of weighted draws shares follow the weights: the upper half counts three times.
+    let weights: Vec<f64> = (1..=1000)
+        .map(|i| if i > 500 { 3.0 } else { 1.0 })
+        .collect();
+    let weighted = ExtraInputs {
+        weights: &[weights],
+        ..inputs
+    };
+    let rows = Extras::of(&wanted, &weighted).rows;
+    let share = rows[0][4].unwrap();
+    assert!((share - (167.0 + 1500.0) / 2000.0).abs() < 1e-9, "{share}");
+    assert_eq!(rows[0][2], None);
 }

@@ -34,6 +34,7 @@
 //! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
+//! | [`local_density`] | the density of draws at one point, with its error |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
 //! | [`partition`] | how often units share a cluster, and one partition that stands for all |
 //! | [`weights`] | what all of these mean for weighted draws |
@@ -54,6 +55,7 @@ mod geyer;
 mod indicator;
 pub mod inefficiency;
 pub mod kolmogorov;
+pub mod local_density;
 pub mod loo;
 pub mod mcse;
 mod moments;

@@ -292,6 +292,32 @@ impl Pooled {
         Ok(self.place(prob))
     }
 
+    /// The share of the draws, by weight where they have some, of which `holds` is true.
+    pub fn share(&self, holds: impl Fn(f64) -> bool) -> Estimate {
+        self.check(1)?;
+        let mark = |x: f64| f64::from(u8::from(holds(x)));
+        finite(match self.weights() {
+            Some(v) => weights::mean_with(v, &self.values, mark),
+            None => sum(&self.values, mark) / self.values.len() as f64,
+        })
+    }
+
+    /// The shortest interval that holds `share` of the draws (Chen and Shao 1999, Journal of Computational and Graphical Statistics
+    /// 8); of weighted draws there is none, whose shortest interval would follow the largest weights.
+    pub fn shortest(&self, share: f64) -> Result<[f64; 2], Missing> {
+        self.check(1)?;
+        if self.is_weighted() {
+            return Err(Missing::Weights);
+        }
+        let sorted = self.sorted();
+        let inside = ((share * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len());
+        let ends = sorted.iter().zip(&sorted[inside - 1..]);
+        let shortest = ends.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+        shortest
+            .map(|(low, high)| [*low, *high])
+            .ok_or(Missing::TooFew)
+    }
+
     pub fn median(&mut self) -> Estimate {
         self.check(1)?;
         Ok(self.centre())

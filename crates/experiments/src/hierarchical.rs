@@ -23,6 +23,7 @@ use ergodic_base::special::logistic;
 use ergodic_core::design::columns::Values;
 use ergodic_core::design::matrix::{Design, GroupDesign, GroupFactor, ModelFrame};
 use ergodic_core::engine::chain::dispersed_start;
+use ergodic_core::engine::start::SPREAD;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
@@ -238,7 +239,7 @@ fn chain(entrant: &Entrant, model: &Arc<dyn Model>, draws: usize, seed: u64) -> 
     let target = Target::new(model, None);
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, 0);
-    let u = dispersed_start(model.as_ref(), None, seed, 0);
+    let u = dispersed_start(model.as_ref(), None, SPREAD, (seed, 0));
     let mut kernel = (entry.build)(&settings, &target, &u, &mut oracle, &mut streams).ok()?;
     let mut info = vec![0.0; entry.spec.info.len()];
     let warmup = entry.spec.default_warmup;

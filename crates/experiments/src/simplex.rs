@@ -23,6 +23,7 @@ use ergodic_core::design::columns::Values;
 use ergodic_core::design::matrix::{Design, ModelFrame};
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::engine::chain::dispersed_start;
+use ergodic_core::engine::start::SPREAD;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions, SimplexCounts};
 use ergodic_core::oracle::Oracle;
@@ -234,7 +235,7 @@ fn chain(
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, number);
     let dim = model.dim();
-    let u = dispersed_start(model.as_ref(), None, seed, number);
+    let u = dispersed_start(model.as_ref(), None, SPREAD, (seed, number));
     let mut kernel = (entry.build)(settings, &target, &u, &mut oracle, &mut streams).ok()?;
     let mut info = vec![0.0; entry.spec.info.len()];
     let view = model.simplex()?;

@@ -61,6 +61,14 @@ pub(crate) fn write_info(results: &Results, out: &mut dyn Write) -> io::Result<(
     table(&results.info_names, &results.info, out)
 }
 
+/// Where the chains started: one row per chain, in the columns of the draws.
+///
+/// # Errors
+/// The writer fails.
+pub(crate) fn write_starts(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    table(&results.variables, &results.starts, out)
+}
+
 fn table<N: AsRef<str>>(names: &[N], chains: &[DrawList], out: &mut dyn Write) -> io::Result<()> {
     let mut out = csv::WriterBuilder::new().from_writer(out);
     let header = INDEX_COLUMNS

@@ -1,6 +1,6 @@
 //! Run folders: one run each, complete enough to read, replay and continue.
 //!
-//! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `summary.csv`, `summary.json`, `run.json` (manifest and
+//! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `starts.csv`, `summary.csv`, `summary.json`, `run.json` (manifest and
 //! checksums), `checkpoint.dat`; of mixtures also `partition.csv`, `partitions.csv` and `clusters.json`. While the run goes on,
 //! and after a crash, `journal.dat` has its draws. `docs/run-folder.md` says in which order they are written.
 

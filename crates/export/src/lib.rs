@@ -43,12 +43,13 @@ mod saved;
 pub mod saving;
 pub mod scores;
 pub mod spreadsheet;
+pub mod starts;
 pub mod summary;
 
 pub use claim::Claim;
 pub use error::ExportError;
 pub use folder::RunFolder;
-pub use results::Results;
+pub use results::{Results, starts_of};
 pub use saved::Damage;
 
 /// One way of writing results.
@@ -122,6 +123,18 @@ pub static FORMATS: &[Format] = &[
         needs_log_lik: false,
         holds: anything,
         write: draws_csv::write_info,
+    },
+    Format {
+        id: "starts-csv",
+        title: "Starts, CSV",
+        about: "One row per chain: where it started, before its first step",
+        file_name: "starts.csv",
+        needs_log_lik: false,
+        holds: |results| match results.starts.is_empty() {
+            false => Ok(()),
+            true => Err("does not say where its chains started"),
+        },
+        write: draws_csv::write_starts,
     },
     Format {
         id: "log-lik-csv",

@@ -17,7 +17,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
     let fixed: Vec<Json> = fit
         .fixed
         .iter()
-        .map(|e| json!({"term": e.name, "estimate": e.estimate, "se": e.se, "z": e.z()}))
+        .map(|e| json!({"term": e.name, "estimate": e.estimate, "se": e.se, "z": e.z(), "df": e.df, "p": e.p_value()}))
         .collect();
     let components: Vec<Json> = fit
         .components

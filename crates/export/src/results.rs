@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::draws_csv::ReadDraws;
 use super::manifest::Manifest;
 use ergodic_analysis::Job;
+use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
@@ -12,6 +13,7 @@ use ergodic_base::draws::{DrawList, LabelList};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{WEIGHT, energy_column, weight_column};
 use ergodic_diagnostics::energy::ebfmi;
@@ -28,6 +30,9 @@ pub struct Results {
     pub warmup_of_chains: Option<Vec<u64>>,
     /// Kept draws per chain.
     pub draws: Vec<DrawList>,
+    /// Where each chain started: a list of one draw, or of none where that is not known of the chain; no lists where it is known of
+    /// no chain.
+    pub starts: Vec<DrawList>,
     /// Names of the sampler's information columns.
     pub info_names: Vec<String>,
     /// Values of the information columns per chain.
@@ -42,6 +47,8 @@ pub struct Results {
     pub extras: Option<Arc<Extras>>,
     /// How much prior and likelihood matter, if somebody asked.
     pub sensitivity: Option<Arc<Sensitivity>>,
+    /// Bayes factors of coefficients against 0, if somebody asked.
+    pub bayes_factors: Option<Arc<Vec<BayesFactor>>>,
     /// The log likelihood of each row at each draw, if somebody asked.
     pub log_lik: Option<Arc<LogLik>>,
     /// The clusters, for samplers of partitions.
@@ -65,6 +72,7 @@ impl Results {
                 .iter()
                 .map(|chain| chain.draws.draws.clone())
                 .collect(),
+            starts: starts_of(view),
             info_names: job.info_names(),
             info: view
                 .chains
@@ -76,6 +84,7 @@ impl Results {
             corrected: None,
             extras: None,
             sensitivity: None,
+            bayes_factors: None,
             log_lik: None,
             clusters: report.clusters.clone(),
             labels: view
@@ -109,6 +118,7 @@ impl Results {
         Self {
             variables,
             draws,
+            starts: Vec::new(),
             info_names,
             info,
             summary: Vec::new(),
@@ -116,6 +126,7 @@ impl Results {
             corrected: None,
             extras: None,
             sensitivity: None,
+            bayes_factors: None,
             log_lik: None,
             warmup_of_chains: None,
             clusters: None,
@@ -175,8 +186,14 @@ impl Results {
         chains.map(|chain| chain.draw_secs).fold(0.0, f64::max)
     }
 
-    /// Adds the columns `wanted` to the summary; without `superchains` there is no nested R-hat.
-    pub fn add_extras(&mut self, wanted: &[Extra], superchains: Option<usize>) {
+    /// Adds the columns `wanted` to the summary: without `superchains` there is no nested R-hat, without `rope` no share in it;
+    /// `interval` is the probability in intervals.
+    pub fn add_extras(
+        &mut self,
+        wanted: &[Extra],
+        superchains: Option<usize>,
+        (interval, rope): (f64, Option<[f64; 2]>),
+    ) {
         let (lists, weights) = self.usable();
         let numbers: Vec<usize> = self.working().iter().map(|chain| chain + 1).collect();
         let extras = Extras::of(
@@ -187,6 +204,8 @@ impl Results {
                 weights: &weights,
                 seconds: self.seconds(),
                 superchains,
+                interval,
+                rope,
             },
         );
         self.extras = Some(Arc::new(extras));
@@ -229,6 +248,21 @@ impl Results {
     pub fn is_weighted(&self) -> bool {
         weights::matter(&self.weights())
     }
+}
+
+/// Where the chains of a run started: what [`Results::starts`] holds.
+pub fn starts_of(view: &RunView) -> Vec<DrawList> {
+    if view.chains.iter().all(|chain| chain.started_at.is_none()) {
+        return Vec::new();
+    }
+    let list = |chain: &ChainView| {
+        let mut list = DrawList::new(chain.draws.draws.width());
+        if let Some(at) = &chain.started_at {
+            list.push(at);
+        }
+        list
+    };
+    view.chains.iter().map(list).collect()
 }
 
 fn weights_of(info_names: &[String], info: &[DrawList]) -> Vec<Vec<f64>> {

@@ -16,6 +16,8 @@ use ergodic_data::bounded::Bounded;
 
 /// File name of the manifest.
 pub const MANIFEST: &str = "run.json";
+/// File name of where the chains started.
+pub const STARTS: &str = "starts.csv";
 /// File name of the recipe.
 pub const RECIPE: &str = "recipe.toml";
 /// File name of the draws.
@@ -261,6 +263,17 @@ impl<'a> SavedFiles<'a> {
             }
         };
         let mut results = Results::without_summary(draws.names, draws.chains, info);
+        if records.contains_key(STARTS) {
+            let read = self.checked(STARTS, &records, |input| {
+                Ok(draws_csv::read_chains(input, count)?)
+            });
+            let is_like = |read: &ReadDraws| read.names == results.variables;
+            match read {
+                Ok(read) if is_like(&read) => results.starts = read.chains,
+                Ok(_) => remarks.push(Damage::Unlike(STARTS).to_string()),
+                Err(why) => remarks.push(format!("{why}; where chains started is left out")),
+            }
+        }
         if records.contains_key(partitions::DRAWS) || self.open(partitions::DRAWS).is_ok() {
             let read = self.checked(partitions::DRAWS, &records, |input| {
                 partitions::read_draws(input, count).ok_or(Damage::Unlike(partitions::DRAWS))
@@ -282,7 +295,7 @@ impl<'a> SavedFiles<'a> {
                 Err(why) => remarks.push(format!("{why}; the clusters are left out")),
             }
         }
-        let read_above = [DRAWS, INFO, partitions::DRAWS, partitions::CLUSTERS];
+        let read_above = [DRAWS, INFO, STARTS, partitions::DRAWS, partitions::CLUSTERS];
         for name in records
             .keys()
             .filter(|it| !read_above.contains(&it.as_str()))

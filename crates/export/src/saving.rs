@@ -7,7 +7,7 @@ use std::path::Path;
 use super::claim::Claim;
 use super::folder::RunFolder;
 use super::record::{self, FileRecord, Records};
-use super::saved::{DRAWS, INFO, MANIFEST, MARKS, Pending, RECIPE, SAVING, SavedFiles};
+use super::saved::{DRAWS, INFO, MANIFEST, MARKS, Pending, RECIPE, SAVING, STARTS, SavedFiles};
 use super::{ExportError, Results, files, find, journal, partitions};
 use ergodic_analysis::{Job, Recipe};
 use ergodic_core::engine::checkpoint::{self, ChainMark};
@@ -17,6 +17,7 @@ const NAMES: &[&str] = &[
     RECIPE,
     DRAWS,
     INFO,
+    STARTS,
     "summary.csv",
     "summary.json",
     partitions::POINT,
@@ -194,6 +195,10 @@ impl RunFolder {
             let format = find(id)?;
             format.check(results)?;
             progress(format.file_name);
+            stage.put(format.file_name, |out| (format.write)(results, out))?;
+        }
+        if !results.starts.is_empty() {
+            let format = find("starts-csv")?;
             stage.put(format.file_name, |out| (format.write)(results, out))?;
         }
         put_clusters(&mut stage, results, progress)?;

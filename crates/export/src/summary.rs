@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::{Results, number};
+use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_diagnostics::SummaryRow;
@@ -120,6 +121,8 @@ struct Summary<'a> {
     zero_variance: Option<&'a Corrected>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sensitivity: Option<&'a Sensitivity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bayes_factors: Option<&'a Vec<BayesFactor>>,
     run: Option<&'a Manifest>,
 }
 
@@ -144,6 +147,7 @@ pub fn write_json(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         ebfmi: results.ebfmi(),
         zero_variance: results.corrected.as_deref(),
         sensitivity: results.sensitivity.as_deref(),
+        bayes_factors: results.bayes_factors.as_deref(),
         run: results.manifest.as_ref(),
     };
     serde_json::to_writer_pretty(&mut *out, &summary)?;

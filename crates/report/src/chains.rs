@@ -54,6 +54,15 @@ impl<'a> Chains<'a> {
         &self.lists
     }
 
+    /// Where each chain started, before its first step, in this parameter; `None` where that is not known.
+    pub fn starts(&self, parameter: usize) -> Vec<Option<f64>> {
+        let start = |&chain: &usize| {
+            let list = self.results.starts.get(chain)?;
+            (!list.is_empty()).then(|| list.value(0, parameter))
+        };
+        self.numbers.iter().map(start).collect()
+    }
+
     /// Draws of a parameter by chain.
     pub fn columns(&self, parameter: usize) -> Vec<Vec<f64>> {
         self.lists

@@ -3,6 +3,7 @@
 //! Every number is that of the run's summary and manifest, as `summary.json` has them. A new way of writing a report is a file and
 //! a line of [`FORMATS`].
 
+use self::estimates::MOST_EFFECTS;
 use super::{Chains, FIGURES, Figure, ReportError};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::{JobError, Recipe};
@@ -21,9 +22,9 @@ mod priors;
 mod sentence;
 mod style;
 
-pub use estimates::{Column, Section};
+pub use estimates::{Column, Section, sections};
 pub use methods::Worst;
-pub use priors::PriorRow;
+pub use priors::{PriorRow, rows as priors};
 
 /// A report of a run.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ impl Report {
             Err(error) => no_figures.push(error.to_string()),
         }
         Ok(Self {
-            sections: estimates::sections(&results.summary, params),
+            sections: sections(&results.summary, params, MOST_EFFECTS),
             worst: Worst::of(&results.summary),
             priors: priors::rows(&manifest),
             recipe: recipe.clone(),

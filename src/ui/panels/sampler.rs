@@ -17,6 +17,7 @@ mod hold_out;
 mod likelihood;
 mod mode;
 mod run_control;
+mod start;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -77,7 +78,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                     .show(ui, |ui| {
                         ui.set_max_width(t.size.reading_column);
                         ui.spacing_mut().item_spacing.y = t.space.x2;
-                        run_control::run_control_ui(ui, recipe, out);
+                        run_control::run_control_ui(ui, state, recipe, out);
                         // What a first run does not need shows from the standard view on.
                         if state.preferences.depth == Depth::Verdict {
                             return;

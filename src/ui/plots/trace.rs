@@ -1,6 +1,6 @@
 //! The trace of one parameter: every chain against its iterations.
 
-use eframe::egui::{Align2, Id, Shape, Stroke, Ui, pos2};
+use eframe::egui::{Align2, Color32, Id, Pos2, Rangef, Shape, Stroke, Ui, pos2};
 use egui_plot::{Line, PlotItem as _, PlotPoints};
 
 use super::axes::{Axes, Shown, faded, padded, show};
@@ -34,6 +34,8 @@ pub struct TraceChain<'a> {
     pub draws: &'a DrawList,
     /// Information columns of the kept draws.
     pub info: &'a DrawList,
+    /// The values before the first iteration, where they are known.
+    pub start: Option<&'a [f64]>,
     /// Iteration at which its warm-up ends: where it ended once the chain draws, where it is to end before.
     pub warmup_end: u64,
 }
@@ -45,8 +47,15 @@ impl<'a> TraceChain<'a> {
             warmup: &chain.warmup,
             draws: &chain.draws,
             info: &chain.info,
+            start: None,
             warmup_end,
         }
+    }
+
+    /// The same chain, which started at these values.
+    #[must_use]
+    pub fn started_at(self, start: Option<&'a [f64]>) -> Self {
+        Self { start, ..self }
     }
 
     /// The sampler's information columns.
@@ -55,6 +64,7 @@ impl<'a> TraceChain<'a> {
             warmup: &chain.warmup_info,
             draws: &chain.info,
             info: &chain.info,
+            start: None,
             warmup_end,
         }
     }
@@ -110,7 +120,7 @@ impl TraceData<'_> {
     }
 
     /// Iterations of the longest chain.
-    fn longest(&self) -> f64 {
+    pub fn longest(&self) -> f64 {
         let ends = self
             .chains
             .iter()
@@ -142,6 +152,16 @@ impl TraceData<'_> {
             .iter()
             .map(|chain| chain.warmup.len() + chain.draws.len());
         ends.filter(|&end| end > 0).min().unwrap_or(0) as f64 * self.step()
+    }
+
+    /// Where each chain started, as far as that is known: chain and value.
+    pub fn starts(&self) -> Vec<(usize, f64)> {
+        let chains = self.chains.iter().enumerate();
+        let value = |(i, chain): (usize, &TraceChain<'_>)| {
+            let value = *chain.start?.get(self.column)?;
+            value.is_finite().then_some((i, value))
+        };
+        chains.filter_map(value).collect()
     }
 
     /// The value of each chain at `iteration`, for the read-out above the plot; chains that are not so far are left out.
@@ -345,6 +365,8 @@ pub fn trace_ui(
     let (words_color, bad) = (p.text_secondary, p.bad);
     let warm = axes.warmup;
     let colors: Vec<_> = (0..lines.len()).map(|chain| p.chain(chain)).collect();
+    let mut starts = data.starts();
+    starts.retain(|(chain, _)| filter.shows(*chain));
     let shown = show(ui, p, &axes, height, |plot_ui| {
         plot_ui.add(Marks::new(
             move |ui: &Ui, transform, shapes: &mut Vec<Shape>| {
@@ -373,6 +395,14 @@ pub fn trace_ui(
                             frame.bottom() - 6.0..=frame.bottom(),
                             Stroke::new(1.0, bad),
                         ));
+                    }
+                }
+                // Chains start before their first iteration, where the picture begins.
+                let begin = transform.position_from_point_x(0.0);
+                if frame.x_range().expand(1.0).contains(begin) {
+                    for &(chain, value) in &starts {
+                        let y = transform.position_from_point_y(value);
+                        shapes.push(start_mark(pos2(begin, y), frame.y_range(), colors[chain]));
                     }
                 }
                 if let Some((first, last)) = edges.filter(|_| warm.is_some()) {
@@ -431,6 +461,36 @@ pub fn trace_ui(
     shown
 }
 
+/// Half the height of the mark of a start.
+const START_MARK: f32 = 4.0;
+
+/// A triangle that points at a start from the left edge; up or down where the start is above or below the picture.
+fn start_mark(at: Pos2, inside: Rangef, color: Color32) -> Shape {
+    let r = START_MARK;
+    let points = if at.y < inside.min {
+        let top = inside.min;
+        vec![
+            pos2(at.x, top + 2.0 * r),
+            pos2(at.x + r, top),
+            pos2(at.x + 2.0 * r, top + 2.0 * r),
+        ]
+    } else if at.y > inside.max {
+        let bottom = inside.max;
+        vec![
+            pos2(at.x, bottom - 2.0 * r),
+            pos2(at.x + 2.0 * r, bottom - 2.0 * r),
+            pos2(at.x + r, bottom),
+        ]
+    } else {
+        vec![
+            pos2(at.x, at.y - r),
+            pos2(at.x + 2.0 * r, at.y),
+            pos2(at.x, at.y + r),
+        ]
+    };
+    Shape::convex_polygon(points, color, Stroke::NONE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -487,6 +547,24 @@ mod tests {
         let mut cache = TraceCache::default();
         cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
         assert_eq!(cache.chains[0].divergent, [130.0, 2100.0]);
+    }
+
+    #[test]
+    fn starts_are_known_by_chain() {
+        let (a, b) = (chain(0, 50, 0.0), chain(0, 50, 1.0));
+        let chains = [
+            whole(&a).started_at(Some(&[7.5])),
+            whole(&b),
+            whole(&b).started_at(Some(&[f64::NAN])),
+        ];
+        assert_eq!(data(&chains, 1).starts(), [(0, 7.5)]);
+        let inside = Rangef::new(10.0, 100.0);
+        // What is out of the picture is marked at its edge, and never outside.
+        for y in [-500.0, 10.0, 50.0, 100.0, 1e9] {
+            let mark = start_mark(pos2(0.0, y), inside, Color32::BLACK);
+            let seen = mark.visual_bounding_rect();
+            assert!(seen.bottom() > 10.0 && seen.top() < 100.0, "{y}: {seen}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ folder <- commandArgs(trailingOnly = TRUE)
 folder <- if (length(folder)) folder[1] else "."
 options(mc.cores = 2)
 CHAINS <- 4
-ITERATIONS <- 6000
+ITERATIONS <- 12000
 SEED <- 20261123
 
 data(sleepstudy, cbpp, package = "lme4")

@@ -11,6 +11,7 @@ use super::labels;
 use super::protocol::{ChainState, Control, Message};
 use super::remark::Remark;
 use super::sampling::Sampling;
+use super::start::{SPREAD, StartError};
 use crate::models::{Model, Posterior};
 use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::{Kernel, KernelError, Output, Phase, Tick};
@@ -69,7 +70,7 @@ pub(super) fn run(task: ChainTask) {
     let (state, mark) = match outcome {
         Ok(Ok(mark)) => (ChainState::Finished, Some(Box::new(mark))),
         // Stopped during its first pass over the rows: it stands where it stood.
-        Ok(Err(KernelError::Start(StepError::Interrupted))) => {
+        Ok(Err(ChainError::Kernel(KernelError::Start(StepError::Interrupted)))) => {
             (ChainState::Finished, Some(Box::new(before)))
         }
         Ok(Err(error)) => (ChainState::Failed(error.to_string()), None),
@@ -80,6 +81,23 @@ pub(super) fn run(task: ChainTask) {
     };
     // Nobody listens only if the owner dropped the run.
     drop(messages.send(Message::Ended { chain, state, mark }));
+}
+
+/// Why a chain failed.
+#[derive(Debug, thiserror::Error)]
+enum ChainError {
+    /// Its sampler.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// Where it was to start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+impl From<StepError> for ChainError {
+    fn from(error: StepError) -> Self {
+        KernelError::from(error).into()
+    }
 }
 
 struct Worker {
@@ -102,7 +120,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(task: ChainTask) -> Result<Self, KernelError> {
+    fn start(task: ChainTask) -> Result<Self, ChainError> {
         let job = &task.job;
         let seed = job.run_section().seed;
         let mut oracle = Oracle::new(
@@ -117,7 +135,7 @@ impl Worker {
             },
         );
         let mut streams = Streams::new(seed, task.chain);
-        let u0 = job.start_position(task.chain);
+        let u0 = job.start_position(task.chain)?;
         let mut kernel = (job.sampler().build)(
             job.settings(),
             &job.target(),
@@ -125,6 +143,14 @@ impl Worker {
             &mut oracle,
             &mut streams,
         )?;
+        let mut theta = vec![0.0; job.model().params().len()];
+        if job.model().density().is_some() {
+            job.model().constrain(kernel.position(), &mut theta);
+            drop(task.messages.send(Message::Started {
+                chain: task.chain,
+                at: Arc::from(theta.as_slice()),
+            }));
+        }
         let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
         if let Some(mark) = task.start.as_ref().filter(|mark| mark.has_begun()) {
             streams = mark
@@ -137,7 +163,7 @@ impl Worker {
         let units = labels.map_or_else(Vec::new, |labels| labels::units_kept(labels.len()));
         Ok(Self {
             info: vec![f64::NAN; job.sampler().spec.info.len()],
-            theta: vec![0.0; job.model().params().len()],
+            theta,
             // A step that can be interrupted must be forgotten whole.
             snapshot: (!job.sampler().spec.minibatch).then(Snapshot::default),
             kernel,
@@ -155,7 +181,7 @@ impl Worker {
         })
     }
 
-    fn run(mut self) -> Result<ChainMark, KernelError> {
+    fn run(mut self) -> Result<ChainMark, ChainError> {
         let mut drawing = self.warmup_end.is_some();
         self.say(if drawing {
             ChainState::Drawing
@@ -345,15 +371,14 @@ impl Worker {
     }
 }
 
-/// Where chain `chain` starts: two posterior standard deviations around the mode or, without one, where the model says.
+/// Where chain `chain` starts, in unconstrained coordinates: `spread` posterior standard deviations around the mode. Without one
+/// it starts where the model says, which is as wide as a `spread` of [`SPREAD`] and wider or narrower by the ratio.
 pub fn dispersed_start(
     model: &dyn Model,
     centre: Option<&Centre>,
-    seed: u64,
-    chain: usize,
+    spread: f64,
+    (seed, chain): (u64, usize),
 ) -> Vec<f64> {
-    // Wider than the posterior, so that R-hat can notice chains that have not yet forgotten their start.
-    const DISPERSION: f64 = 2.0;
     let mut rng = stream(seed, chain, Purpose::Init);
     let mut u = vec![0.0; model.dim()];
     match (centre, model.posterior()) {
@@ -364,10 +389,13 @@ pub fn dispersed_start(
             }
             centre.factor.solve_lower_transpose(&mut u);
             for (u, mode) in u.iter_mut().zip(&centre.u) {
-                *u = mode + DISPERSION * *u;
+                *u = mode + spread * *u;
             }
         }
-        (None, Posterior::Density(density)) => density.init(&mut rng, &mut u),
+        (None, Posterior::Density(density)) => {
+            density.init(&mut rng, &mut u);
+            u.iter_mut().for_each(|u| *u *= spread / SPREAD);
+        }
         // It starts as its sampler says.
         (None, Posterior::Partition(_)) => {}
     }

@@ -93,6 +93,7 @@ impl Collector {
                     draw_secs: self.earlier_secs.0,
                     warmup_secs: self.earlier_secs.1,
                     mark: start.clone().map(Arc::new),
+                    started_at: None,
                 },
                 last: Vec::new(),
                 unmoved: 0,
@@ -133,6 +134,7 @@ impl Collector {
                     // A chain that ended no longer takes blocks back.
                     drop(self.empty[chain].try_send(block));
                 }
+                Ok(Message::Started { chain, at }) => tracks[chain].view.started_at = Some(at),
                 Ok(Message::WarmupEnded { chain, at }) => {
                     tracks[chain].view.warmup_end = Some(at);
                 }
@@ -393,6 +395,7 @@ mod tests {
                 draw_secs: 0.0,
                 warmup_secs: 0.0,
                 mark: None,
+                started_at: None,
             },
             last: Vec::new(),
             unmoved: 0,

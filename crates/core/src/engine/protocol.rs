@@ -97,6 +97,9 @@ pub struct ChainView {
     /// The newest place, about one a second, from which it can be continued; `None` once it has failed. It never stands
     /// behind more draws than there are.
     pub mark: Option<Arc<ChainMark>>,
+    /// Reported quantities (Q) where the chain started, before its first step; `None` where that is not known, or the unknown is
+    /// a partition.
+    pub started_at: Option<Arc<[f64]>>,
 }
 
 impl ChainView {
@@ -180,6 +183,8 @@ pub struct LogEntry {
 pub(super) enum Message {
     /// Draws.
     Block(Block),
+    /// A chain stands at its first place, with these reported quantities.
+    Started { chain: usize, at: Arc<[f64]> },
     /// A chain ended its warm-up after this number of iterations.
     WarmupEnded { chain: usize, at: u64 },
     /// A chain changed what it does.

@@ -376,6 +376,7 @@ fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
         draw_secs: 0.0,
         warmup_secs: 0.0,
         mark: mark.clone().map(Arc::new),
+        started_at: None,
     };
     RunView {
         chains: draws.iter().zip(marks).map(chain).collect(),

@@ -1,6 +1,10 @@
 //! How long a run is, and when it ends.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use super::start::{SPREAD, Start};
 
 use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
 
@@ -21,6 +25,10 @@ fn no() -> bool {
 
 fn is_no(value: &bool) -> bool {
     !value
+}
+
+fn is_usual(spread: &f64) -> bool {
+    *spread == SPREAD
 }
 
 /// Chains, draws, seed and when to stop: the section `[run]` of a recipe.
@@ -58,6 +66,16 @@ pub struct RunSection {
     /// … and this R-hat (1.01 if only `target_ess` is set).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_rhat: Option<f64>,
+    /// Where chains start.
+    #[serde(skip_serializing_if = "Start::is_mode")]
+    pub start: Start,
+    /// Posterior standard deviations around the mode at which chains start that nobody tells to start elsewhere, above 0.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub start_spread: f64,
+    /// The last draws, by reported quantity, of the chains of the run that [`Start::Run`] names, one number per chain: with them
+    /// a recipe replays whatever becomes of that run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub start_draws: BTreeMap<String, Vec<f64>>,
 }
 
 impl Default for RunSection {
@@ -74,6 +92,9 @@ impl Default for RunSection {
             max_seconds: None,
             target_ess: None,
             target_rhat: None,
+            start: Start::Mode,
+            start_spread: SPREAD,
+            start_draws: BTreeMap::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::chain::{Warmup, dispersed_start};
 use super::run_section::RunSection;
+use super::start::{self, StartError};
 use crate::models::Model;
 use crate::oracle::Centre;
 use crate::samplers::{self, SamplerEntry, Target};
@@ -42,12 +43,22 @@ pub trait Sampling: Send + Sync {
     /// Remarks on data, model and choice of sampler.
     fn warnings(&self) -> &[Warning];
 
-    /// Where chain `chain` (0-based) starts, in unconstrained coordinates: two posterior standard deviations around the mode
-    /// (around each in turn, where there are several) or, without one, where the model says. Chains of one group begin at the same
-    /// point ([`RunSection::superchains`]).
-    fn start_position(&self, chain: usize) -> Vec<f64> {
+    /// Where chain `chain` (0-based) starts where nobody says otherwise, in unconstrained coordinates (D):
+    /// [`RunSection::start_spread`] posterior standard deviations around the mode (around each in turn, where there are several)
+    /// or, without one, where the model says. Chains of one group begin at the same point ([`RunSection::superchains`]).
+    fn around_mode(&self, chain: usize) -> Vec<f64> {
         let (centre, run) = (self.centre_of_chain(chain), self.run_section());
-        dispersed_start(self.model().as_ref(), centre, run.seed, run.start_of(chain))
+        let stream = (run.seed, run.start_of(chain));
+        dispersed_start(self.model().as_ref(), centre, run.start_spread, stream)
+    }
+
+    /// Where chain `chain` (0-based) starts, in unconstrained coordinates (D).
+    ///
+    /// # Errors
+    /// It cannot start where [`RunSection::start`] says.
+    fn start_position(&self, chain: usize) -> Result<Vec<f64>, StartError> {
+        let (model, run) = (self.model().as_ref(), self.run_section());
+        start::position(model, run, chain, || self.around_mode(chain))
     }
 
     /// When warm-up ends.

@@ -28,6 +28,7 @@ pub(crate) mod mcem;
 pub(crate) mod profile;
 pub(crate) mod quadrature;
 mod remark;
+mod satterthwaite;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub enum Sign {
     Dot,
     /// A cross.
     Cross,
+    /// A triangle that points to the right.
+    Triangle,
 }
 
 /// Points.
@@ -29,6 +31,8 @@ pub struct Points {
 /// Radius of a dot, and half the width of a cross, in points.
 const DOT: f64 = 1.1;
 const CROSS: f64 = 2.2;
+/// Half the height of a triangle.
+const TRIANGLE: f64 = 2.4;
 /// Opacity of dots: where many lie over each other it is darker.
 const OPACITY: f64 = 0.4;
 
@@ -37,6 +41,7 @@ impl Shape for Points {
         match self.sign {
             Sign::Dot => "point",
             Sign::Cross => "cross",
+            Sign::Triangle => "triangle",
         }
     }
 
@@ -61,6 +66,15 @@ impl Shape for Points {
                     format!("M{left} {top}l{a} {a}m0 {b}l{b} {a}")
                 };
                 out.path(&points.map(cross).collect::<String>(), ink, 0.8, "");
+            }
+            Sign::Triangle => {
+                let half = number(TRIANGLE);
+                let whole = number(2.0 * TRIANGLE);
+                let triangle = |(_, [x, y]): (usize, [f64; 2])| {
+                    let top = number(y - TRIANGLE);
+                    format!("M{} {top}l{whole} {half}l-{whole} {half}z", number(x))
+                };
+                out.area(&points.map(triangle).collect::<String>(), ink, 1.0);
             }
         }
     }

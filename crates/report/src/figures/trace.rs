@@ -4,7 +4,7 @@ use super::{
     FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title,
 };
 use crate::Chains;
-use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Swatch};
+use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::thin::extremes;
 use ergodic_diagnostics::Missing;
 
@@ -31,6 +31,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     figure.legend = chain_keys(chains, Swatch::Dense);
     let width = figure.width_mm * POINTS_PER_MM / figure.columns as f64;
     let columns = (width * COLUMNS_PER_POINT) as usize;
+    let (mut any_start, mut far) = (false, false);
     for &parameter in parameters {
         let missing = |missing| Trouble { parameter, missing };
         let all = chains.columns(parameter);
@@ -50,7 +51,27 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             return Err(missing(Missing::NotFinite));
         }
         panel.y = Axis::numbers("", roomy(range));
+        let (low, high) = panel.y.range;
+        let starts = chains.starts(parameter).into_iter().zip(chains.numbers());
+        let starts = starts.filter_map(|(start, number)| Some((start?, number)));
+        for (start, &number) in starts.filter(|(start, _)| start.is_finite()) {
+            // A far start would leave no room for the draws.
+            let at = vec![[0.0, start.clamp(low, high)]];
+            any_start = true;
+            far |= start < low || start > high;
+            let sizes = Vec::new();
+            let sign = Sign::Triangle;
+            let series = format!("start of {}", chain_name(number));
+            panel.add(series, Ink::Chain(number), Points { at, sizes, sign });
+        }
         figure.panels.push(Some(panel));
+    }
+    if any_start {
+        let mut note = "Triangles mark where chains started, before their warm-up".to_owned();
+        if far {
+            note.push_str(", those at an edge farther out");
+        }
+        figure.notes.push(note);
     }
     if chains.longest() > 2 * columns {
         figure.notes.push(format!(

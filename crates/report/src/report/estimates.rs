@@ -7,7 +7,7 @@ use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::rhat_text;
 
 /// Effects of groups in a report.
-const MOST_EFFECTS: usize = 20;
+pub(super) const MOST_EFFECTS: usize = 20;
 /// Rows of any other section.
 const MOST_ROWS: usize = 200;
 
@@ -149,8 +149,9 @@ const SECTIONS: [(&str, &[Class]); 4] = [
     ),
 ];
 
-/// The rows of a summary by what they are of; sections without rows are left out.
-pub fn sections(summary: &[SummaryRow], params: &[ParamInfo]) -> Vec<Section> {
+/// The rows of a summary by what they are of, of effects of groups the first `most_effects`; sections without rows are left out.
+/// `params` say what rows mean, where they are known.
+pub fn sections(summary: &[SummaryRow], params: &[ParamInfo], most_effects: usize) -> Vec<Section> {
     let meaning = |index: usize, name: &ParamId| {
         // What is reported stands in the order of the model; a name decides where it does not.
         let at = params.get(index).filter(|param| param.name == *name);
@@ -162,7 +163,7 @@ pub fn sections(summary: &[SummaryRow], params: &[ParamInfo]) -> Vec<Section> {
     let rows: Vec<(usize, &SummaryRow)> = summary.iter().enumerate().collect();
     let of = |(title, classes): (&'static str, &[Class])| {
         let of_effects = classes.contains(&Class::Effect);
-        let most = if of_effects { MOST_EFFECTS } else { MOST_ROWS };
+        let most = if of_effects { most_effects } else { MOST_ROWS };
         let mine = || {
             rows.iter()
                 .filter(|(_, row)| classes.contains(&row.variable.class()))
@@ -217,7 +218,7 @@ mod tests {
     fn rows_stand_under_what_they_are_of() {
         let mut rows: Vec<SummaryRow> = ["sigma", "b[x]", "sd[g,Intercept]"].map(row).into();
         rows.extend((0..25).map(|group| row(&format!("r[g,{group},Intercept]"))));
-        let sections = sections(&rows, &[]);
+        let sections = sections(&rows, &[], MOST_EFFECTS);
         let found: Vec<(&str, usize, usize)> = sections
             .iter()
             .map(|section| (section.title, section.rows.len(), section.more))

@@ -210,7 +210,9 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, cache: &mut TraceCache, views: &mu
     let line = name_line(ui);
     let ends = words::warmup_ends(of.entry, of.run);
     let chains: Vec<TraceChain<'_>> = (of.run.chains.iter().zip(ends))
-        .map(|(chain, end)| TraceChain::of_draws(&chain.draws, end))
+        .map(|(chain, end)| {
+            TraceChain::of_draws(&chain.draws, end).started_at(chain.started_at.as_deref())
+        })
         .collect();
     if of.key.version == 0 {
         widgets::empty_state(
@@ -223,7 +225,7 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, cache: &mut TraceCache, views: &mu
     }
     let info = of.entry.info_names();
     let remark = words::warmup_remark(of.run);
-    let summary = format!(
+    let mut summary = format!(
         "Trace of {}, {} chains, at least {} draws each{}",
         of.name,
         chains.len(),
@@ -232,6 +234,10 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, cache: &mut TraceCache, views: &mu
             .map(|it| format!("; {it}"))
             .collect::<String>()
     );
+    let started = started_words(&chains, of.index);
+    if let Some(started) = &started {
+        summary.push_str(&format!("; {started}"));
+    }
     let data = TraceData {
         run: of.entry.id,
         version: of.key.version,
@@ -260,6 +266,12 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, cache: &mut TraceCache, views: &mu
             .map(|(chain, value)| format!("{}: {}", chain + 1, number::significant(value, 3)))
             .collect();
         let iteration = number::integer(point.x.max(0.0).round() as u64);
+        if let Some(started) = started
+            .as_ref()
+            .filter(|_| point.x < START_SHARE * data.longest())
+        {
+            return format!("{started}   iteration {iteration}   {}", values.join("   "));
+        }
         format!("iteration {iteration}   {}", values.join("   "))
     });
     let mut words = vec![of.meaning()];
@@ -267,6 +279,22 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, cache: &mut TraceCache, views: &mu
     words.retain(|words| !words.is_empty());
     let meaning = words.join(" · ");
     paint_words(ui, line, of.name, &meaning, read_out.as_deref());
+}
+
+/// Share of the picture at its left end over which the read-out tells where chains started.
+const START_SHARE: f64 = 0.02;
+/// Chains whose start is told in words.
+const TOLD_STARTS: usize = 8;
+
+/// "started at 1: 0.31   2: −0.2", as far as starts are known.
+fn started_words(chains: &[TraceChain<'_>], column: usize) -> Option<String> {
+    let start = |(k, chain): (usize, &TraceChain<'_>)| {
+        let value = *chain.start?.get(column)?;
+        Some(format!("{}: {}", k + 1, number::significant(value, 3)))
+    };
+    let starts = chains.iter().enumerate().filter_map(start);
+    let starts: Vec<String> = starts.take(TOLD_STARTS).collect();
+    (!starts.is_empty()).then(|| format!("started at {}", starts.join("   ")))
 }
 
 /// Rank histograms.

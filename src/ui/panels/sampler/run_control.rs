@@ -2,7 +2,8 @@
 
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
-use crate::app::Command;
+use super::start::start_ui;
+use crate::app::{AppState, Command, Depth};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -47,7 +48,7 @@ impl Stop {
 }
 
 /// Shows the section.
-pub fn run_control_ui(ui: &mut Ui, recipe: &Recipe, out: &mut Outbox) {
+pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox) {
     let t = tokens();
     widgets::heading(ui, "Run");
     let mut run = recipe.run.clone();
@@ -67,6 +68,11 @@ pub fn run_control_ui(ui: &mut Ui, recipe: &Recipe, out: &mut Outbox) {
         }
         warmup_ui(ui, recipe, &mut run);
         stop_ui(ui, &mut run);
+        if state.preferences.depth != Depth::Verdict {
+            let entry = samplers::find(&recipe.sampler.id);
+            let decides = entry.is_some_and(|entry| entry.spec.decides_warmup);
+            start_ui(ui, state, decides, &mut run);
+        }
         row_ui(
             ui,
             "Seed",

@@ -361,3 +361,28 @@ fn rows_are_held_out_by_share_or_by_column() {
     harness.run_steps(3);
     assert_eq!(held(&harness), None);
 }
+
+#[test]
+fn where_chains_start_is_part_of_the_run() {
+    use ergodic_core::engine::Start;
+    let mut harness = page(Session::with_draft("churn"));
+    let sent = |harness: &Harness<'static, Shown<SamplerView>>| match harness.state().sent.last() {
+        Some(Command::SetRun(run)) => run.start.clone(),
+        other => panic!("{other:?}"),
+    };
+    let choose = |harness: &mut Harness<'static, Shown<SamplerView>>, word: &str| {
+        let option = harness.get_by_role_and_label(Role::RadioButton, word);
+        option.click_accesskit();
+        harness.run_steps(3);
+    };
+    // Nothing ran that chains could go on from.
+    let option = harness.query_by_role_and_label(Role::RadioButton, "A run");
+    assert!(option.is_none());
+    choose(&mut harness, "Prior");
+    assert_eq!(sent(&harness), Start::Prior);
+    choose(&mut harness, "Values");
+    assert_eq!(sent(&harness).to_string(), "b[Intercept]=0");
+    choose(&mut harness, "Mode");
+    assert_eq!(sent(&harness), Start::Mode);
+    harness.get_by_label("Spread of starts");
+}

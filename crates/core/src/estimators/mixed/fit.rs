@@ -1,6 +1,10 @@
 //! What a likelihood fit found, for tables, plots and files.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use serde::Serialize;
+use statrs::function::beta::beta_reg;
+use statrs::function::erf::erfc;
 
 use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
@@ -117,9 +121,25 @@ pub struct FixedEffect {
     pub estimate: f64,
     /// Standard error.
     pub se: f64,
+    /// Degrees of freedom of its t ratio by Satterthwaite's method, for Gaussian responses; `None` for others, and where the
+    /// likelihood is too flat to tell.
+    pub df: Option<f64>,
 }
 
 impl FixedEffect {
+    /// Chance of a ratio as large in size where the coefficient is 0: of a t distribution where its degrees of freedom are known,
+    /// of a normal one elsewhere. NaN where there is no ratio.
+    pub fn p_value(&self) -> f64 {
+        let z = self.z().abs();
+        if z.is_nan() {
+            return f64::NAN;
+        }
+        match self.df {
+            Some(df) => beta_reg(0.5 * df, 0.5, df / (df + z * z)),
+            None => erfc(z * FRAC_1_SQRT_2),
+        }
+    }
+
     /// Estimate in standard errors.
     pub fn z(&self) -> f64 {
         self.estimate / self.se
@@ -306,6 +326,7 @@ pub(super) fn unscale(
             name: data.columns[j].clone(),
             estimate: raw[j],
             se: covariance[j * p + j].sqrt(),
+            df: None,
         })
         .collect();
     (fixed, covariance)

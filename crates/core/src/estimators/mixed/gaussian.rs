@@ -5,6 +5,7 @@ use super::em::{EmCourse, em, squarem};
 use super::fit::{self, Method, MixedFit};
 use super::profile::{Criterion, Profile};
 use super::remark::Remark;
+use super::satterthwaite;
 use super::{EVALUATING, MixedData, MixedError, tick};
 use crate::families::Family;
 use ergodic_base::control::Control;
@@ -126,6 +127,7 @@ fn report(
     control: &Control,
 ) -> MixedFit {
     let data = profile.data();
+    let degrees = satterthwaite::degrees(profile, &theta);
     let deviance = profile.deviance(&theta);
     profile.factor.selected_inverse(&mut profile.inverse);
     let variance = profile.variance();
@@ -137,7 +139,10 @@ fn report(
         .map(|v| v * variance)
         .collect();
     let shift = profile.cross.shift;
-    let (fixed, covariance) = fit::unscale(data, &profile.beta, &covariance, shift);
+    let (mut fixed, covariance) = fit::unscale(data, &profile.beta, &covariance, shift);
+    for (effect, df) in fixed.iter_mut().zip(degrees.into_iter().flatten()) {
+        effect.df = Some(df);
+    }
     let modes = profile.effects();
     let num_params = fixed.len() + theta.len() + 1;
     warnings.extend(fit::singular(data, &profile.lambda));

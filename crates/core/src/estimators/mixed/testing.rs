@@ -1,4 +1,4 @@
-//! Data sets and fits of lme4, from `tests/reference/lme4.R`.
+//! Data sets and fits of lme4, from `tests/reference/lme4.R` and `satterthwaite.R`.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,12 @@ pub struct Reference(BTreeMap<(String, String, String), f64>);
 impl Reference {
     /// Reads them.
     pub fn read() -> Self {
-        let text = std::fs::read_to_string(reference("lme4").join("fits.csv")).unwrap();
+        Self::read_from("fits.csv")
+    }
+
+    /// Reads another file of the same form.
+    pub fn read_from(file: &str) -> Self {
+        let text = std::fs::read_to_string(reference("lme4").join(file)).unwrap();
         let rows = text.lines().skip(1).map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
             let [fit, quantity, name, value] = cells[..] else {

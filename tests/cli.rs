@@ -3137,8 +3137,8 @@ fn pictures_and_reports_of_a_run_are_written() {
         assert_refused(&ergodic(folder.path(), &args), words);
     };
     refuse(
-        &["--what", "trace", "--out", "p.png"],
-        &[".svg or .csv", "p.png"],
+        &["--what", "trace", "--out", "p.pdf"],
+        &[".svg, .png or .csv", "p.pdf"],
     );
     refuse(
         &["--what", "traces", "--out", "p.svg"],

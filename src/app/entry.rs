@@ -9,6 +9,7 @@ use super::from_draws::draws_of;
 use super::held_out::HeldOutScores;
 use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
+use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::loo::CrossValidation;
 use ergodic_analysis::predict::Predictions;
@@ -105,6 +106,8 @@ pub struct RunEntry {
     pub fitting: Task<Arc<LikelihoodFit>>,
     /// How much its prior matters.
     pub prior_sensitivity: Task<Arc<Sensitivity>>,
+    /// Bayes factors of its coefficients against 0, looked at with that, or why there are none.
+    pub bayes_factors: Option<Result<Arc<Vec<BayesFactor>>, String>>,
     /// Further columns of its summary.
     pub extras: Task<Arc<Extras>>,
     /// Kept draws per chain that those were asked for with.
@@ -186,6 +189,7 @@ impl RunEntry {
             held_out: Task::default(),
             fitting: Task::default(),
             prior_sensitivity: Task::default(),
+            bayes_factors: None,
             extras: Task::default(),
             extras_of: 0,
             scores: Task::default(),
@@ -214,6 +218,7 @@ impl RunEntry {
     pub(super) fn forget_analyses(&mut self) {
         self.forget_correction();
         self.prior_sensitivity.forget();
+        self.bayes_factors = None;
         self.scores.forget();
         self.compared.forget();
     }

@@ -1,12 +1,14 @@
-//! Prior sensitivity of a finished run by power scaling, on a thread of its own.
+//! What the prior means for a finished run, on a thread of its own: its sensitivity by power scaling, and Bayes factors of
+//! coefficients against 0.
 
 use std::sync::Arc;
 
 use super::correcting::{begin_on_draws, source};
 use super::entry::RunEntry;
 use super::state::AppState;
-use super::tasks::Effects;
-use ergodic_analysis::sensitivity::sensitivity;
+use super::tasks::{Effects, Ended};
+use ergodic_analysis::bayes_factor::bayes_factors;
+use ergodic_analysis::sensitivity::{SensitivityError, sensitivity};
 
 /// Why the prior sensitivity of a run cannot be computed now, if so.
 pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
@@ -29,9 +31,22 @@ pub(super) fn look(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         state,
         (id, "Prior sensitivity of"),
         refusal,
-        |job, draws, weights, control| sensitivity(job, draws, weights, control).map(Arc::new),
+        |job, draws, weights, control| {
+            let found = sensitivity(job, draws, weights, control)?;
+            let factors = bayes_factors(job.model.as_ref(), draws, weights);
+            let factors = factors.map(Arc::new).map_err(|why| why.to_string());
+            Ok::<_, SensitivityError>((Arc::new(found), factors))
+        },
         move |state, ended, _fx| {
             if let Some(entry) = state.run_mut(id) {
+                let ended = match ended {
+                    Ended::Done((found, factors)) => {
+                        entry.bayes_factors = Some(factors);
+                        Ended::Done(found)
+                    }
+                    Ended::Cancelled => Ended::Cancelled,
+                    Ended::Failed(why) => Ended::Failed(why),
+                };
                 entry.prior_sensitivity.end(ended);
             }
         },

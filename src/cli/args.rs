@@ -156,7 +156,7 @@ pub enum Command {
     PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
-    /// Draw a picture of a run for a paper, as SVG or as a table of what is drawn
+    /// Draw a picture of a run for a paper, as SVG, PNG or a table of what is drawn
     Plot(super::plot::PlotArgs),
     /// Write a report of a run as one page, or its results in Markdown or LaTeX
     Report(ReportArgs),

@@ -20,7 +20,7 @@ pub struct PlotArgs {
     /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
     #[arg(long, value_name = "NAME,NAME")]
     pub parameters: Vec<String>,
-    /// File: .svg for a vector picture, .csv for a table of what is drawn
+    /// File: .svg for a vector picture, .png for one of dots (300 per inch), .csv for a table of what is drawn
     #[arg(long, value_name = "PATH")]
     pub out: PathBuf,
 }

@@ -13,6 +13,7 @@ use super::panels::runs::PANES;
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
 use crate::app::{AppState, Command, Pick};
+use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Remark;
 use ergodic_data::roles::Role as ColumnRole;
@@ -71,11 +72,24 @@ struct Row {
 }
 
 impl Row {
+    /// Whether all words of a query are in the row's own words.
+    fn is_called(&self, query: &str) -> bool {
+        let words = self.words.to_lowercase();
+        query.split_whitespace().all(|word| words.contains(word))
+    }
+
     /// Whether all words of a query are in the row.
     fn is_meant_by(&self, query: &str) -> bool {
         let text = format!("{} {}", self.words, self.also).to_lowercase();
         query.split_whitespace().all(|word| text.contains(word))
     }
+}
+
+/// The rows that a query means: first those that are called so, then those that are about it.
+fn found<'a>(all: &'a [Row], query: &str) -> Vec<&'a Row> {
+    let mut found: Vec<&Row> = all.iter().filter(|row| row.is_meant_by(query)).collect();
+    found.sort_by_key(|row| !row.is_called(query));
+    found
 }
 
 /// Everything the palette offers now.
@@ -123,6 +137,16 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         if let Some(document) = &state.document {
             let offered = model_commands(document).into_iter();
             rows.extend(offered.map(|(text, command)| (text, Deed::Send(command))));
+            rows.push(match document.recipe.model.hold_out {
+                None => (
+                    "Leave rows out of the fit: a fifth, to score it by".to_owned(),
+                    Deed::Send(Command::SetHoldOut(Some(HoldOut::Share(USUAL_SHARE)))),
+                ),
+                Some(_) => (
+                    "Leave no rows out of the fit".to_owned(),
+                    Deed::Send(Command::SetHoldOut(None)),
+                ),
+            });
             for column in data.loaded.table.names() {
                 for role in ColumnRole::ALL {
                     if role == ColumnRole::Ignore {
@@ -264,7 +288,7 @@ pub fn palette_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Ou
                 .focused()
                 .show(ui);
             let query = view.query.trim().to_lowercase();
-            let shown: Vec<&Row> = all.iter().filter(|row| row.is_meant_by(&query)).collect();
+            let shown = found(&all, &query);
             if before != view.query {
                 view.chosen = (!query.is_empty()).then_some(0);
             }
@@ -388,6 +412,32 @@ mod tests {
             shortcuts::read(ui.ctx(), state, views, out);
             window_ui(ui, state, views, out);
         })
+    }
+
+    #[test]
+    fn what_is_called_so_comes_before_what_is_about_it() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            draws: 50,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let all = rows(&session.state);
+        let place = |query: &str, words: &str| {
+            let mut found = found(&all, query).into_iter();
+            found.position(|row| row.words.contains(words)).unwrap()
+        };
+        assert!(place("compare", "Compare tab") < place("compare", "LOO tab"));
+        assert!(place("trace", "Show the Trace tab") < place("trace", "Save a picture: trace"));
+        let leave = found(&all, "leave rows out");
+        let rows = HoldOut::Share(USUAL_SHARE);
+        assert!(
+            matches!(&leave[0].deed, Deed::Send(Command::SetHoldOut(Some(held))) if *held == rows),
+            "{}",
+            leave[0].words
+        );
     }
 
     #[test]

@@ -17,6 +17,8 @@ use ergodic_core::formula::quote_name;
 /// Seed that rows are drawn by where a recipe names none. It is not that of the run, so that runs of all seeds hold out the
 /// same rows.
 pub const SEED: u64 = 1;
+/// Share that is proposed where rows are to be held out and nobody says how many.
+pub const USUAL_SHARE: f64 = 0.2;
 /// Levels named in a refusal.
 const LEVELS_NAMED: usize = 6;
 /// Most parts that rows are cut into: of more rows than this, each part has several.

@@ -59,8 +59,8 @@ pub enum ReportError {
     },
     /// A file name whose ending is of no format of pictures.
     #[error(
-        "Pictures are written as SVG or, as a table of what is drawn, as CSV: end the name in .svg or .csv (other programs turn \
-         SVG into PNG or PDF, such as `rsvg-convert -f pdf`): {}",
+        "Pictures are written as SVG, as PNG or, as a table of what is drawn, as CSV: end the name in .svg, .png or .csv (other programs \
+         turn SVG into PDF, such as `rsvg-convert -f pdf`): {}",
         .0.display()
     )]
     Ending(PathBuf),

@@ -5,6 +5,8 @@
 mod axis;
 mod band;
 mod bars;
+mod compose;
+mod drawing;
 pub mod drawn;
 mod ink;
 mod intervals;
@@ -12,6 +14,7 @@ mod layout;
 mod line;
 mod panel;
 mod place;
+pub mod png;
 mod points;
 mod rule;
 mod shape;
@@ -99,6 +102,14 @@ impl Figure {
     /// A vector picture as a file of its own, in the colours of the light theme.
     pub fn to_svg(&self) -> String {
         svg::write(self)
+    }
+
+    /// A picture of dots as a file of its own, in the colours of the light theme, for [`png::DOTS_PER_INCH`].
+    ///
+    /// # Errors
+    /// It has more dots than a picture can have.
+    pub fn to_png(&self) -> std::io::Result<Vec<u8>> {
+        png::write(self, png::DOTS_PER_INCH)
     }
 
     /// A caption: title and notes, in sentences. Names stand between backticks.

@@ -12,6 +12,8 @@ use ergodic_export::Results;
 pub enum PictureFormat {
     /// Vector graphics.
     Svg,
+    /// Dots, 300 to the inch.
+    Png,
     /// A table of what is drawn.
     Csv,
 }
@@ -27,6 +29,7 @@ impl PictureFormat {
             .map(|end| end.to_string_lossy().to_lowercase());
         match ending.as_deref() {
             Some("svg") => Ok(Self::Svg),
+            Some("png") => Ok(Self::Png),
             Some("csv") => Ok(Self::Csv),
             _ => Err(ReportError::Ending(path.to_owned())),
         }
@@ -35,10 +38,11 @@ impl PictureFormat {
     /// The picture as bytes of a file.
     ///
     /// # Errors
-    /// Those of a writer, which memory does not have.
+    /// A picture of more dots than a file can have.
     pub fn bytes(self, figure: &Figure) -> std::io::Result<Vec<u8>> {
         match self {
             Self::Svg => Ok(figure.to_svg().into_bytes()),
+            Self::Png => figure.to_png(),
             Self::Csv => {
                 let mut bytes = Vec::new();
                 drawn::write_csv(figure, &mut bytes)?;

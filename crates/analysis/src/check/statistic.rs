@@ -4,7 +4,7 @@
 //! (Gelman, Meng and Stern 1996), or at least as small where that share is smaller.
 
 use super::{Band, SURPRISING};
-use ergodic_base::numerals::{brief, fixed};
+use ergodic_base::numerals::{brief, fixed, thousands};
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
 /// A number of a data set.
@@ -225,7 +225,10 @@ impl TestStatistic {
             ("smaller", 1.0 - self.at_most)
         };
         let share = if share == 1.0 {
-            format!("all {} replicated data sets", self.replications)
+            format!(
+                "all {} replicated data sets",
+                thousands(self.replications as u64)
+            )
         } else {
             format!("{} % of replicated data sets", fixed(100.0 * share, 1))
         };

@@ -277,8 +277,7 @@ fn an_outlier_is_found_and_said() {
     let (_folder, fitted) = opened(&format!("{text}0.5,46.9\n"), "linear", "y ~ x");
     let check = checked(&fitted, &draws);
     let findings = check.findings();
-    let sentence =
-        "The largest outcome, 46.9, is larger than in all 1000 replicated data sets: p < 0.001";
+    let sentence = "The largest outcome, 46.9, is larger than in all 1\u{202f}000 replicated data sets: p < 0.001";
     assert!(findings.contains(&sentence.to_owned()), "{findings:?}");
     let (text, draws) = line(2, 1.0, normal);
     let (_folder, fitted) = opened(&text, "linear", "y ~ x");

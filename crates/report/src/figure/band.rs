@@ -1,10 +1,10 @@
 //! The area between two curves.
 
+use super::drawing::{Drawing, number};
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::{Svg, number};
 
 /// The area between two curves over the same places.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ impl Shape for Band {
         )
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         let upper = self.points.iter().map(|&[x, _, high]| [x, high]);
         let lower = self.points.iter().rev().map(|&[x, low, _]| [x, low]);
         let edge = upper

@@ -1,10 +1,10 @@
 //! Bars from zero.
 
+use super::drawing::Drawing;
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::Svg;
 
 /// Bars of a histogram, each from one edge to the next.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Shape for Bars {
         )
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         for (from, to, height) in self.each().filter(|(.., height)| *height > 0.0) {
             let (left, right, top) = (place.at_x(from), place.at_x(to), place.at_y(height));
             let width = (right - left - GAP).max(GAP);

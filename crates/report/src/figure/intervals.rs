@@ -1,10 +1,10 @@
 //! Intervals in rows under each other.
 
+use super::drawing::{Drawing, number};
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::{Svg, number};
 
 /// An interval within a wider one, and a point: of a parameter its quartiles, its 90 % interval and its median.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Shape for Intervals {
         Extent::of(rows.flat_map(|(k, row)| row.outer.map(|x| [x, k as f64 + 0.5])))
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         for (k, row) in self.rows.iter().enumerate() {
             let y = place.at_y(k as f64 + 0.5);
             for (ends, thickness) in [(row.outer, OUTER), (row.inner, INNER)] {

@@ -1,10 +1,10 @@
 //! A line through points.
 
+use super::drawing::{Drawing, number};
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::{Svg, number};
 
 /// A line through points in their order; it breaks where one is not finite.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ impl Shape for Line {
         Extent::of(self.points.iter().copied())
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         let finite = |point: &&[f64; 2]| point[0].is_finite() && point[1].is_finite();
         let pieces = self.points.split(|point| !finite(&point));
         let mut path = String::new();

@@ -1,10 +1,10 @@
 //! Points.
 
+use super::drawing::{Drawing, number};
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::{Svg, number};
 
 /// What stands at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Shape for Points {
         Extent::of(self.at.iter().copied())
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         let finite = |(_, [x, y]): &(usize, &[f64; 2])| x.is_finite() && y.is_finite();
         let points = self.at.iter().enumerate().filter(finite);
         let points = points.map(|(i, &[x, y])| (i, [place.at_x(x), place.at_y(y)]));

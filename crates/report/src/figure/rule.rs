@@ -1,10 +1,10 @@
 //! A line across a panel.
 
+use super::drawing::{Drawing, number};
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::{Svg, number};
 
 /// A line across the whole panel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl Shape for Rule {
         Extent::NONE
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         let path = match *self {
             Self::Across(y) => {
                 let y = number(place.at_y(y));

@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
+use super::drawing::Drawing;
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
-use super::svg::Svg;
 
 /// Ranges of x and y; without points they are upside down.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub trait Shape: Debug {
     fn extent(&self) -> Extent;
 
     /// Draws it.
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg);
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing);
 
     /// Everything that is drawn, in the units of the data.
     fn drawn(&self, out: &mut dyn FnMut(Drawn));

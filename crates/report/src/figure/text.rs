@@ -1,10 +1,10 @@
 //! Words at a place of a panel.
 
+use super::drawing::{Anchor, Drawing};
 use super::drawn::Drawn;
 use super::ink::Ink;
 use super::place::Place;
 use super::shape::{Extent, Shape};
-use super::svg::{Anchor, Svg};
 
 /// Words that begin at a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl Shape for Text {
         Extent::NONE
     }
 
-    fn draw(&self, ink: Ink, place: &Place, out: &mut Svg) {
+    fn draw(&self, ink: Ink, place: &Place, out: &mut Drawing) {
         let [x, y] = [place.at_x(self.at[0]) + GAP, place.at_y(self.at[1]) - GAP];
         out.text([x, y], &self.words, ink, Anchor::Start);
     }

@@ -1,5 +1,6 @@
 //! The dock in the middle: panes that can be dragged, split and put behind each other.
 
+use eframe::egui::style::ScrollAnimation;
 use eframe::egui::{
     self, Color32, Id, Response, Sense, Stroke, Style, Ui, Visuals, WidgetText, vec2,
 };
@@ -123,6 +124,7 @@ pub fn dock_ui(
         out,
         edited: false,
         drawn: Vec::new(),
+        before: view.fronts.clone(),
     };
     if state.preferences.depth == Depth::Verdict {
         let area = ui.available_rect_before_wrap();
@@ -246,6 +248,8 @@ struct Panes<'a> {
     edited: bool,
     /// Panes that were drawn in this frame.
     drawn: Vec<Listed>,
+    /// Panes that were in front in the frame before.
+    before: Vec<Listed>,
 }
 
 impl Panes<'_> {
@@ -289,6 +293,10 @@ impl Behavior<Listed> for Panes<'_> {
             look = look.icon(pane.icon);
         }
         let shown = ui.add(look);
+        if tab.active && !self.before.contains(&pane) {
+            // It may have come to the front by other ways than a click on it.
+            shown.scroll_to_me_animation(None, ScrollAnimation::none());
+        }
         // The dock finds a dragged tab by this id; the tab's own response keeps keyboard and screen reader.
         // It is no stop of its own for the keyboard.
         let dragged = ui.interact(shown.rect, id, Sense::CLICK | Sense::DRAG);

@@ -106,8 +106,8 @@ fn formats(entry: &RunEntry) -> Vec<Entry> {
     all.push(Entry {
         what: What::Picture,
         icon: icons::CHART_LINE,
-        title: "Picture, SVG",
-        about: "A vector picture; with a name that ends in .csv, a table of what is drawn",
+        title: "Picture, SVG or PNG",
+        about: "A vector picture; with a name that ends in .png dots, 300 to the inch, in .csv a table of what is drawn",
         file_name: "picture.svg",
     });
     all
@@ -242,7 +242,7 @@ mod tests {
         }
         harness.get_by_label("Choose the place…").click();
         harness.run_steps(2);
-        harness.get_by_label("Picture, SVG").click();
+        harness.get_by_label("Picture, SVG or PNG").click();
         harness.run_steps(2);
         harness.get_by_label("Density").click();
         harness.run_steps(2);

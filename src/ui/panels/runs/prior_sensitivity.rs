@@ -1,5 +1,7 @@
 //! The pane that says how much the prior matters: sensitivities by power scaling.
 
+use std::sync::Arc;
+
 use eframe::egui::{Frame, Margin, ScrollArea, Ui};
 
 use super::pane::{Home, Pane};
@@ -11,6 +13,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, badge_with, number};
+use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
 
@@ -40,7 +43,7 @@ fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);
     } else if let Some(sensitivity) = entry.prior_sensitivity.done() {
-        table_ui(ui, sensitivity);
+        table_ui(ui, sensitivity, entry.bayes_factors.as_ref());
     } else if let Some(why) = entry.prior_sensitivity.refusal() {
         widgets::empty_state(ui, icons::SCALES, why, None);
     } else {
@@ -56,7 +59,9 @@ fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     }
 }
 
-fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
+type Factors = Result<Arc<Vec<BayesFactor>>, String>;
+
+fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity, factors: Option<&Factors>) {
     let t = tokens();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
@@ -92,8 +97,63 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
                     .fills(),
                 )
                 .show(ui);
+            match factors {
+                Some(Ok(factors)) => factors_ui(ui, factors),
+                Some(Err(why)) => widgets::hint(ui, why),
+                None => {}
+            }
         });
     });
+}
+
+/// Bayes factors of coefficients against 0.
+fn factors_ui(ui: &mut Ui, factors: &[BayesFactor]) {
+    let t = tokens();
+    ui.add_space(t.space.x3);
+    widgets::heading(ui, "Not 0 against 0");
+    widgets::hint(
+        ui,
+        "Bayes factors by the Savage-Dickey ratio, the prior density at 0 over the posterior density there, with their Monte Carlo \
+         errors. They depend on the width of the prior",
+    );
+    let number_of = |head, width, of: fn(&BayesFactor) -> Option<f64>, digits| {
+        let value = move |k: usize| of(&factors[k]).unwrap_or(f64::NAN);
+        Column::number(head, width, move |k| {
+            let value = value(k);
+            let text = match value.is_nan() {
+                true => number::NOT_AVAILABLE.to_owned(),
+                false => number::significant(value, digits),
+            };
+            Cell::number(text, Tone::Primary)
+        })
+        .by(value)
+    };
+    let name = |k: usize| factors[k].variable.as_str();
+    Table::new(
+        "bayes factors",
+        "Bayes factors of coefficients against 0",
+        factors.len(),
+    )
+    .whole()
+    .column(Column::names(ui, "coefficient", factors.len(), name))
+    .column(number_of("factor", 72.0, BayesFactor::factor, 3))
+    .column(number_of("MCSE", 64.0, BayesFactor::factor_mcse, 2))
+    .gap(t.space.x3)
+    .column(
+        Column::new("evidence", 132.0, |k| {
+            let row = &factors[k];
+            Cell::drawn(move |ui| {
+                let words = row.missing.map_or(row.words(), |_| "none");
+                let why = row.missing.map(|why| why.to_string());
+                let label = ui.label(words);
+                if let Some(why) = why {
+                    label.on_hover_text(why);
+                }
+            })
+        })
+        .fills(),
+    )
+    .show(ui);
 }
 
 fn value_cell(value: f64) -> Cell<'static> {

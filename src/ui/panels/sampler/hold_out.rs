@@ -10,13 +10,11 @@ use crate::ui::panels::menu;
 use crate::ui::theme::tokens;
 use crate::ui::widgets::{self, Button, NumberField, Segments, number};
 use ergodic_analysis::Recipe;
-use ergodic_analysis::hold_out::HoldOut;
+use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::Formula;
 use ergodic_data::table::Table;
 
-/// Share that is proposed.
-const FIRST_SHARE: f64 = 0.2;
 /// Width of the field of a share.
 const FIELD: f32 = 110.0;
 /// Most values of a column that can say which rows.
@@ -56,7 +54,7 @@ pub fn hold_out_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Out
             if segments.show(ui).changed() {
                 let rows = match way {
                     Way::None => None,
-                    Way::Share => Some(HoldOut::Share(FIRST_SHARE)),
+                    Way::Share => Some(HoldOut::Share(USUAL_SHARE)),
                     Way::Column => {
                         table.and_then(|table| first_column(table, &recipe.model.formula))
                     }

@@ -201,6 +201,22 @@ fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
             })
             .by(|k| fixed[k].se),
         )
+        .column(
+            Column::number("df", 56.0, |k| {
+                let text = fixed[k].df.map_or_else(
+                    || number::NOT_AVAILABLE.to_owned(),
+                    |df| number::fixed(df, 1),
+                );
+                Cell::number(text, Tone::Secondary)
+            })
+            .by(|k| fixed[k].df.unwrap_or(f64::NAN)),
+        )
+        .column(
+            Column::number("p", 72.0, |k| {
+                Cell::number(number::significant(fixed[k].p_value(), 2), Tone::Primary)
+            })
+            .by(|k| fixed[k].p_value()),
+        )
         .column(value("2.5 %", -NORMAL_95))
         .column(value("97.5 %", NORMAL_95))
         .show(ui);

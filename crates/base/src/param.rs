@@ -140,6 +140,13 @@ impl ParamId {
         Self::new(class, class.form().0, keys)
     }
 
+    /// The quantity called `word` with these keys, of the class that has this word.
+    pub fn keyed<K: Into<String>>(word: &str, keys: impl IntoIterator<Item = K>) -> Self {
+        let class = CLASSES.iter().find(|(_, known, _)| *known == word);
+        let class = class.map_or(Class::Other, |(class, ..)| *class);
+        Self::new(class, word, keys.into_iter().map(Into::into).collect())
+    }
+
     /// A quantity of no class that has no keys, whatever is in its `name`.
     pub fn named(name: &str) -> Self {
         Self(Arc::new(Parts {
@@ -425,6 +432,14 @@ mod tests {
         assert_eq!(name(["a", "p=b\",c"]), "theta[a,\"p=b\"\",c\"]");
         assert_eq!(name(["\"a\"", "b"]), "theta[\"\"\"a\"\"\",b]");
         assert_eq!(name(["\"a", "b"]), "theta[\"a,b]");
+    }
+
+    #[test]
+    fn a_word_of_ones_own_has_keys() {
+        let id = ParamId::keyed("slope", ["north, east", "2"]);
+        assert_eq!(id.as_str(), "slope[\"north, east\",2]");
+        assert_eq!(ParamId::from(id.as_str()).keys(), ["north, east", "2"]);
+        assert_eq!(ParamId::keyed("b", ["age"]), ParamId::of(Class::Coefficient, ["age"]));
     }
 
     proptest! {

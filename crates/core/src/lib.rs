@@ -60,7 +60,8 @@ pub mod samplers;
 pub mod synthetic;
 
 pub use fit::{Fit, FitError, Fitted};
-/// How products are added, which decides the last digits of draws.
+/// How products are added, which decides the last digits of draws, and what loops over rows are made of.
 pub mod arithmetic {
-    pub use crate::numerics::arithmetic::Class;
+    pub use crate::numerics::arithmetic::{Arithmetic, Class, RowLoop, SimdLevel, run_loop};
+    pub use crate::numerics::elementary::{LANES, Lane, exp, exp_negative, ln_1p};
 }

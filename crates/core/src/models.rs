@@ -56,7 +56,7 @@ pub mod translation;
 pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
 use density::MAX_DENSE_DIM_OF_GROUPS;
-pub use density::{DensityModel, LogDensity, density_of};
+pub use density::{DensityModel, LogDensity, add_differences, density_of};
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
 pub use likelihood::{
@@ -64,6 +64,7 @@ pub use likelihood::{
 };
 pub use mixed::{MixedEffects, WorkingRows, suits_whitening};
 pub use predicts::Predicts;
+pub use prior::{Prior, PriorRows};
 pub use prior_text::{PriorError, PriorProblem};
 pub use simplex::SimplexCounts;
 pub use simulation::{NO_SIMULATION, PriorDraws, Simulation};

@@ -135,7 +135,7 @@ impl<L: LogDensity> Model for DensityModel<L> {
 
 /// ADDS the negative derivative of `gradient`, which adds to zeros, by central differences around `at` to the symmetric
 /// `hessian`. `memory` are 2 D numbers.
-pub(super) fn add_differences(
+pub fn add_differences(
     at: &mut [f64],
     memory: &mut [f64],
     hessian: &mut [f64],

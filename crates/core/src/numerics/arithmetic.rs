@@ -282,6 +282,21 @@ macro_rules! at_level {
 }
 pub(crate) use at_level;
 
+/// A loop over rows outside of this crate, compiled for the instructions of every [`SimdLevel`]; what it calls is too, if it is
+/// inlined.
+pub trait RowLoop {
+    /// What it gives.
+    type Output;
+    /// The loop, to be inlined.
+    fn run<A: Arithmetic>(self) -> Self::Output;
+}
+
+/// Runs a loop with the instructions of `level`.
+#[inline]
+pub fn run_loop<L: RowLoop>(level: SimdLevel, row_loop: L) -> L::Output {
+    at_level!(level, A => row_loop.run::<A>())
+}
+
 /// Runs a row loop that is compiled for AVX2 with fused multiply-add; only the arm of a level that was detected calls it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

@@ -1,0 +1,471 @@
+//! Programs for the machine: the numbers of a graph in an order in which each is computed from earlier ones.
+//!
+//! Of a sum over rows three parts come apart. What columns alone say is computed once, when the model is built. What is the same
+//! for all rows is computed once per pass, by a program of its own (the *head*). What is left runs over blocks of rows. Sums of
+//! products of the first with the second kind, such as linear predictors, are one step ([`Op::Affine`]), however long.
+
+use std::collections::HashMap;
+
+use crate::columns::{Columns, Evaluated};
+use crate::functions::Function;
+use crate::graph::{Graph, Id, Node};
+use crate::place::{Fault, Span};
+use crate::syntax::Binary;
+
+/// Where a step finds a number per row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// A register that depends on parameters.
+    Active(usize),
+    /// A register that does not: a constant.
+    Fixed(usize),
+    /// A column of the data.
+    Column(usize),
+}
+
+/// What fills a register before the steps of a block run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    Constant(f64),
+    /// An element of the parameters, the same for all rows.
+    Parameter(usize),
+    /// An output of the head.
+    Head(usize),
+    /// The element at `offset` + Σ stride × code.
+    Gather {
+        offset: usize,
+        picks: Vec<(usize, usize)>,
+    },
+    /// The element at `offset` + row.
+    Element(usize),
+}
+
+/// An operation of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    Binary(Binary),
+    /// A function, whose slopes stand in this slope register.
+    Call(Function, usize),
+    Select,
+    /// Terms `from..to` of [`Code::terms`].
+    Affine {
+        from: usize,
+        to: usize,
+    },
+}
+
+/// One step; its result is the register after those of all steps before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub op: Op,
+    pub operands: [Operand; 3],
+    /// Whether the derivative that goes back to the operand is the first one that does.
+    pub first: [bool; 3],
+    /// Whether the output depends on it otherwise than by jumps.
+    pub live: bool,
+}
+
+/// `sign` × the register `factor`, the same for all rows, × the column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    pub sign: f64,
+    pub factor: usize,
+    /// Whether the factor depends on parameters.
+    pub active: bool,
+    pub column: Option<usize>,
+}
+
+/// A program: registers are inputs and then one per step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    pub inputs: Vec<Input>,
+    pub steps: Vec<Step>,
+    pub terms: Vec<Term>,
+    pub outputs: Vec<Operand>,
+    pub num_slopes: usize,
+    /// Whether steps hand derivatives to the input (affine ones do so by themselves).
+    pub input_is_used: Vec<bool>,
+}
+
+impl Code {
+    pub fn num_registers(&self) -> usize {
+        self.inputs.len() + self.steps.len()
+    }
+}
+
+/// Columns that a program over rows reads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    pub numbers: Vec<Vec<f64>>,
+    pub codes: Vec<Vec<u32>>,
+}
+
+/// A sum over `count` rows, or elements of a vector.
+#[derive(Clone, Debug)]
+pub(crate) struct Plate {
+    pub count: usize,
+    /// What is the same for all rows; none where that is nothing but constants and parameters.
+    pub head: Option<Code>,
+    pub body: Code,
+    pub store: Store,
+}
+
+/// The program that computes `outputs`, which are the same for all rows.
+pub(crate) fn once(graph: &Graph, outputs: &[Id]) -> Code {
+    let mut builder = Builder::new(graph, outputs, false);
+    builder.reach();
+    builder.code(outputs)
+}
+
+/// The sum over `count` rows of `term`.
+pub(crate) fn plate(
+    graph: &Graph,
+    columns: &Columns,
+    term: Id,
+    count: usize,
+) -> Result<Plate, Fault> {
+    let mut builder = Builder::new(graph, &[term], true);
+    builder.reach();
+    let body = builder.code(&[term]);
+    let mut evaluated = Evaluated::default();
+    let mut store = Store {
+        numbers: Vec::new(),
+        codes: columns.groups.iter().map(|it| it.codes.clone()).collect(),
+    };
+    for &id in &builder.columns {
+        let Some(values) = evaluated.of(graph, columns, id) else {
+            return Err(Fault::new(
+                Span::default(),
+                "A column depends on parameters",
+            ));
+        };
+        if let Some(row) = values.iter().position(|value| !value.is_finite()) {
+            let message = format!("This is {} in a row, which is no number", values[row]);
+            return Err(Fault::new(graph.span(id), message));
+        }
+        store.numbers.push(values.to_vec());
+    }
+    let heads = &builder.heads;
+    Ok(Plate {
+        count,
+        head: (!heads.is_empty()).then(|| once(graph, heads)),
+        body,
+        store,
+    })
+}
+
+/// What a number is in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Nothing,
+    Input,
+    Column,
+    Step,
+    /// A step that sums affine terms: its place in [`Builder::sums`].
+    Sum(usize),
+    /// Part of another one's sum.
+    Absorbed,
+}
+
+/// A sum as terms and what else is added.
+#[derive(Default)]
+struct Sum {
+    terms: Vec<(f64, Id, Option<Id>)>,
+    rest: Vec<(f64, Id)>,
+}
+
+struct Builder<'a> {
+    graph: &'a Graph,
+    /// Whether numbers that are the same for all rows, or depend on columns alone, come from elsewhere.
+    split: bool,
+    parts: Vec<Part>,
+    sums: Vec<Sum>,
+    /// Numbers that are columns.
+    columns: Vec<Id>,
+    /// Numbers that are outputs of the head.
+    heads: Vec<Id>,
+    uses: Vec<u32>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(graph: &'a Graph, outputs: &[Id], split: bool) -> Self {
+        let mut builder = Self {
+            graph,
+            split,
+            parts: vec![Part::Nothing; graph.len()],
+            sums: Vec::new(),
+            columns: Vec::new(),
+            heads: Vec::new(),
+            uses: vec![0; graph.len()],
+        };
+        for &output in outputs {
+            builder.want(output);
+            // An output is no part of another's sum.
+            builder.uses[output as usize] += 2;
+        }
+        builder
+    }
+
+    /// What `id` is where it is wanted.
+    fn want(&mut self, id: Id) {
+        let at = id as usize;
+        if self.parts[at] != Part::Nothing {
+            return;
+        }
+        let depends = self.graph.depends(id);
+        self.parts[at] = match self.graph.node(id) {
+            Node::Constant(_) | Node::Parameter(_) | Node::Gather { .. } | Node::Element { .. } => {
+                Part::Input
+            }
+            _ if self.split && self.graph.is_data(id) => Part::Column,
+            _ if self.split && !depends.lane => Part::Input,
+            _ => Part::Step,
+        };
+    }
+
+    fn children(&self, id: Id) -> Vec<Id> {
+        match *self.graph.node(id) {
+            Node::Call(_, a) => vec![a],
+            Node::Binary(_, a, b) => vec![a, b],
+            Node::Select(a, b, c) => vec![a, b, c],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Finds everything that the outputs need: children have smaller numbers than what is made of them.
+    fn reach(&mut self) {
+        let wanted = self.parts.clone();
+        let mut is_reached: Vec<bool> = wanted.iter().map(|it| *it != Part::Nothing).collect();
+        for id in (0..self.graph.len()).rev() {
+            if !is_reached[id] {
+                continue;
+            }
+            self.want(id as Id);
+            if self.parts[id] == Part::Step {
+                for child in self.children(id as Id) {
+                    is_reached[child as usize] = true;
+                    self.uses[child as usize] += 1;
+                }
+            }
+        }
+        // Once more with sums taken apart: what they absorb needs no step.
+        self.parts = wanted;
+        for id in (0..self.graph.len()).rev() {
+            if self.parts[id] != Part::Step {
+                continue;
+            }
+            if self.split
+                && let Some(sum) = self.sum(id as Id)
+            {
+                let factors = sum.terms.iter();
+                let needed = factors.flat_map(|(_, factor, column)| [Some(*factor), *column]);
+                let needed: Vec<Id> = needed.flatten().collect();
+                let rest: Vec<Id> = sum.rest.iter().map(|(_, id)| *id).collect();
+                self.parts[id] = Part::Sum(self.sums.len());
+                self.sums.push(sum);
+                for child in needed.into_iter().chain(rest) {
+                    self.want(child);
+                }
+                continue;
+            }
+            for child in self.children(id as Id) {
+                self.want(child);
+            }
+        }
+    }
+
+    fn is_sum(&self, id: Id) -> bool {
+        let depends = self.graph.depends(id);
+        depends.lane
+            && depends.parameters
+            && matches!(
+                self.graph.node(id),
+                Node::Binary(Binary::Add | Binary::Sub, ..)
+            )
+    }
+
+    /// The number `id` as a sum with at least one product of a column; none if it is not.
+    fn sum(&mut self, id: Id) -> Option<Sum> {
+        if !self.is_sum(id) {
+            return None;
+        }
+        let mut sum = Sum::default();
+        let mut absorbed = Vec::new();
+        let mut open = vec![(1.0, id)];
+        while let Some((sign, at)) = open.pop() {
+            let is_own = at == id || self.is_sum(at) && self.uses[at as usize] == 1;
+            let depends = self.graph.depends(at);
+            match *self.graph.node(at) {
+                Node::Binary(operation, a, b) if is_own && self.is_sum(at) => {
+                    absorbed.push(at);
+                    let of_b = if operation == Binary::Sub {
+                        -sign
+                    } else {
+                        sign
+                    };
+                    // The left part is read first, as it is written.
+                    open.push((of_b, b));
+                    open.push((sign, a));
+                }
+                Node::Binary(Binary::Mul, a, b)
+                    if !self.graph.depends(a).lane && self.graph.is_data(b) =>
+                {
+                    sum.terms.push((sign, a, Some(b)));
+                }
+                _ if !depends.lane => sum.terms.push((sign, at, None)),
+                _ => sum.rest.push((sign, at)),
+            }
+        }
+        if !sum.terms.iter().any(|(.., column)| column.is_some()) {
+            return None;
+        }
+        for at in absorbed {
+            self.parts[at as usize] = Part::Absorbed;
+        }
+        Some(sum)
+    }
+
+    fn code(&mut self, outputs: &[Id]) -> Code {
+        let mut code = Code::default();
+        let mut operands: HashMap<Id, Operand> = HashMap::new();
+        for id in 0..self.graph.len() as Id {
+            match self.parts[id as usize] {
+                Part::Input => {
+                    let register = code.inputs.len();
+                    let input = match self.graph.node(id) {
+                        Node::Constant(bits) => Input::Constant(f64::from_bits(*bits)),
+                        Node::Parameter(at) => Input::Parameter(*at),
+                        Node::Gather { offset, picks } => Input::Gather {
+                            offset: *offset,
+                            picks: picks.clone(),
+                        },
+                        Node::Element { offset } => Input::Element(*offset),
+                        _ => {
+                            self.heads.push(id);
+                            Input::Head(self.heads.len() - 1)
+                        }
+                    };
+                    operands.insert(
+                        id,
+                        match input {
+                            Input::Constant(_) => Operand::Fixed(register),
+                            _ => Operand::Active(register),
+                        },
+                    );
+                    code.inputs.push(input);
+                }
+                Part::Column => {
+                    operands.insert(id, Operand::Column(self.columns.len()));
+                    self.columns.push(id);
+                }
+                _ => {}
+            }
+        }
+        let number = |operands: &HashMap<Id, Operand>, id: Id| {
+            operands.get(&id).copied().unwrap_or(Operand::Fixed(0))
+        };
+        for id in 0..self.graph.len() as Id {
+            let next = |code: &mut Code, op: Op, from: [Operand; 3]| {
+                let register = code.num_registers();
+                code.steps.push(Step {
+                    op,
+                    operands: from,
+                    first: [false; 3],
+                    live: false,
+                });
+                Operand::Active(register)
+            };
+            let none = Operand::Fixed(0);
+            let result = match self.parts[id as usize] {
+                Part::Step => {
+                    let (op, from) = match *self.graph.node(id) {
+                        Node::Call(function, a) => {
+                            code.num_slopes += 1;
+                            let op = Op::Call(function, code.num_slopes - 1);
+                            (op, [number(&operands, a), none, none])
+                        }
+                        Node::Binary(operation, a, b) => (
+                            Op::Binary(operation),
+                            [number(&operands, a), number(&operands, b), none],
+                        ),
+                        Node::Select(a, b, c) => {
+                            (Op::Select, [a, b, c].map(|it| number(&operands, it)))
+                        }
+                        _ => continue,
+                    };
+                    next(&mut code, op, from)
+                }
+                Part::Sum(at) => {
+                    let from = code.terms.len();
+                    let sum = &self.sums[at];
+                    for &(sign, factor, column) in &sum.terms {
+                        let (factor, active) = match number(&operands, factor) {
+                            Operand::Active(register) => (register, true),
+                            Operand::Fixed(register) | Operand::Column(register) => {
+                                (register, false)
+                            }
+                        };
+                        let column = column.and_then(|id| match number(&operands, id) {
+                            Operand::Column(column) => Some(column),
+                            _ => None,
+                        });
+                        code.terms.push(Term {
+                            sign,
+                            factor,
+                            active,
+                            column,
+                        });
+                    }
+                    let to = code.terms.len();
+                    let mut result = next(&mut code, Op::Affine { from, to }, [none; 3]);
+                    for &(sign, id) in &sum.rest {
+                        let operation = if sign < 0.0 { Binary::Sub } else { Binary::Add };
+                        let from = [result, number(&operands, id), none];
+                        result = next(&mut code, Op::Binary(operation), from);
+                    }
+                    result
+                }
+                _ => continue,
+            };
+            operands.insert(id, result);
+        }
+        code.outputs = outputs.iter().map(|id| number(&operands, *id)).collect();
+        flag_first(&mut code);
+        code
+    }
+}
+
+/// Says of every step whether it is the first to hand a derivative to its operands, in the order in which derivatives go back
+/// from the only output.
+fn flag_first(code: &mut Code) {
+    let inputs = code.inputs.len();
+    let mut is_used = vec![false; code.num_registers()];
+    for output in &code.outputs {
+        if let Operand::Active(register) = output {
+            is_used[*register] = true;
+        }
+    }
+    for (at, step) in code.steps.iter_mut().enumerate().rev() {
+        step.live = is_used[inputs + at];
+        if !step.live {
+            continue;
+        }
+        let count = match step.op {
+            Op::Binary(Binary::Less | Binary::LessEqual | Binary::Equal) | Op::Affine { .. } => {
+                0..0
+            }
+            Op::Binary(_) => 0..2,
+            Op::Call(..) => 0..1,
+            // Where it jumps depends on the first, but has no derivative.
+            Op::Select => 1..3,
+        };
+        for k in count {
+            if let Operand::Active(register) = step.operands[k] {
+                step.first[k] = !is_used[register];
+                is_used[register] = true;
+            }
+        }
+    }
+    is_used.truncate(inputs);
+    code.input_is_used = is_used;
+}

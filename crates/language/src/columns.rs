@@ -1,0 +1,247 @@
+//! Columns of a table as a program reads them: numbers, and groups as codes.
+
+use std::collections::HashMap;
+
+use crate::graph::{Graph, Id, Node};
+use crate::place::{Fault, Span, hint};
+use crate::syntax::{Binary, Expr, ExprKind, Statement, Tree};
+use ergodic_core::design::matrix::Predictor;
+
+/// Constants that every program knows.
+pub(crate) const CONSTANTS: [(&str, f64); 2] =
+    [("pi", std::f64::consts::PI), ("inf", f64::INFINITY)];
+
+/// How a program uses a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// As a number.
+    Number,
+    /// As categories: an index, or compared with a text.
+    Group,
+}
+
+/// A column that a program names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnUse {
+    /// Its name.
+    pub name: String,
+    /// How it is used.
+    pub role: Role,
+    /// Where it is named first.
+    pub span: Span,
+}
+
+/// The names that are neither declared nor defined, in order of appearance: columns of the data.
+pub(crate) fn uses(tree: &Tree) -> Result<Vec<ColumnUse>, Fault> {
+    let mut declared: Vec<&str> = CONSTANTS.iter().map(|(name, _)| *name).collect();
+    declared.extend(tree.declarations.iter().map(|it| it.name.text.as_str()));
+    let lines = tree.rows.iter().chain(&tree.target);
+    let defined = lines.filter_map(|line| match line {
+        Statement::Definition(definition) => Some(definition),
+        _ => None,
+    });
+    let defined = defined.chain(&tree.definitions).chain(&tree.report);
+    declared.extend(defined.map(|it| it.name.text.as_str()));
+
+    let mut found: Vec<ColumnUse> = Vec::new();
+    let mut use_of = |name: &str, span: Span, role: Role| -> Result<(), Fault> {
+        if declared.contains(&name) {
+            return Ok(());
+        }
+        match found.iter().find(|it| it.name == name) {
+            Some(known) if known.role != role => Err(Fault::new(
+                span,
+                format!(
+                    "`{name}` is used as {} here and as {} elsewhere; a column is one or the other",
+                    words(role),
+                    words(known.role)
+                ),
+            )),
+            Some(_) => Ok(()),
+            None => {
+                let name = name.to_owned();
+                found.push(ColumnUse { name, role, span });
+                Ok(())
+            }
+        }
+    };
+    for declaration in &tree.declarations {
+        for index in &declaration.index {
+            use_of(&index.text, index.span, Role::Group)?;
+        }
+    }
+    let mut expressions: Vec<&Expr> = Vec::new();
+    for declaration in &tree.declarations {
+        expressions.extend(declaration.bounds.iter().flat_map(|(a, b)| [a, b]));
+        expressions.extend(declaration.law.iter().flat_map(|law| &law.arguments));
+    }
+    expressions.extend(tree.definitions.iter().map(|it| &it.value));
+    for line in tree.rows.iter().chain(&tree.target) {
+        match line {
+            Statement::Definition(definition) => expressions.push(&definition.value),
+            Statement::Relation(left, law) => {
+                expressions.push(left);
+                expressions.extend(&law.arguments);
+            }
+            Statement::Term(term) => expressions.push(term),
+        }
+    }
+    expressions.extend(tree.report.iter().map(|it| &it.value));
+    for expression in expressions {
+        // Names in the places of groups, by their place; all others are numbers.
+        let mut groups: Vec<Span> = Vec::new();
+        let mut names: Vec<(&str, Span)> = Vec::new();
+        expression.walk(&mut |it| match &it.kind {
+            ExprKind::Index(_, items) => groups.extend(items.iter().map(|item| item.span)),
+            ExprKind::Binary(Binary::Equal, a, b) => {
+                for (one, other) in [(a, b), (b, a)] {
+                    if matches!(other.kind, ExprKind::Text(_)) {
+                        groups.push(one.span);
+                    }
+                }
+            }
+            ExprKind::Name(name) => names.push((name, it.span)),
+            _ => {}
+        });
+        for (name, span) in names {
+            let role = match groups.contains(&span) {
+                true => Role::Group,
+                false => Role::Number,
+            };
+            use_of(name, span, role)?;
+        }
+    }
+    Ok(found)
+}
+
+fn words(role: Role) -> &'static str {
+    match role {
+        Role::Number => "a number",
+        Role::Group => "categories",
+    }
+}
+
+/// A column of categories.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub name: String,
+    pub levels: Vec<String>,
+    /// Position in `levels` per row.
+    pub codes: Vec<u32>,
+}
+
+/// The columns that a program uses, N rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns {
+    pub numbers: Vec<(String, Vec<f64>)>,
+    pub groups: Vec<Group>,
+    pub num_rows: usize,
+}
+
+impl Columns {
+    /// Those of a design that are used.
+    pub fn of(
+        uses: &[ColumnUse],
+        columns: &[(String, Predictor)],
+        num_rows: usize,
+        declared: &[&str],
+    ) -> Result<Self, Fault> {
+        let mut made = Self {
+            num_rows,
+            ..Self::default()
+        };
+        for wanted in uses {
+            let name = &wanted.name;
+            let found = columns.iter().find(|(column, _)| column == name);
+            match (wanted.role, found.map(|(_, values)| values)) {
+                (Role::Number, Some(Predictor::Numeric(values))) => {
+                    made.numbers.push((name.clone(), values.clone()));
+                }
+                (Role::Group, Some(Predictor::Categorical { levels, codes, .. })) => {
+                    made.groups.push(Group {
+                        name: name.clone(),
+                        levels: levels.clone(),
+                        codes: codes.clone(),
+                    });
+                }
+                (_, None) => {
+                    let known = columns.iter().map(|(column, _)| column.as_str());
+                    return Err(unknown(wanted, known.chain(declared.iter().copied())));
+                }
+                (Role::Number, Some(_)) => return Err(no_number(wanted)),
+                (Role::Group, Some(_)) => {
+                    let message = format!("`{name}` has numbers, but categories are needed here");
+                    return Err(Fault::new(wanted.span, message));
+                }
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// The refusal of a name that nothing has.
+pub(crate) fn unknown<'a>(wanted: &ColumnUse, known: impl Iterator<Item = &'a str>) -> Fault {
+    let name = &wanted.name;
+    let message = format!(
+        "There is no parameter, definition or column `{name}`{}",
+        hint(name, known)
+    );
+    Fault::new(wanted.span, message)
+}
+
+/// The refusal of a column of text where a number is needed.
+pub(crate) fn no_number(wanted: &ColumnUse) -> Fault {
+    let name = &wanted.name;
+    let message = format!(
+        "`{name}` holds text, but a number is needed here; compare it, as in ({name} == \"yes\"), which is 1 or 0"
+    );
+    Fault::new(wanted.span, message)
+}
+
+/// Values of numbers that columns alone say, each computed once.
+#[derive(Default)]
+pub(crate) struct Evaluated(HashMap<Id, Vec<f64>>);
+
+impl Evaluated {
+    /// The values of `id`, N long; `None` if it depends on parameters.
+    pub fn of(&mut self, graph: &Graph, columns: &Columns, id: Id) -> Option<&[f64]> {
+        if graph.depends(id).parameters {
+            return None;
+        }
+        if !self.0.contains_key(&id) {
+            let values = self.make(graph, columns, id)?;
+            self.0.insert(id, values);
+        }
+        self.0.get(&id).map(Vec::as_slice)
+    }
+
+    fn make(&mut self, graph: &Graph, columns: &Columns, id: Id) -> Option<Vec<f64>> {
+        Some(match graph.node(id).clone() {
+            Node::Constant(bits) => vec![f64::from_bits(bits); columns.num_rows],
+            Node::Column(column) => columns.numbers[column].1.clone(),
+            Node::LevelIs { column, code } => {
+                let codes = columns.groups[column].codes.iter();
+                codes.map(|&it| f64::from(u8::from(it == code))).collect()
+            }
+            Node::Call(function, a) => {
+                let values = self.of(graph, columns, a)?.iter();
+                values.map(|&x| function.at(x)[0]).collect()
+            }
+            Node::Binary(operation, a, b) => {
+                let a = self.of(graph, columns, a)?.to_vec();
+                let b = self.of(graph, columns, b)?.iter();
+                a.iter().zip(b).map(|(&a, &b)| operation.of(a, b)).collect()
+            }
+            Node::Select(condition, a, b) => {
+                let condition = self.of(graph, columns, condition)?.to_vec();
+                let a = self.of(graph, columns, a)?.to_vec();
+                let b = self.of(graph, columns, b)?.iter();
+                let either = condition.iter().zip(&a).zip(b);
+                either
+                    .map(|((&is, &a), &b)| if is == 0.0 { b } else { a })
+                    .collect()
+            }
+            Node::Parameter(_) | Node::Gather { .. } | Node::Element { .. } => return None,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Models written as text: a small language in the field's notation, for tables and for no table at all.
+//!
+//! ```
+//! use ergodic_core::Fit;
+//! use ergodic_language::Program;
+//!
+//! let program = Program::parse(
+//!     "parameters
+//!        a: real
+//!      target
+//!        -2 * (a^2 - 1)^2
+//!      report
+//!        right = a > 0",
+//! )?;
+//! let model = program.model_of(&[], 0)?;
+//! assert_eq!(model.params()[1].name, "right");
+//! let fit = Fit::of_model(model).chains(2).draws(200).run()?;
+//! assert_eq!(fit.draws("a").expect("a parameter").dim(), (2, 200));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | step | module |
+//! |---|---|
+//! | text to tokens, tokens to a tree | [`tokens`], [`parser`], [`syntax`] |
+//! | names and shapes resolved, numbers as a graph | [`columns`], [`lower`], [`graph`] |
+//! | programs for blocks of rows | [`code`] |
+//! | their values and derivatives | [`machine`], [`functions`] |
+//! | parameters within bounds | [`transform`] |
+//! | the posterior, and what is linear in it | [`model`], [`linear`] |
+//! | the template `own` | [`own`] |
+//!
+//! Distributions are one line each in [`distributions`]. `docs/models-as-text.md` describes the language.
+
+mod code;
+mod columns;
+mod distributions;
+mod functions;
+mod graph;
+mod linear;
+mod lower;
+mod machine;
+mod model;
+mod own;
+mod parser;
+mod place;
+mod program;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod transform;
+mod workspace;
+
+pub use columns::{ColumnUse, Role};
+pub use distributions::{DISTRIBUTIONS, Distribution, Support};
+pub use own::Own;
+pub use place::{ProgramError, Span};
+pub use program::Program;

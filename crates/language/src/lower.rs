@@ -1,0 +1,846 @@
+//! From the tree of a program to its numbers: names, shapes and indices are resolved, and what is left is a graph.
+//!
+//! A vector is never a number itself: an expression is asked for the number at a position. Asking `mu + tau * z` for the element
+//! that `school` says in a row gives `mu + tau * z[school]`, so vectors of parameters are indexed by columns however they are
+//! written, and only elements that somebody needs exist.
+
+use std::collections::HashMap;
+
+use crate::columns::{CONSTANTS, Columns, Evaluated};
+use crate::distributions;
+use crate::functions::{FUNCTIONS, Function};
+use crate::graph::{Graph, Id, Node};
+use crate::place::{Fault, Span, hint};
+use crate::syntax::{Binary, Definition, Expr, ExprKind, Law, Name, Statement, Tree};
+
+mod declarations;
+mod relations;
+
+pub(crate) use declarations::{Bounds, Parameter};
+
+/// Expressions read, each as often as it is needed: a program of definitions within definitions could ask for more than there is
+/// time.
+const MAX_STEPS: usize = 4_000_000;
+
+/// Functions of several numbers or of vectors, for messages.
+const OTHER_FUNCTIONS: [&str; 9] = [
+    "sum",
+    "mean",
+    "dot",
+    "log_sum_exp",
+    "log_mix",
+    "min",
+    "max",
+    "where",
+    "logit",
+];
+
+/// Sections of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Parameters,
+    Rows,
+    Target,
+    Report,
+}
+
+/// A position in one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pick {
+    /// The code of the row in a group column.
+    Code(usize),
+    /// Fixed, 0-based.
+    At(usize),
+}
+
+/// A position in a vector or matrix.
+#[derive(Clone, Debug)]
+enum Picks {
+    /// One pick per dimension.
+    Each(Vec<Pick>),
+    /// The one whose turn it is in a sum over all elements.
+    Element,
+}
+
+impl Picks {
+    fn none() -> Self {
+        Self::Each(Vec::new())
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+enum Entity {
+    Parameter(usize),
+    Definition(usize),
+    Number(usize),
+    Group(usize),
+    Constant(f64),
+}
+
+struct Defined<'a> {
+    definition: &'a Definition,
+    section: Section,
+    /// Whether it is being read, and so may not be asked for.
+    open: bool,
+    /// Its number, where it is one and was asked for.
+    number: Option<Id>,
+}
+
+/// A quantity of the `report` section.
+#[derive(Clone, Debug)]
+pub(crate) struct Reported {
+    pub name: String,
+    /// Positions in each dimension; none of a number.
+    pub sizes: Vec<usize>,
+    pub elements: Vec<Id>,
+}
+
+/// A sum over the elements of a vector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ElementSum {
+    pub count: usize,
+    pub term: Id,
+}
+
+/// A program whose names are resolved.
+#[derive(Debug)]
+pub(crate) struct Lowered {
+    pub graph: Graph,
+    pub parameters: Vec<Parameter>,
+    /// Summands of the log density that are the same for all rows.
+    pub terms: Vec<Id>,
+    /// Whether there are others than priors among these.
+    pub has_target: bool,
+    /// Sums over elements of vectors.
+    pub sums: Vec<ElementSum>,
+    /// The log density of a row.
+    pub row: Option<Id>,
+    pub reported: Vec<Reported>,
+}
+
+/// Resolves the names of `tree`, given the columns that it uses.
+pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
+    let mut lowering = Lowering {
+        columns,
+        evaluated: Evaluated::default(),
+        graph: Graph::default(),
+        entities: HashMap::new(),
+        parameters: Vec::new(),
+        defined: Vec::new(),
+        section: Section::Parameters,
+        steps: 0,
+    };
+    lowering.name_everything(tree)?;
+    lowering.declare(tree)?;
+    let (mut terms, mut sums) = (Vec::new(), Vec::new());
+    for (at, declaration) in tree.declarations.iter().enumerate() {
+        lowering.prior(at, declaration, &mut terms, &mut sums)?;
+    }
+    lowering.section = Section::Target;
+    for line in &tree.target {
+        lowering.statement(line, &mut terms)?;
+    }
+    lowering.section = Section::Rows;
+    let mut of_row = Vec::new();
+    for line in &tree.rows {
+        lowering.statement(line, &mut of_row)?;
+    }
+    let row = (!of_row.is_empty()).then(|| lowering.graph.sum(&of_row));
+    if let (None, Some(line)) = (row, tree.rows.last()) {
+        let Statement::Definition(definition) = line else {
+            return Err(Fault::new(Span::default(), "The rows say nothing"));
+        };
+        let message =
+            "The rows need a line `outcome ~ distribution(…)` that says how likely they are";
+        return Err(Fault::new(definition.name.span, message));
+    }
+    lowering.section = Section::Report;
+    let mut reported = Vec::new();
+    for definition in &tree.report {
+        let sizes = lowering.shape(&definition.value)?;
+        reported.push(Reported {
+            name: definition.name.text.clone(),
+            elements: lowering.elements(&definition.value, &sizes)?,
+            sizes,
+        });
+    }
+    // Definitions that nothing uses are checked too.
+    for at in 0..lowering.defined.len() {
+        let Defined {
+            definition,
+            section,
+            ..
+        } = lowering.defined[at];
+        lowering.section = section;
+        let sizes = lowering.shape(&definition.value)?;
+        if sizes.is_empty() {
+            lowering.number_of_definition(at)?;
+        }
+    }
+    Ok(Lowered {
+        graph: lowering.graph,
+        parameters: lowering.parameters,
+        terms,
+        has_target: !tree.target.is_empty(),
+        sums,
+        row,
+        reported,
+    })
+}
+
+struct Lowering<'a> {
+    columns: &'a Columns,
+    evaluated: Evaluated,
+    graph: Graph,
+    entities: HashMap<String, Entity>,
+    parameters: Vec<Parameter>,
+    defined: Vec<Defined<'a>>,
+    section: Section,
+    steps: usize,
+}
+
+impl<'a> Lowering<'a> {
+    /// Gives every name its meaning; two things of one name are refused.
+    fn name_everything(&mut self, tree: &'a Tree) -> Result<(), Fault> {
+        for (name, value) in CONSTANTS {
+            let entity = Entity::Constant(value);
+            self.entities.insert(name.to_owned(), entity);
+        }
+        for (at, (name, _)) in self.columns.numbers.iter().enumerate() {
+            self.entities.insert(name.clone(), Entity::Number(at));
+        }
+        for (at, group) in self.columns.groups.iter().enumerate() {
+            self.entities.insert(group.name.clone(), Entity::Group(at));
+        }
+        for (at, declaration) in tree.declarations.iter().enumerate() {
+            self.name(&declaration.name, Entity::Parameter(at))?;
+        }
+        let of_lines = |section: Section, lines: &'a [Statement]| {
+            lines.iter().filter_map(move |line| match line {
+                Statement::Definition(definition) => Some((section, definition)),
+                _ => None,
+            })
+        };
+        let all = (tree.definitions.iter())
+            .map(|definition| (Section::Parameters, definition))
+            .chain(of_lines(Section::Rows, &tree.rows))
+            .chain(of_lines(Section::Target, &tree.target))
+            .chain(tree.report.iter().map(|it| (Section::Report, it)));
+        for (section, definition) in all {
+            self.name(&definition.name, Entity::Definition(self.defined.len()))?;
+            self.defined.push(Defined {
+                definition,
+                section,
+                open: false,
+                number: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, name: &Name, entity: Entity) -> Result<(), Fault> {
+        match self.entities.insert(name.text.clone(), entity) {
+            None => Ok(()),
+            Some(Entity::Constant(_)) => Err(Fault::new(
+                name.span,
+                format!("`{}` is a constant; choose another name", name.text),
+            )),
+            Some(_) => Err(Fault::new(
+                name.span,
+                format!("There is a `{}` already; choose another name", name.text),
+            )),
+        }
+    }
+
+    fn entity(&self, name: &str, span: Span) -> Result<Entity, Fault> {
+        match self.entities.get(name) {
+            Some(entity) => Ok(*entity),
+            None => {
+                let known = self.entities.keys().map(String::as_str);
+                let message = format!(
+                    "There is no parameter, definition or column `{name}`{}",
+                    hint(name, known)
+                );
+                Err(Fault::new(span, message))
+            }
+        }
+    }
+
+    fn count_step(&mut self, span: Span) -> Result<(), Fault> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || self.graph.is_full() {
+            let message = "The model is too large from here on; use columns and indices in place of long lists";
+            return Err(Fault::new(span, message));
+        }
+        Ok(())
+    }
+
+    /// Refuses a definition of another section than those that may be used here.
+    fn definition(&self, at: usize, span: Span) -> Result<&'a Definition, Fault> {
+        let defined = &self.defined[at];
+        let name = &defined.definition.name.text;
+        if defined.open {
+            let message = format!("`{name}` is defined by itself");
+            return Err(Fault::new(span, message));
+        }
+        if ![self.section, Section::Parameters].contains(&defined.section) {
+            let message = format!(
+                "`{name}` is defined in another section; define it among the parameters to use it here"
+            );
+            return Err(Fault::new(span, message));
+        }
+        Ok(defined.definition)
+    }
+
+    /// Does `read` for a definition, in its own section.
+    fn within<T>(
+        &mut self,
+        at: usize,
+        span: Span,
+        read: impl FnOnce(&mut Self, &'a Expr) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let definition = self.definition(at, span)?;
+        let before = std::mem::replace(&mut self.section, self.defined[at].section);
+        self.defined[at].open = true;
+        let result = read(self, &definition.value);
+        self.defined[at].open = false;
+        self.section = before;
+        result
+    }
+
+    fn number_of_definition(&mut self, at: usize) -> Result<Id, Fault> {
+        if let Some(id) = self.defined[at].number {
+            return Ok(id);
+        }
+        let span = self.defined[at].definition.name.span;
+        let id = self.within(at, span, |it, value| it.number(value, &Picks::none()))?;
+        self.defined[at].number = Some(id);
+        Ok(id)
+    }
+
+    /// Sizes of the dimensions of `e`; none of a number.
+    fn shape(&mut self, e: &Expr) -> Result<Vec<usize>, Fault> {
+        self.count_step(e.span)?;
+        match &e.kind {
+            ExprKind::Number(_) => Ok(Vec::new()),
+            ExprKind::Text(_) => Err(Fault::new(
+                e.span,
+                "A text stands where a number is needed; texts are compared with columns, as in region == \"north\"",
+            )),
+            ExprKind::Name(name) => match self.entity(name, e.span)? {
+                Entity::Parameter(at) => Ok(self.parameters[at].sizes()),
+                Entity::Definition(at) => {
+                    if self.defined[at].number.is_some() {
+                        self.definition(at, e.span)?;
+                        return Ok(Vec::new());
+                    }
+                    self.within(at, e.span, |it, value| it.shape(value))
+                }
+                Entity::Number(_) | Entity::Group(_) | Entity::Constant(_) => Ok(Vec::new()),
+            },
+            ExprKind::List(items) => {
+                let inner = self.shape(&items[0])?;
+                for item in &items[1..] {
+                    if self.shape(item)? != inner {
+                        let message = "The parts of a list have different shapes";
+                        return Err(Fault::new(item.span, message));
+                    }
+                }
+                if inner.len() > 1 {
+                    return Err(Fault::new(
+                        e.span,
+                        "A list of matrices is more than a matrix",
+                    ));
+                }
+                Ok([vec![items.len()], inner].concat())
+            }
+            ExprKind::Index(base, items) => {
+                let mut sizes = self.shape(base)?;
+                if sizes.len() < items.len() {
+                    let what = match sizes.len() {
+                        0 => "is a number and has no index".to_owned(),
+                        count => format!("has {count} index{}", if count == 1 { "" } else { "es" }),
+                    };
+                    let message = format!("This {what}, but {} given", are(items.len()));
+                    return Err(Fault::new(e.span, message));
+                }
+                Ok(sizes.split_off(items.len()))
+            }
+            ExprKind::Negate(inner) | ExprKind::Not(inner) => self.shape(inner),
+            ExprKind::Binary(Binary::Equal, a, b)
+                if matches!(a.kind, ExprKind::Text(_)) || matches!(b.kind, ExprKind::Text(_)) =>
+            {
+                Ok(Vec::new())
+            }
+            ExprKind::Binary(_, a, b) => self.common_shape(&[a, b], e.span),
+            ExprKind::Call(name, arguments) => match name.text.as_str() {
+                "sum" | "mean" | "dot" => Ok(Vec::new()),
+                "log_sum_exp" | "min" | "max" if arguments.len() == 1 => Ok(Vec::new()),
+                _ => self.common_shape(&arguments.iter().collect::<Vec<_>>(), e.span),
+            },
+        }
+    }
+
+    /// The shape of what is computed element by element: numbers go with every shape.
+    fn common_shape(&mut self, parts: &[&Expr], span: Span) -> Result<Vec<usize>, Fault> {
+        let mut common = Vec::new();
+        for part in parts {
+            let sizes = self.shape(part)?;
+            if common.is_empty() {
+                common = sizes;
+            } else if !sizes.is_empty() && sizes != common {
+                let message = format!(
+                    "{} and {} do not go together",
+                    shape_words(&common),
+                    shape_words(&sizes)
+                );
+                return Err(Fault::new(span, message));
+            }
+        }
+        Ok(common)
+    }
+
+    /// All elements of `e`, whose shape is known.
+    fn elements(&mut self, e: &Expr, sizes: &[usize]) -> Result<Vec<Id>, Fault> {
+        let total: usize = sizes.iter().product();
+        let mut found = Vec::new();
+        for at in 0..total {
+            let picks = position(at, sizes);
+            found.push(self.number(e, &picks)?);
+        }
+        Ok(found)
+    }
+
+    /// The number of `e` at a position; a number is the same at every position.
+    fn number(&mut self, e: &Expr, picks: &Picks) -> Result<Id, Fault> {
+        self.count_step(e.span)?;
+        self.graph.place = e.span;
+        match &e.kind {
+            ExprKind::Number(value) => Ok(self.graph.constant(*value)),
+            ExprKind::Text(_) => self.shape(e).map(|_shape| 0),
+            ExprKind::Name(name) => self.named(name, e.span, picks),
+            ExprKind::List(items) => {
+                let Picks::Each(each) = picks else {
+                    return Err(Fault::new(e.span, "A list has no element that varies"));
+                };
+                match each.split_first() {
+                    Some((Pick::At(at), rest)) => {
+                        self.number(&items[*at], &Picks::Each(rest.to_vec()))
+                    }
+                    Some((Pick::Code(_), _)) => Err(Fault::new(
+                        e.span,
+                        "A list cannot be indexed by a column; make it a column of the data",
+                    )),
+                    None => Err(self.no_number(e)),
+                }
+            }
+            ExprKind::Index(base, items) => self.indexed(base, items, picks),
+            ExprKind::Negate(inner) => {
+                let inner = self.number(inner, picks)?;
+                Ok(self.graph.negate(inner))
+            }
+            ExprKind::Not(inner) => {
+                let inner = self.number(inner, picks)?;
+                Ok(self.graph.not(inner))
+            }
+            ExprKind::Binary(Binary::Equal, a, b) => match (&a.kind, &b.kind) {
+                (_, ExprKind::Text(text)) => self.level_is(a, text, b.span),
+                (ExprKind::Text(text), _) => self.level_is(b, text, a.span),
+                _ => self.both(Binary::Equal, a, b, e.span, picks),
+            },
+            ExprKind::Binary(operation, a, b) => self.both(*operation, a, b, e.span, picks),
+            ExprKind::Call(name, arguments) => self.called(name, arguments, e.span, picks),
+        }
+    }
+
+    fn no_number(&self, e: &Expr) -> Fault {
+        Fault::new(
+            e.span,
+            "A vector stands where a number is needed; index it, or take its sum",
+        )
+    }
+
+    fn both(
+        &mut self,
+        operation: Binary,
+        a: &Expr,
+        b: &Expr,
+        span: Span,
+        picks: &Picks,
+    ) -> Result<Id, Fault> {
+        let (a, b) = (self.part(a, picks)?, self.part(b, picks)?);
+        self.graph.place = span;
+        Ok(self.graph.binary(operation, a, b))
+    }
+
+    /// The number of a part of something computed element by element.
+    fn part(&mut self, e: &Expr, picks: &Picks) -> Result<Id, Fault> {
+        let is_number = matches!(picks, Picks::Each(each) if each.is_empty());
+        if is_number || !self.shape(e)?.is_empty() {
+            return self.number(e, picks);
+        }
+        self.number(e, &Picks::none())
+    }
+
+    fn named(&mut self, name: &str, span: Span, picks: &Picks) -> Result<Id, Fault> {
+        let entity = self.entity(name, span)?;
+        let in_rows = self.section == Section::Rows;
+        match entity {
+            Entity::Constant(value) => Ok(self.graph.constant(value)),
+            Entity::Number(column) if in_rows => Ok(self.graph.leaf(Node::Column(column))),
+            Entity::Group(_) if in_rows => Err(Fault::new(
+                span,
+                format!("`{name}` holds categories, but a number is needed here"),
+            )),
+            Entity::Number(_) | Entity::Group(_) => Err(Fault::new(
+                span,
+                format!("`{name}` is a column, which has values in the section `rows` alone"),
+            )),
+            Entity::Definition(at) => match picks {
+                Picks::Each(each) if each.is_empty() => {
+                    self.definition(at, span)?;
+                    if !self
+                        .within(at, span, |it, value| it.shape(value))?
+                        .is_empty()
+                    {
+                        let message = format!("`{name}` is a vector; index it, or take its sum");
+                        return Err(Fault::new(span, message));
+                    }
+                    self.number_of_definition(at)
+                }
+                _ => self.within(at, span, |it, value| it.part(value, picks)),
+            },
+            Entity::Parameter(at) => {
+                let parameter = &self.parameters[at];
+                let (offset, strides) = (parameter.offset, parameter.strides());
+                match picks {
+                    Picks::Element => Ok(self.graph.leaf(Node::Element { offset })),
+                    Picks::Each(each) if each.len() == strides.len() => {
+                        let (mut offset, mut codes) = (offset, Vec::new());
+                        for (pick, stride) in each.iter().zip(strides) {
+                            match pick {
+                                Pick::At(at) => offset += at * stride,
+                                Pick::Code(column) => codes.push((stride, *column)),
+                            }
+                        }
+                        Ok(self.graph.leaf(match codes.is_empty() {
+                            true => Node::Parameter(offset),
+                            false => Node::Gather {
+                                offset,
+                                picks: codes,
+                            },
+                        }))
+                    }
+                    Picks::Each(_) => {
+                        let message = format!(
+                            "`{name}` is {}; index it, or take its sum",
+                            shape_words(&self.parameters[at].sizes())
+                        );
+                        Err(Fault::new(span, message))
+                    }
+                }
+            }
+        }
+    }
+
+    fn indexed(&mut self, base: &Expr, items: &[Expr], picks: &Picks) -> Result<Id, Fault> {
+        let Picks::Each(rest) = picks else {
+            return Err(Fault::new(
+                base.span,
+                "A part of a vector has no element that varies",
+            ));
+        };
+        let sizes = self.shape(base)?;
+        let mut each = Vec::new();
+        for (item, size) in items.iter().zip(&sizes) {
+            each.push(self.pick(item, *size)?);
+        }
+        if items.len() > sizes.len() {
+            return Err(Fault::new(
+                base.span,
+                "This has fewer indices than are given",
+            ));
+        }
+        each.extend(rest);
+        self.number(base, &Picks::Each(each))
+    }
+
+    /// The position that an index says in a dimension of `size`.
+    fn pick(&mut self, item: &Expr, size: usize) -> Result<Pick, Fault> {
+        if let ExprKind::Name(name) = &item.kind
+            && let Entity::Group(column) = self.entity(name, item.span)?
+        {
+            if self.section != Section::Rows {
+                let message =
+                    format!("`{name}` is a column, which has values in the section `rows` alone");
+                return Err(Fault::new(item.span, message));
+            }
+            let levels = self.columns.groups[column].levels.len();
+            if levels != size {
+                let message = format!(
+                    "`{name}` has {levels} categories, but what it indexes has {size} elements"
+                );
+                return Err(Fault::new(item.span, message));
+            }
+            return Ok(Pick::Code(column));
+        }
+        let id = self.number(item, &Picks::none())?;
+        match self.graph.as_constant(id) {
+            Some(at) if at.fract() == 0.0 && at >= 1.0 && at <= size as f64 => {
+                Ok(Pick::At(at as usize - 1))
+            }
+            Some(at) => Err(Fault::new(
+                item.span,
+                format!("The index {at} is not one of 1 to {size}"),
+            )),
+            None => Err(Fault::new(
+                item.span,
+                "An index is a column of categories or a whole number",
+            )),
+        }
+    }
+
+    fn level_is(&mut self, column: &Expr, text: &str, span: Span) -> Result<Id, Fault> {
+        let found = match &column.kind {
+            ExprKind::Name(name) => Some(self.entity(name, column.span)?),
+            _ => None,
+        };
+        let Some(Entity::Group(at)) = found else {
+            let message = "Only a column of the data can be compared with a text";
+            return Err(Fault::new(column.span, message));
+        };
+        if self.section != Section::Rows {
+            let message = "A column has values in the section `rows` alone";
+            return Err(Fault::new(column.span, message));
+        }
+        let group = &self.columns.groups[at];
+        match group.levels.iter().position(|level| level == text) {
+            Some(code) => Ok(self.graph.leaf(Node::LevelIs {
+                column: at,
+                code: code as u32,
+            })),
+            None => {
+                let known = group.levels.iter().map(String::as_str);
+                let message = format!("`{}` is never \"{text}\"{}", group.name, hint(text, known));
+                Err(Fault::new(span, message))
+            }
+        }
+    }
+
+    /// The elements of the only argument, a vector.
+    fn vector(&mut self, e: &Expr) -> Result<Vec<Id>, Fault> {
+        let sizes = self.shape(e)?;
+        if sizes.is_empty() {
+            return Err(Fault::new(e.span, "A vector is needed here"));
+        }
+        self.elements(e, &sizes)
+    }
+
+    fn arity(
+        &self,
+        name: &Name,
+        arguments: &[Expr],
+        wanted: usize,
+        span: Span,
+    ) -> Result<(), Fault> {
+        if arguments.len() == wanted {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` takes {wanted} argument{}, but {} given",
+            name.text,
+            if wanted == 1 { "" } else { "s" },
+            are(arguments.len())
+        );
+        Err(Fault::new(span, message))
+    }
+
+    fn called(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        span: Span,
+        picks: &Picks,
+    ) -> Result<Id, Fault> {
+        let arity = |it: &Self, wanted: usize| it.arity(name, arguments, wanted, span);
+        if let Some(function) = Function::find(&name.text) {
+            arity(self, 1)?;
+            let inner = self.part(&arguments[0], picks)?;
+            self.graph.place = span;
+            return Ok(self.graph.call(function, inner));
+        }
+        let is_vector = arguments.len() == 1;
+        let items = match name.text.as_str() {
+            "sum" | "mean" => {
+                arity(self, 1)?;
+                self.vector(&arguments[0])?
+            }
+            "dot" => {
+                arity(self, 2)?;
+                return self.dot(&arguments[0], &arguments[1], span);
+            }
+            "log_sum_exp" | "min" | "max" if is_vector => self.vector(&arguments[0])?,
+            "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" => {
+                let mut items = Vec::new();
+                for argument in arguments {
+                    items.push(self.part(argument, picks)?);
+                }
+                items
+            }
+            _ => return self.log_density(name, arguments, span, picks),
+        };
+        self.graph.place = span;
+        let graph = &mut self.graph;
+        Ok(match name.text.as_str() {
+            "sum" => graph.sum(&items),
+            "mean" => {
+                let (total, count) = (graph.sum(&items), graph.constant(items.len() as f64));
+                graph.binary(Binary::Div, total, count)
+            }
+            "log_mix" => {
+                self.arity(name, arguments, 3, span)?;
+                self.log_mix(items[0], items[1], items[2])
+            }
+            "where" => {
+                self.arity(name, arguments, 3, span)?;
+                self.graph.select(items[0], items[1], items[2])
+            }
+            "logit" => {
+                self.arity(name, arguments, 1, span)?;
+                let minus = self.graph.negate(items[0]);
+                let (log_p, log_q) = (
+                    self.graph.call(Function::Log, items[0]),
+                    self.graph.call(Function::Log1p, minus),
+                );
+                self.graph.binary(Binary::Sub, log_p, log_q)
+            }
+            other => {
+                let Some((first, rest)) = items.split_first() else {
+                    return Err(Fault::new(span, format!("`{other}` needs an argument")));
+                };
+                let mut result = *first;
+                for &item in rest {
+                    result = match other {
+                        "log_sum_exp" => self.log_sum_exp(result, item),
+                        _ => {
+                            let (a, b) = if other == "min" {
+                                (result, item)
+                            } else {
+                                (item, result)
+                            };
+                            let less = self.graph.binary(Binary::Less, a, b);
+                            self.graph.select(less, result, item)
+                        }
+                    };
+                }
+                result
+            }
+        })
+    }
+
+    /// ln(e^a + e^b).
+    fn log_sum_exp(&mut self, a: Id, b: Id) -> Id {
+        let difference = self.graph.binary(Binary::Sub, b, a);
+        let more = self.graph.call(Function::Softplus, difference);
+        self.graph.binary(Binary::Add, a, more)
+    }
+
+    /// ln(p e^a + (1 − p) e^b).
+    fn log_mix(&mut self, p: Id, a: Id, b: Id) -> Id {
+        let minus = self.graph.negate(p);
+        let log_p = self.graph.call(Function::Log, p);
+        let log_q = self.graph.call(Function::Log1p, minus);
+        let a = self.graph.binary(Binary::Add, log_p, a);
+        let b = self.graph.binary(Binary::Add, log_q, b);
+        self.log_sum_exp(a, b)
+    }
+
+    fn dot(&mut self, a: &Expr, b: &Expr, span: Span) -> Result<Id, Fault> {
+        let (of_a, of_b) = (self.shape(a)?, self.shape(b)?);
+        if of_a.len() != 1 || of_a != of_b {
+            let message = format!(
+                "`dot` takes two vectors of one length, but {} and {} are given",
+                shape_words(&of_a),
+                shape_words(&of_b)
+            );
+            return Err(Fault::new(span, message));
+        }
+        let (a, b) = (self.elements(a, &of_a)?, self.elements(b, &of_b)?);
+        self.graph.place = span;
+        let mut products = Vec::new();
+        for (a, b) in a.into_iter().zip(b) {
+            products.push(self.graph.binary(Binary::Mul, a, b));
+        }
+        Ok(self.graph.sum(&products))
+    }
+
+    /// `normal_lpdf(y, mu, sigma)`: a log density as a number.
+    fn log_density(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        span: Span,
+        picks: &Picks,
+    ) -> Result<Id, Fault> {
+        let ending = ["_lpdf", "_lpmf"];
+        let stem = ending.iter().find_map(|end| name.text.strip_suffix(end));
+        let Some(stem) = stem else {
+            let functions = FUNCTIONS.iter().map(|(known, _)| *known);
+            let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).collect();
+            let densities = match distributions::find(&name.text) {
+                Some(_) => format!("; the log density is `{}_lpdf`", name.text),
+                None => hint(&name.text, known),
+            };
+            let message = format!("There is no function `{}`{densities}", name.text);
+            return Err(Fault::new(name.span, message));
+        };
+        let law = Law {
+            name: Name {
+                text: stem.to_owned(),
+                span: name.span,
+            },
+            arguments: arguments.iter().skip(1).cloned().collect(),
+            span,
+        };
+        let distribution = self.check_law(&law)?;
+        if distribution.tree().is_none() {
+            let message = format!("`{stem}` is of vectors; write `p ~ {stem}(…)`");
+            return Err(Fault::new(name.span, message));
+        }
+        let mut numbers = Vec::new();
+        for argument in arguments {
+            numbers.push(self.part(argument, picks)?);
+        }
+        self.graph.place = span;
+        self.density(distribution, numbers[0], &numbers[1..], span)
+    }
+}
+
+/// "1 is", "3 are".
+fn are(count: usize) -> String {
+    match count {
+        1 => "1 is".to_owned(),
+        _ => format!("{count} are"),
+    }
+}
+
+/// A shape in words.
+fn shape_words(sizes: &[usize]) -> String {
+    match sizes {
+        [] => "a number".to_owned(),
+        [length] => format!("a vector of {length}"),
+        [rows, columns] => format!("a {rows} × {columns} matrix"),
+        _ => "a table of more than two dimensions".to_owned(),
+    }
+}
+
+/// The position of element `at`, in rows.
+fn position(mut at: usize, sizes: &[usize]) -> Picks {
+    let mut each = vec![Pick::At(0); sizes.len()];
+    for (pick, size) in each.iter_mut().zip(sizes).rev() {
+        *pick = Pick::At(at % size);
+        at /= size;
+    }
+    Picks::Each(each)
+}

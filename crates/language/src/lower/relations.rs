@@ -1,0 +1,284 @@
+//! What is known of numbers: priors, outcomes and other summands of the log density.
+
+use super::{ElementSum, Lowering, Pick, Picks, Section, position, shape_words};
+use crate::columns::CONSTANTS;
+use crate::distributions::{Distribution, Support};
+use crate::functions::Function;
+use crate::graph::Id;
+use crate::place::{Fault, Span};
+use crate::syntax::{Binary, Declaration, Expr, ExprKind, Law, Statement};
+
+/// Vectors of at most this many elements are written out element by element, longer ones are summed over in blocks.
+const MOST_WRITTEN_OUT: usize = 16;
+
+impl Lowering<'_> {
+    /// The prior of parameter `at`.
+    pub(super) fn prior(
+        &mut self,
+        at: usize,
+        declaration: &Declaration,
+        terms: &mut Vec<Id>,
+        sums: &mut Vec<ElementSum>,
+    ) -> Result<(), Fault> {
+        let Some(law) = &declaration.law else {
+            return Ok(());
+        };
+        let (sizes, count) = (self.parameters[at].sizes(), self.parameters[at].len());
+        let name = Expr {
+            kind: ExprKind::Name(declaration.name.text.clone()),
+            span: declaration.name.span,
+        };
+        let distribution = self.check_law(law)?;
+        if count > MOST_WRITTEN_OUT && distribution.tree().is_some() {
+            self.check_shapes(law, &sizes)?;
+            if let Ok(term) = self.element(&name, law, distribution) {
+                sums.push(ElementSum { count, term });
+                return Ok(());
+            }
+        }
+        self.relation(&name, law, terms)
+    }
+
+    /// The term of the element whose turn it is.
+    fn element(
+        &mut self,
+        outcome: &Expr,
+        law: &Law,
+        distribution: &Distribution,
+    ) -> Result<Id, Fault> {
+        let y = self.number(outcome, &Picks::Element)?;
+        let mut numbers = Vec::new();
+        for argument in &law.arguments {
+            numbers.push(self.part(argument, &Picks::Element)?);
+        }
+        self.density(distribution, y, &numbers, law.span)
+    }
+
+    /// A line of `rows` or `target`.
+    pub(super) fn statement(&mut self, line: &Statement, terms: &mut Vec<Id>) -> Result<(), Fault> {
+        match line {
+            Statement::Definition(_) => Ok(()),
+            Statement::Relation(outcome, law) => self.relation(outcome, law, terms),
+            Statement::Term(term) => {
+                let sizes = self.shape(term)?;
+                if !sizes.is_empty() {
+                    let message = format!(
+                        "The log density is a number, but this is {}; take its sum",
+                        shape_words(&sizes)
+                    );
+                    return Err(Fault::new(term.span, message));
+                }
+                terms.push(self.number(term, &Picks::none())?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Parameters of a distribution are numbers, or have the shape of what it is of.
+    fn check_shapes(&mut self, law: &Law, sizes: &[usize]) -> Result<(), Fault> {
+        for argument in &law.arguments {
+            let own = self.shape(argument)?;
+            if !own.is_empty() && own != sizes {
+                let message = format!(
+                    "This is {}, but what has the distribution is {}",
+                    shape_words(&own),
+                    shape_words(sizes)
+                );
+                return Err(Fault::new(argument.span, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// `outcome ~ law`, element by element.
+    fn relation(&mut self, outcome: &Expr, law: &Law, terms: &mut Vec<Id>) -> Result<(), Fault> {
+        let distribution = self.check_law(law)?;
+        let sizes = self.shape(outcome)?;
+        if distribution.tree().is_none() {
+            return self.dirichlet(outcome, &sizes, law, terms);
+        }
+        self.check_shapes(law, &sizes)?;
+        let total: usize = sizes.iter().product();
+        for at in 0..total {
+            let picks = position(at, &sizes);
+            let y = self.number(outcome, &picks)?;
+            let mut numbers = Vec::new();
+            for argument in &law.arguments {
+                numbers.push(self.part(argument, &picks)?);
+            }
+            self.check_values(distribution, y, &numbers, outcome.span)?;
+            terms.push(self.density(distribution, y, &numbers, law.span)?);
+        }
+        Ok(())
+    }
+
+    /// Refuses values of columns, and constants, that the distribution never has.
+    fn check_values(
+        &mut self,
+        distribution: &Distribution,
+        y: Id,
+        numbers: &[Id],
+        span: Span,
+    ) -> Result<(), Fault> {
+        if self.section != Section::Rows && self.graph.as_constant(y).is_none() {
+            return Ok(());
+        }
+        let columns = self.columns;
+        let Some(values) = self.evaluated.of(&self.graph, columns, y) else {
+            return Ok(());
+        };
+        // A constant outside of rows is one value.
+        let one = self.graph.as_constant(y).map(|value| vec![value]);
+        let values = one.unwrap_or_else(|| values.to_vec());
+        let limits = match (distribution.support, numbers.first()) {
+            (Support::Trials, Some(trials)) => match self.graph.as_constant(*trials) {
+                Some(trials) => Some(vec![trials; values.len()]),
+                None => (self.evaluated.of(&self.graph, columns, *trials)).map(<[f64]>::to_vec),
+            },
+            _ => None,
+        };
+        for (row, &value) in values.iter().enumerate() {
+            let whole = value >= 0.0 && value.fract() == 0.0;
+            let fits = match distribution.support {
+                Support::Real | Support::Between => value.is_finite(),
+                Support::Positive => value > 0.0 && value.is_finite(),
+                Support::Unit => value > 0.0 && value < 1.0,
+                Support::Binary => value == 0.0 || value == 1.0,
+                Support::Counts => whole && value.is_finite(),
+                Support::Trials => {
+                    let most = limits.as_ref().and_then(|limits| limits.get(row));
+                    whole && most.is_none_or(|most| value <= *most)
+                }
+                Support::Simplex => true,
+            };
+            if !fits {
+                let message = format!(
+                    "`{}` is of {}, but this is {value}{}",
+                    distribution.name,
+                    distribution.support.words(),
+                    if values.len() > 1 { " in a row" } else { "" }
+                );
+                return Err(Fault::new(span, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Σ (α_k − 1) log p_k + log Γ(Σ α) − Σ log Γ(α_k), along the last dimension.
+    fn dirichlet(
+        &mut self,
+        outcome: &Expr,
+        sizes: &[usize],
+        law: &Law,
+        terms: &mut Vec<Id>,
+    ) -> Result<(), Fault> {
+        let Some((&shares, groups)) = sizes.split_last() else {
+            let message = "`dirichlet` is of a vector of shares";
+            return Err(Fault::new(outcome.span, message));
+        };
+        let alpha = &law.arguments[0];
+        let of_alpha = self.shape(alpha)?;
+        if !of_alpha.is_empty() && of_alpha != [shares] {
+            let message = format!(
+                "This is {}, but there are {} shares",
+                shape_words(&of_alpha),
+                shares
+            );
+            return Err(Fault::new(alpha.span, message));
+        }
+        let total: usize = groups.iter().product();
+        for group in 0..total {
+            let Picks::Each(before) = position(group, groups) else {
+                continue;
+            };
+            let (mut alphas, mut sum) = (Vec::new(), Vec::new());
+            for share in 0..shares {
+                let mut at = before.clone();
+                at.push(Pick::At(share));
+                let p = self.number(outcome, &Picks::Each(at))?;
+                let a = self.part(alpha, &Picks::Each(vec![Pick::At(share)]))?;
+                self.graph.place = law.span;
+                let one = self.graph.constant(1.0);
+                let power = self.graph.binary(Binary::Sub, a, one);
+                let log_p = self.graph.call(Function::Log, p);
+                sum.push(self.graph.binary(Binary::Mul, power, log_p));
+                let log_gamma = self.graph.call(Function::Lgamma, a);
+                sum.push(self.graph.negate(log_gamma));
+                alphas.push(a);
+            }
+            let all = self.graph.sum(&alphas);
+            sum.push(self.graph.call(Function::Lgamma, all));
+            terms.push(self.graph.sum(&sum));
+        }
+        Ok(())
+    }
+
+    /// log p(y) of a distribution with these parameters.
+    pub(super) fn density(
+        &mut self,
+        distribution: &Distribution,
+        y: Id,
+        numbers: &[Id],
+        span: Span,
+    ) -> Result<Id, Fault> {
+        let zero = distribution
+            .parameters
+            .iter()
+            .position(|name| *name == "zero");
+        if let Some(at) = zero
+            && self.graph.as_constant(numbers[at]) != Some(0.0)
+        {
+            let message = format!(
+                "`{}` is half of a distribution around 0; write 0 as its location",
+                distribution.name
+            );
+            return Err(Fault::new(span, message));
+        }
+        let Some(tree) = distribution.tree() else {
+            let message = format!("`{}` is of vectors", distribution.name);
+            return Err(Fault::new(span, message));
+        };
+        let mut names = vec![("y", y)];
+        names.extend(
+            distribution
+                .parameters
+                .iter()
+                .copied()
+                .zip(numbers.iter().copied()),
+        );
+        self.graph.place = span;
+        self.formula(tree, &names, span)
+    }
+
+    /// The number of a density's formula, in which `names` stand for numbers. Errors point at the use of the density.
+    fn formula(&mut self, e: &Expr, names: &[(&str, Id)], span: Span) -> Result<Id, Fault> {
+        self.count_step(span)?;
+        let wrong = || Fault::new(span, "The density of this distribution is not understood");
+        Ok(match &e.kind {
+            ExprKind::Number(value) => self.graph.constant(*value),
+            ExprKind::Name(name) => {
+                let constant = CONSTANTS.iter().find(|(known, _)| known == name);
+                match (names.iter().find(|(known, _)| known == name), constant) {
+                    (Some((_, id)), _) => *id,
+                    (None, Some((_, value))) => self.graph.constant(*value),
+                    (None, None) => return Err(wrong()),
+                }
+            }
+            ExprKind::Negate(inner) => {
+                let inner = self.formula(inner, names, span)?;
+                self.graph.negate(inner)
+            }
+            ExprKind::Binary(operation, a, b) => {
+                let a = self.formula(a, names, span)?;
+                let b = self.formula(b, names, span)?;
+                self.graph.binary(*operation, a, b)
+            }
+            ExprKind::Call(name, arguments) => {
+                let function = Function::find(&name.text).ok_or_else(wrong)?;
+                let inner = self.formula(arguments.first().ok_or_else(wrong)?, names, span)?;
+                self.graph.call(function, inner)
+            }
+            _ => return Err(wrong()),
+        })
+    }
+}

@@ -1,0 +1,603 @@
+//! The posterior of a program.
+
+use ergodic_base::param::ParamId;
+use ergodic_core::arithmetic::{SimdLevel, run_loop};
+use ergodic_core::models::{
+    Block, CentreRows, LinearRows, LogDensity, Model, ParamInfo, Posterior, PriorRows,
+    RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
+};
+
+use crate::code::{Code, Input, Plate, once, plate};
+use crate::columns::Columns;
+use crate::linear::{Linear, linear_rows, prior_rows};
+use crate::lower::{Lowered, Parameter, Reported};
+use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
+use crate::place::Fault;
+use crate::transform::Transform;
+use crate::workspace::Pool;
+
+/// A program with its data, as a model.
+pub(crate) struct ProgramModel {
+    params: Vec<ParamInfo>,
+    blocks: Vec<Block>,
+    transform: Transform,
+    /// Summands that are the same for all rows, as one sum; none if there is none.
+    terms: Option<Code>,
+    sums: Vec<Plate>,
+    rows: Option<Plate>,
+    /// What is reported besides parameters.
+    reported: Option<Code>,
+    linear: Option<Linear>,
+    prior_rows: Option<PriorRows>,
+    level: SimdLevel,
+    pool: Pool<Workspace>,
+}
+
+/// Memory of a sum over rows or elements.
+struct PlateMemory {
+    head: Registers<ONE>,
+    /// Values of the head's outputs, and derivatives by them.
+    outputs: Vec<f64>,
+    seeds: Vec<f64>,
+    body: Registers<BLOCK>,
+}
+
+impl PlateMemory {
+    fn of(plate: &Plate) -> Self {
+        let outputs = plate.head.as_ref().map_or(0, |head| head.outputs.len());
+        Self {
+            head: (plate.head.as_ref()).map_or_else(Registers::default, |it| Registers::of(it, 0)),
+            outputs: vec![0.0; outputs],
+            seeds: vec![0.0; outputs],
+            body: Registers::of(&plate.body, plate.store.numbers.len()),
+        }
+    }
+}
+
+/// Memory of one pass.
+struct Workspace {
+    theta: Vec<f64>,
+    by_theta: Vec<f64>,
+    /// Derivatives of the outputs of the rows' head by the elements, one row per output.
+    jacobian: Vec<f64>,
+    terms: Registers<ONE>,
+    /// Derivatives of the sum by its summands.
+    ones: Vec<f64>,
+    reported: Registers<ONE>,
+    sums: Vec<PlateMemory>,
+    rows: Option<PlateMemory>,
+    /// A position and two gradients.
+    numbers: Vec<f64>,
+}
+
+/// What a parameter or a report is called, and its elements.
+fn names(name: &str, labels: &[Vec<String>]) -> Vec<ParamId> {
+    if labels.is_empty() {
+        return vec![ParamId::named(name)];
+    }
+    let mut keys: Vec<Vec<&str>> = vec![Vec::new()];
+    for dimension in labels {
+        let longer = keys.iter().flat_map(|before| {
+            dimension
+                .iter()
+                .map(move |label| [before.as_slice(), &[label.as_str()]].concat())
+        });
+        keys = longer.collect();
+    }
+    let ids = keys.into_iter().map(|keys| ParamId::keyed(name, keys));
+    ids.collect()
+}
+
+fn params(lowered: &Lowered, priors: &[String]) -> Vec<ParamInfo> {
+    let mut params = Vec::new();
+    for (parameter, prior) in lowered.parameters.iter().zip(priors) {
+        let labels: Vec<_> = parameter
+            .dimensions
+            .iter()
+            .map(|it| it.labels.clone())
+            .collect();
+        for name in names(&parameter.name, &labels) {
+            params.push(ParamInfo {
+                name,
+                meaning: meaning(parameter),
+                prior: prior.clone(),
+                prior_source: "the model".to_owned(),
+            });
+        }
+    }
+    for Reported { name, sizes, .. } in &lowered.reported {
+        let labels: Vec<Vec<String>> = (sizes.iter())
+            .map(|&size| (1..=size).map(|at| at.to_string()).collect())
+            .collect();
+        for name in names(name, &labels) {
+            params.push(ParamInfo {
+                name,
+                meaning: "function of the parameters".to_owned(),
+                prior: "that of the parameters".to_owned(),
+                prior_source: "the model".to_owned(),
+            });
+        }
+    }
+    params
+}
+
+fn meaning(parameter: &Parameter) -> String {
+    let columns: Vec<&str> = (parameter.dimensions.iter())
+        .filter_map(|it| it.column.as_deref())
+        .collect();
+    match columns.as_slice() {
+        [] => "parameter of the model".to_owned(),
+        columns => format!("parameter of the model, one per {}", columns.join(" and ")),
+    }
+}
+
+impl ProgramModel {
+    /// The model of a program; `priors` are the texts of the priors of its parameters.
+    pub fn new(lowered: &Lowered, columns: &Columns, priors: &[String]) -> Result<Self, Fault> {
+        let graph = &lowered.graph;
+        let transform = Transform::of(&lowered.parameters);
+        let mut sums = Vec::new();
+        let none = Columns::default();
+        for sum in &lowered.sums {
+            sums.push(plate(graph, &none, sum.term, sum.count)?);
+        }
+        let rows = match lowered.row {
+            Some(term) => Some(plate(graph, columns, term, columns.num_rows)?),
+            None => None,
+        };
+        // Each summand is an output of its own: a sum of many would be a chain.
+        let terms = (!lowered.terms.is_empty()).then(|| once(graph, &lowered.terms));
+        let outputs: Vec<u32> = (lowered.reported.iter())
+            .flat_map(|it| it.elements.iter().copied())
+            .collect();
+        let blocks = (lowered.parameters.iter()).zip(transform.coordinates());
+        let blocks = blocks.map(|(parameter, coordinates)| Block {
+            name: ParamId::named(&parameter.name),
+            coordinates,
+        });
+        let blocks = blocks.filter(|block| !block.coordinates.is_empty());
+        let linear = lowered
+            .row
+            .and_then(|term| linear_rows(graph, columns, &transform, term));
+        let prior_rows = linear
+            .as_ref()
+            .and_then(|_rows| prior_rows(lowered, &transform, priors));
+        Ok(Self {
+            params: params(lowered, priors),
+            blocks: blocks.collect(),
+            terms,
+            sums,
+            rows: rows.map(padded),
+            reported: (!outputs.is_empty()).then(|| once(graph, &outputs)),
+            linear,
+            prior_rows,
+            transform,
+            level: SimdLevel::detect(),
+            pool: Pool::default(),
+        })
+    }
+
+    /// Lends memory that no other pass uses now.
+    fn lend<R>(&self, with: impl FnOnce(&mut Workspace) -> R) -> R {
+        self.pool.lend(|| self.workspace(), with)
+    }
+
+    fn workspace(&self) -> Workspace {
+        let elements = self.transform.num_elements();
+        let registers = |code: &Option<Code>| {
+            code.as_ref()
+                .map_or_else(Registers::default, |it| Registers::of(it, 0))
+        };
+        let rows = self.rows.as_ref().map(PlateMemory::of);
+        Workspace {
+            theta: vec![0.0; elements],
+            by_theta: vec![0.0; elements],
+            jacobian: vec![
+                0.0;
+                rows.as_ref()
+                    .map_or(0, |rows| rows.outputs.len() * elements)
+            ],
+            terms: registers(&self.terms),
+            ones: vec![1.0; self.terms.as_ref().map_or(0, |code| code.outputs.len())],
+            reported: registers(&self.reported),
+            sums: self.sums.iter().map(PlateMemory::of).collect(),
+            rows,
+            numbers: vec![0.0; 3 * self.transform.dim()],
+        }
+    }
+
+    /// Runs the head of a sum.
+    fn run_head(&self, plate: &Plate, theta: &[f64], memory: &mut PlateMemory) {
+        let Some(head) = &plate.head else {
+            return;
+        };
+        run_loop(
+            self.level,
+            Once {
+                code: head,
+                theta,
+                registers: &mut memory.head,
+                back: None,
+            },
+        );
+        for (value, output) in memory.outputs.iter_mut().zip(&head.outputs) {
+            *value = memory.head.output(*output);
+        }
+    }
+
+    /// The sum over `rows`; ADDS its derivatives to `by_theta`.
+    fn sum(
+        &self,
+        plate: &Plate,
+        rows: Rows<'_>,
+        theta: &[f64],
+        memory: &mut PlateMemory,
+        by_theta: &mut [f64],
+    ) -> f64 {
+        self.run_head(plate, theta, memory);
+        let value = run_loop(
+            self.level,
+            Pass {
+                code: &plate.body,
+                store: &plate.store,
+                num_rows: plate.count,
+                rows,
+                theta,
+                head: &memory.outputs,
+                registers: &mut memory.body,
+                want: Want::Gradient(by_theta),
+            },
+        );
+        memory.seeds.fill(0.0);
+        for (at, input) in plate.body.inputs.iter().enumerate() {
+            match input {
+                Input::Parameter(element) => by_theta[*element] += memory.body.sum(at),
+                Input::Head(output) => memory.seeds[*output] += memory.body.sum(at),
+                _ => {}
+            }
+        }
+        if let Some(head) = &plate.head {
+            let back = Some((memory.seeds.as_slice(), by_theta));
+            run_loop(
+                self.level,
+                Once {
+                    code: head,
+                    theta,
+                    registers: &mut memory.head,
+                    back,
+                },
+            );
+        }
+        value
+    }
+
+    /// ADDS `sign` times the scores of `rows` to `out` (B×D).
+    fn add_scores(&self, u: &[f64], rows: Rows<'_>, sign: f64, out: &mut [f64]) {
+        let Some(plate) = &self.rows else {
+            return;
+        };
+        let (dim, elements) = (self.transform.dim(), self.transform.num_elements());
+        self.lend(|memory| {
+            let Workspace {
+                theta,
+                by_theta,
+                jacobian,
+                rows: Some(of_rows),
+                ..
+            } = memory
+            else {
+                return;
+            };
+            self.transform.constrain(u, theta);
+            self.run_head(plate, theta, of_rows);
+            if let Some(head) = &plate.head {
+                for (at, by_theta) in jacobian.chunks_exact_mut(elements).enumerate() {
+                    by_theta.fill(0.0);
+                    of_rows.seeds.fill(0.0);
+                    of_rows.seeds[at] = 1.0;
+                    let back = Some((of_rows.seeds.as_slice(), by_theta));
+                    run_loop(
+                        self.level,
+                        Once {
+                            code: head,
+                            theta,
+                            registers: &mut of_rows.head,
+                            back,
+                        },
+                    );
+                }
+            }
+            let (theta, jacobian) = (&*theta, &*jacobian);
+            let mut each = |first: usize, live: usize, registers: &Registers<BLOCK>| {
+                for lane in 0..live {
+                    by_theta.fill(0.0);
+                    for (at, input) in plate.body.inputs.iter().enumerate() {
+                        let adjoint = sign * registers.adjoint(at, lane);
+                        match input {
+                            Input::Parameter(element) => by_theta[*element] += adjoint,
+                            Input::Head(output) => {
+                                let line = &jacobian[output * elements..][..elements];
+                                ergodic_base::linalg::axpy(adjoint, line, by_theta);
+                            }
+                            Input::Gather { offset, picks } => {
+                                let row = rows.get(first + lane);
+                                by_theta[gathered(&plate.store, *offset, picks, row)] += adjoint;
+                            }
+                            Input::Constant(_) | Input::Element(_) => {}
+                        }
+                    }
+                    let score = &mut out[(first + lane) * dim..][..dim];
+                    self.transform.pull_back(u, theta, by_theta, false, score);
+                }
+            };
+            run_loop(
+                self.level,
+                Pass {
+                    code: &plate.body,
+                    store: &plate.store,
+                    num_rows: plate.count,
+                    rows,
+                    theta,
+                    head: &of_rows.outputs,
+                    registers: &mut of_rows.body,
+                    want: Want::Scores(&mut each),
+                },
+            );
+        });
+    }
+
+    /// [`add_differences`] at u.
+    fn add_curvature(
+        &self,
+        u: &[f64],
+        hessian: &mut [f64],
+        gradient: impl FnMut(&[f64], &mut [f64]),
+    ) {
+        self.lend(|memory| {
+            let (at, numbers) = memory.numbers.split_at_mut(u.len());
+            at.copy_from_slice(u);
+            add_differences(at, numbers, hessian, gradient);
+        });
+    }
+}
+
+/// Columns longer by a block: the last block of rows is read whole.
+fn padded(mut plate: Plate) -> Plate {
+    for column in &mut plate.store.numbers {
+        let repeated = column.first().copied().unwrap_or_default();
+        column.extend([repeated; BLOCK]);
+    }
+    plate
+}
+
+impl Model for ProgramModel {
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        let (elements, rest) = theta.split_at_mut(self.transform.num_elements());
+        self.transform.constrain(u, elements);
+        if let Some(reported) = &self.reported {
+            self.lend(|memory| {
+                let registers = &mut memory.reported;
+                run_loop(
+                    self.level,
+                    Once {
+                        code: reported,
+                        theta: elements,
+                        registers,
+                        back: None,
+                    },
+                );
+                for (value, output) in rest.iter_mut().zip(&reported.outputs) {
+                    *value = memory.reported.output(*output);
+                }
+            });
+        }
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        self.transform.unconstrain(theta, u);
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        self.blocks.clone()
+    }
+}
+
+impl LogDensity for ProgramModel {
+    fn dim(&self) -> usize {
+        self.transform.dim()
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        match self.rows {
+            Some(_) => sum_of_rows(self, u, grad),
+            None => self.log_prior(u, grad),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        (1..=self.dim()).map(|j| format!("u[{j}]")).collect()
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        self.rows.as_ref().map(|_plate| self as &dyn RowLikelihood)
+    }
+}
+
+impl RowLikelihood for ProgramModel {
+    fn num_obs(&self) -> usize {
+        self.rows.as_ref().map_or(1, |plate| plate.count)
+    }
+
+    fn scratch(&self) -> Scratch {
+        // Passes that are given no memory need some too, so all have theirs from the pool.
+        Scratch::default()
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.lend(|memory| {
+            let Workspace {
+                theta,
+                by_theta,
+                terms,
+                ones,
+                sums,
+                ..
+            } = memory;
+            self.transform.constrain(u, theta);
+            by_theta.fill(0.0);
+            let mut value = 0.0;
+            if let Some(code) = &self.terms {
+                let registers = &mut *terms;
+                run_loop(
+                    self.level,
+                    Once {
+                        code,
+                        theta,
+                        registers,
+                        back: None,
+                    },
+                );
+                for output in &code.outputs {
+                    value += terms.output(*output);
+                }
+                run_loop(
+                    self.level,
+                    Once {
+                        code,
+                        theta,
+                        registers: terms,
+                        back: Some((ones, by_theta)),
+                    },
+                );
+            }
+            for (plate, memory) in self.sums.iter().zip(sums) {
+                value += self.sum(plate, Rows::All, theta, memory, by_theta);
+            }
+            grad.fill(0.0);
+            value + self.transform.pull_back(u, theta, by_theta, true, grad)
+        })
+    }
+
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        let Some(plate) = &self.rows else {
+            return 0.0;
+        };
+        self.lend(|memory| {
+            let Workspace {
+                theta,
+                by_theta,
+                rows: Some(of_rows),
+                ..
+            } = memory
+            else {
+                return 0.0;
+            };
+            self.transform.constrain(u, theta);
+            by_theta.fill(0.0);
+            let value = self.sum(plate, rows, theta, of_rows, by_theta);
+            self.transform.pull_back(u, theta, by_theta, false, grad);
+            value
+        })
+    }
+
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
+        let Some(plate) = &self.rows else {
+            return;
+        };
+        self.lend(|memory| {
+            let Workspace {
+                theta,
+                rows: Some(of_rows),
+                ..
+            } = memory
+            else {
+                return;
+            };
+            self.transform.constrain(u, theta);
+            self.run_head(plate, theta, of_rows);
+            run_loop(
+                self.level,
+                Pass {
+                    code: &plate.body,
+                    store: &plate.store,
+                    num_rows: plate.count,
+                    rows,
+                    theta,
+                    head: &of_rows.outputs,
+                    registers: &mut of_rows.body,
+                    want: Want::Values(out),
+                },
+            );
+        });
+    }
+
+    fn scores(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
+        out.fill(0.0);
+        self.add_scores(u, rows, 1.0, out);
+    }
+
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        centre: &CentreRows,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.grad_log_lik(u, rows, scratch, grad);
+        self.lend(|memory| {
+            // Nothing else needs this memory while the pass at the centre runs with its own.
+            let there = &mut memory.numbers[..grad.len()];
+            there.fill(0.0);
+            self.grad_log_lik(&centre.u, rows, scratch, there);
+            ergodic_base::linalg::axpy(-1.0, there, grad);
+        });
+    }
+
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        centre: &CentreRows,
+        _scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+        self.add_scores(u, rows, 1.0, out);
+        self.add_scores(&centre.u, rows, -1.0, out);
+    }
+
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        self.add_curvature(u, hessian, |at, grad| {
+            self.grad_log_lik(at, rows, scratch, grad);
+        });
+    }
+
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        self.add_curvature(u, hessian, |at, grad| {
+            self.log_prior(at, grad);
+        });
+    }
+
+    fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        self.linear.as_ref().map(|linear| linear as &dyn LinearRows)
+    }
+
+    fn prior_rows(&self) -> Option<&PriorRows> {
+        self.prior_rows.as_ref()
+    }
+}

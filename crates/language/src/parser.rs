@@ -1,0 +1,512 @@
+//! From tokens to a tree, by recursive descent.
+//!
+//! A section begins with its name on a line of its own. Operators bind as usual: `^` (from the right), then a sign, `*` and
+//! `/`, `+` and `-`, and comparisons, which give 1 or 0.
+
+use crate::place::{Fault, Span, hint};
+use crate::syntax::{
+    Binary, Declaration, Definition, Expr, ExprKind, Kind, Law, Name, Statement, Tree,
+};
+use crate::tokens::{Token, tokens};
+
+/// Expressions may stand this deep in each other: what reads them is recursive.
+const MAX_DEPTH: usize = 200;
+
+/// Names of sections.
+pub(crate) const SECTIONS: [&str; 4] = ["parameters", "rows", "target", "report"];
+
+/// Reads a program.
+pub(crate) fn parse(text: &str) -> Result<Tree, Fault> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+    };
+    parser.program()
+}
+
+/// Reads one expression, for densities that are written in the language.
+pub(crate) fn parse_expression(text: &str) -> Result<Expr, Fault> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+    };
+    let value = parser.expression()?;
+    parser.end_of_line()?;
+    Ok(value)
+}
+
+struct Parser {
+    tokens: Vec<(Token, Span)>,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn peek_second(&self) -> &Token {
+        &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].0
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    /// The place of the token before.
+    fn before(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].1
+    }
+
+    fn step(&mut self) {
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+    }
+
+    fn takes(&mut self, symbol: &str) -> bool {
+        let found = matches!(self.peek(), Token::Symbol(it) if *it == symbol);
+        if found {
+            self.step();
+        }
+        found
+    }
+
+    fn takes_name(&mut self, name: &str) -> bool {
+        let found = matches!(self.peek(), Token::Name(it) if it == name);
+        if found {
+            self.step();
+        }
+        found
+    }
+
+    fn expect(&mut self, symbol: &str, place: &str) -> Result<Span, Fault> {
+        if self.takes(symbol) {
+            return Ok(self.before());
+        }
+        self.fault(&format!("`{symbol}` {place}"))
+    }
+
+    fn fault<T>(&self, expected: &str) -> Result<T, Fault> {
+        let message = format!("Expected {expected}, found {}", self.peek().words());
+        Err(Fault::new(self.span(), message))
+    }
+
+    fn name(&mut self, what: &str) -> Result<Name, Fault> {
+        let Token::Name(text) = self.peek().clone() else {
+            return self.fault(what);
+        };
+        let span = self.span();
+        self.step();
+        Ok(Name { text, span })
+    }
+
+    fn end_of_line(&mut self) -> Result<(), Fault> {
+        match self.peek() {
+            Token::Newline => {
+                self.step();
+                Ok(())
+            }
+            Token::End => Ok(()),
+            Token::Symbol(")" | "]") => self.fault("the end of the line, for no bracket is open"),
+            _ => self.fault("an operator or the end of the line"),
+        }
+    }
+
+    fn program(&mut self) -> Result<Tree, Fault> {
+        let mut tree = Tree::default();
+        let mut seen: Vec<&str> = Vec::new();
+        loop {
+            while *self.peek() == Token::Newline {
+                self.step();
+            }
+            if *self.peek() == Token::End {
+                return Ok(tree);
+            }
+            let section = self.section()?;
+            if seen.contains(&section) {
+                let message = format!("There is a section `{section}` already; join the two");
+                return Err(Fault::new(self.before(), message));
+            }
+            seen.push(section);
+            self.end_of_line()?;
+            loop {
+                while *self.peek() == Token::Newline {
+                    self.step();
+                }
+                if *self.peek() == Token::End || self.is_section() {
+                    break;
+                }
+                self.line(section, &mut tree)?;
+                self.end_of_line()?;
+            }
+        }
+    }
+
+    /// Whether a line begins here that names a section.
+    fn is_section(&self) -> bool {
+        matches!(self.peek(), Token::Name(name) if SECTIONS.contains(&name.as_str()))
+            && *self.peek_second() == Token::Newline
+    }
+
+    fn section(&mut self) -> Result<&'static str, Fault> {
+        let span = self.span();
+        if let Token::Name(name) = self.peek() {
+            if let Some(section) = SECTIONS.iter().find(|section| *section == name) {
+                self.step();
+                return Ok(section);
+            }
+            let message = format!(
+                "Expected a section ({}), found `{name}`{}",
+                SECTIONS.join(", "),
+                hint(name, SECTIONS)
+            );
+            return Err(Fault::new(span, message));
+        }
+        self.fault(&format!("a section ({})", SECTIONS.join(", ")))
+    }
+
+    fn line(&mut self, section: &str, tree: &mut Tree) -> Result<(), Fault> {
+        let defines =
+            matches!(self.peek(), Token::Name(_)) && *self.peek_second() == Token::Symbol("=");
+        if defines {
+            let definition = self.definition()?;
+            match section {
+                "parameters" => tree.definitions.push(definition),
+                "rows" => tree.rows.push(Statement::Definition(definition)),
+                "target" => tree.target.push(Statement::Definition(definition)),
+                _ => tree.report.push(definition),
+            }
+            return Ok(());
+        }
+        match section {
+            "parameters" => {
+                let declaration = self.declaration()?;
+                tree.declarations.push(declaration);
+            }
+            "rows" => {
+                let statement = self.statement()?;
+                tree.rows.push(statement);
+            }
+            "target" => {
+                let statement = self.statement()?;
+                tree.target.push(statement);
+            }
+            _ => return self.fault("a line `name = expression`"),
+        }
+        Ok(())
+    }
+
+    fn definition(&mut self) -> Result<Definition, Fault> {
+        let name = self.name("a name")?;
+        self.expect("=", "after the name")?;
+        let value = self.expression()?;
+        Ok(Definition { name, value })
+    }
+
+    fn statement(&mut self) -> Result<Statement, Fault> {
+        let left = self.expression()?;
+        if self.takes("~") {
+            return Ok(Statement::Relation(left, self.law()?));
+        }
+        Ok(Statement::Term(left))
+    }
+
+    fn declaration(&mut self) -> Result<Declaration, Fault> {
+        let name = self.name("the name of a parameter")?;
+        let mut index = Vec::new();
+        if self.takes("[") {
+            loop {
+                index.push(self.name("a column that says which one a row has")?);
+                if !self.takes(",") {
+                    break;
+                }
+            }
+            self.expect("]", "after the columns")?;
+        }
+        let kind = if self.takes(":") {
+            Some(self.kind()?)
+        } else {
+            None
+        };
+        let bounds = if self.takes_name("in") {
+            Some(self.bounds()?)
+        } else {
+            None
+        };
+        let law = if self.takes("~") {
+            Some(self.law()?)
+        } else {
+            None
+        };
+        if kind.is_none() && bounds.is_none() && law.is_none() {
+            let what = "`~` and a prior, `:` and a type, or `in` and bounds";
+            return self.fault(&format!("{what} for the parameter `{}`", name.text));
+        }
+        Ok(Declaration {
+            name,
+            index,
+            kind,
+            bounds,
+            law,
+        })
+    }
+
+    fn kind(&mut self) -> Result<Kind, Fault> {
+        let name = self.name("a type: real, positive, vector(n), matrix(n, m) or simplex(n)")?;
+        let mut sizes = Vec::new();
+        if self.takes("(") {
+            loop {
+                let span = self.span();
+                match *self.peek() {
+                    Token::Number(size) if size >= 1.0 && size.fract() == 0.0 && size < 1e9 => {
+                        sizes.push((size as usize, span));
+                        self.step();
+                    }
+                    _ => return self.fault("a size, a whole number from 1"),
+                }
+                if !self.takes(",") {
+                    break;
+                }
+            }
+            self.expect(")", "after the sizes")?;
+        }
+        Ok(Kind { name, sizes })
+    }
+
+    fn bounds(&mut self) -> Result<(Expr, Expr), Fault> {
+        self.expect("(", "before the bounds, as in (0, 1) or (0, inf)")?;
+        let lower = self.expression()?;
+        self.expect(",", "between the bounds")?;
+        let upper = self.expression()?;
+        self.expect(")", "after the bounds")?;
+        Ok((lower, upper))
+    }
+
+    fn law(&mut self) -> Result<Law, Fault> {
+        let name = self.name("a distribution such as normal(0, 1)")?;
+        self.expect("(", "after the name of the distribution")?;
+        let arguments = self.list(")")?;
+        let span = name.span.to(self.before());
+        Ok(Law {
+            name,
+            arguments,
+            span,
+        })
+    }
+
+    /// Expressions with commas up to the bracket `close`, which is taken.
+    fn list(&mut self, close: &str) -> Result<Vec<Expr>, Fault> {
+        let mut items = Vec::new();
+        if self.takes(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(self.expression()?);
+            // As in Stan, what a density is of may be parted from its parameters by a bar.
+            if !self.takes(",") && !(items.len() == 1 && self.takes("|")) {
+                break;
+            }
+        }
+        self.expect(close, "or `,`")?;
+        Ok(items)
+    }
+
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn too_deep(&self) -> Fault {
+        let message = format!(
+            "There are more than {MAX_DEPTH} operations within each other; give some of them a name on a line of their own"
+        );
+        Fault::new(self.span(), message)
+    }
+
+    fn expression(&mut self) -> Result<Expr, Fault> {
+        self.deeper(|parser| {
+            let left = parser.sum()?;
+            let Token::Symbol(symbol) = *parser.peek() else {
+                return Ok(left);
+            };
+            if !["<", "<=", ">", ">=", "==", "!="].contains(&symbol) {
+                return Ok(left);
+            }
+            parser.step();
+            let right = parser.sum()?;
+            let span = left.span.to(right.span);
+            let (a, b) = match symbol {
+                ">" | ">=" => (right, left),
+                _ => (left, right),
+            };
+            let operation = match symbol {
+                "<" | ">" => Binary::Less,
+                "<=" | ">=" => Binary::LessEqual,
+                _ => Binary::Equal,
+            };
+            let compared = binary(operation, a, b, span);
+            Ok(match symbol {
+                "!=" => Expr {
+                    kind: ExprKind::Not(Box::new(compared)),
+                    span,
+                },
+                _ => compared,
+            })
+        })
+    }
+
+    /// Terms joined by operators of one strength, from the left.
+    fn joined(
+        &mut self,
+        operators: [(&str, Binary); 2],
+        part: impl Fn(&mut Self) -> Result<Expr, Fault>,
+    ) -> Result<Expr, Fault> {
+        let mut left = part(self)?;
+        let depth = self.depth;
+        loop {
+            let found = operators.iter().find(|(symbol, _)| self.takes(symbol));
+            let Some((_, operation)) = found else {
+                self.depth = depth;
+                return Ok(left);
+            };
+            // A chain of operators is a tree as deep as it is long.
+            self.depth += 1;
+            if self.depth > MAX_DEPTH {
+                return Err(self.too_deep());
+            }
+            let right = part(self)?;
+            let span = left.span.to(right.span);
+            left = binary(*operation, left, right, span);
+        }
+    }
+
+    fn sum(&mut self) -> Result<Expr, Fault> {
+        self.joined([("+", Binary::Add), ("-", Binary::Sub)], Self::product)
+    }
+
+    fn product(&mut self) -> Result<Expr, Fault> {
+        self.joined([("*", Binary::Mul), ("/", Binary::Div)], Self::signed)
+    }
+
+    fn signed(&mut self) -> Result<Expr, Fault> {
+        let span = self.span();
+        if self.takes("-") {
+            let inner = self.deeper(Self::signed)?;
+            let span = span.to(inner.span);
+            return Ok(match inner.kind {
+                ExprKind::Number(number) => Expr {
+                    kind: ExprKind::Number(-number),
+                    span,
+                },
+                _ => Expr {
+                    kind: ExprKind::Negate(Box::new(inner)),
+                    span,
+                },
+            });
+        }
+        if self.takes("+") {
+            return self.deeper(Self::signed);
+        }
+        self.power()
+    }
+
+    fn power(&mut self) -> Result<Expr, Fault> {
+        let base = self.postfix()?;
+        if !self.takes("^") {
+            return Ok(base);
+        }
+        let exponent = self.deeper(Self::signed)?;
+        let span = base.span.to(exponent.span);
+        Ok(binary(Binary::Pow, base, exponent, span))
+    }
+
+    fn postfix(&mut self) -> Result<Expr, Fault> {
+        let mut base = self.atom()?;
+        while self.takes("[") {
+            let open = self.before();
+            let items = self.list("]")?;
+            if items.is_empty() {
+                return Err(Fault::new(
+                    open.to(self.before()),
+                    "There is no index between the brackets",
+                ));
+            }
+            let span = base.span.to(self.before());
+            let kind = match base.kind {
+                ExprKind::Index(inner, mut earlier) => {
+                    earlier.extend(items);
+                    ExprKind::Index(inner, earlier)
+                }
+                kind => {
+                    let inner = Expr {
+                        kind,
+                        span: base.span,
+                    };
+                    ExprKind::Index(Box::new(inner), items)
+                }
+            };
+            base = Expr { kind, span };
+        }
+        Ok(base)
+    }
+
+    fn atom(&mut self) -> Result<Expr, Fault> {
+        let span = self.span();
+        let kind = match self.peek().clone() {
+            Token::Number(number) => ExprKind::Number(number),
+            Token::Text(text) => ExprKind::Text(text),
+            Token::Name(text) => {
+                self.step();
+                if !self.takes("(") {
+                    return Ok(Expr {
+                        kind: ExprKind::Name(text),
+                        span,
+                    });
+                }
+                let arguments = self.list(")")?;
+                return Ok(Expr {
+                    kind: ExprKind::Call(Name { text, span }, arguments),
+                    span: span.to(self.before()),
+                });
+            }
+            Token::Symbol("(") => {
+                self.step();
+                let inner = self.expression()?;
+                let end = self.expect(")", "to close the bracket")?;
+                return Ok(Expr {
+                    kind: inner.kind,
+                    span: span.to(end),
+                });
+            }
+            Token::Symbol("[") => {
+                self.step();
+                let items = self.list("]")?;
+                let span = span.to(self.before());
+                if items.is_empty() {
+                    return Err(Fault::new(span, "There is nothing between the brackets"));
+                }
+                return Ok(Expr {
+                    kind: ExprKind::List(items),
+                    span,
+                });
+            }
+            _ => return self.fault("a number, a name or a bracket"),
+        };
+        self.step();
+        Ok(Expr { kind, span })
+    }
+}
+
+fn binary(operation: Binary, a: Expr, b: Expr, span: Span) -> Expr {
+    Expr {
+        kind: ExprKind::Binary(operation, Box::new(a), Box::new(b)),
+        span,
+    }
+}

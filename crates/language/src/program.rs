@@ -1,0 +1,171 @@
+//! A program: its text, read and checked.
+
+use std::sync::Arc;
+
+use ergodic_core::design::columns::{ColumnKind, Columns as Table};
+use ergodic_core::design::matrix::{Design, Predictor};
+use ergodic_core::formula::quote_name;
+use ergodic_core::models::Model;
+
+use crate::columns::{ColumnUse, Columns, Role, no_number, unknown, uses};
+use crate::lower::lower;
+use crate::model::ProgramModel;
+use crate::parser::parse;
+use crate::place::{Fault, ProgramError};
+use crate::syntax::Tree;
+
+/// A model as text, whose grammar is right and whose columns are known by name.
+#[derive(Clone, Debug)]
+pub struct Program {
+    text: String,
+    tree: Tree,
+    uses: Vec<ColumnUse>,
+}
+
+impl Program {
+    /// Reads a program.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with its grammar, or a column that is used as a number and as categories.
+    pub fn parse(text: &str) -> Result<Self, ProgramError> {
+        let read = || {
+            let tree = parse(text)?;
+            let uses = uses(&tree)?;
+            Ok((tree, uses))
+        };
+        let (tree, uses) = read().map_err(|fault: Fault| ProgramError::of(fault, text))?;
+        Ok(Self {
+            text: text.to_owned(),
+            tree,
+            uses,
+        })
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Columns of the data that it names, in order of appearance.
+    pub fn columns(&self) -> &[ColumnUse] {
+        &self.uses
+    }
+
+    /// Whether it says nothing of rows of data and needs none.
+    pub fn needs_no_data(&self) -> bool {
+        self.tree.rows.is_empty() && self.uses.is_empty()
+    }
+
+    /// Names that it declares or defines.
+    fn declared(&self) -> Vec<&str> {
+        let declared = self
+            .tree
+            .declarations
+            .iter()
+            .map(|it| it.name.text.as_str());
+        let defined = self.tree.definitions.iter().map(|it| it.name.text.as_str());
+        declared.chain(defined).collect()
+    }
+
+    fn error(&self, fault: Fault) -> ProgramError {
+        ProgramError::of(fault, &self.text)
+    }
+
+    /// Refuses columns that `table` does not have, or has as text where numbers are needed.
+    ///
+    /// # Errors
+    /// Names the place where the column is used.
+    pub fn check_columns(&self, table: &dyn Table) -> Result<(), ProgramError> {
+        for wanted in &self.uses {
+            let fault = match (table.column(&wanted.name), wanted.role) {
+                (None, _) => unknown(wanted, table.names().chain(self.declared())),
+                (Some(column), Role::Number) if column.kind != ColumnKind::Number => {
+                    no_number(wanted)
+                }
+                _ => continue,
+            };
+            return Err(self.error(fault));
+        }
+        Ok(())
+    }
+
+    /// The formula whose design has the columns of this program, and no outcome.
+    pub fn formula(&self) -> String {
+        let names = self.uses.iter().map(|it| quote_name(&it.name));
+        let names: Vec<String> = names.collect();
+        match names.is_empty() {
+            true => "~ 1".to_owned(),
+            false => format!("~ {}", names.join(" + ")),
+        }
+    }
+
+    /// Priors of its parameters, as they are written.
+    fn priors(&self) -> Vec<String> {
+        let declarations = self.tree.declarations.iter();
+        let prior = declarations.map(|it| match &it.law {
+            Some(law) => self.text[law.span.start..law.span.end].to_owned(),
+            None => "flat".to_owned(),
+        });
+        prior.collect()
+    }
+
+    /// Lines without comments and empty lines.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let lines = self.text.lines().map(|line| {
+            // A mark within quotes begins no comment.
+            let mut quoted = None;
+            let end = line.char_indices().find(|(_, c)| match (quoted, c) {
+                (None, '#') => true,
+                (None, '"' | '`') => {
+                    quoted = Some(*c);
+                    false
+                }
+                (Some(open), c) if open == *c => {
+                    quoted = None;
+                    false
+                }
+                _ => false,
+            });
+            line[..end.map_or(line.len(), |(at, _)| at)]
+                .trim_end()
+                .to_owned()
+        });
+        lines.filter(|line| !line.is_empty()).collect()
+    }
+
+    /// Names of the parameters.
+    pub(crate) fn parameters(&self) -> Vec<&str> {
+        let declarations = self.tree.declarations.iter();
+        declarations.map(|it| it.name.text.as_str()).collect()
+    }
+
+    /// The posterior for these columns, N rows.
+    ///
+    /// # Errors
+    /// A name without meaning, shapes that do not go together, values that a distribution does not have.
+    pub fn model_of(
+        &self,
+        columns: &[(String, Predictor)],
+        num_rows: usize,
+    ) -> Result<Arc<dyn Model>, ProgramError> {
+        let make = || {
+            if self.tree.declarations.is_empty() {
+                let message = "The model has no parameters; a section `parameters` declares them";
+                return Err(Fault::new(crate::place::Span::default(), message));
+            }
+            let columns = Columns::of(&self.uses, columns, num_rows, &self.declared())?;
+            let lowered = lower(&self.tree, &columns)?;
+            ProgramModel::new(&lowered, &columns, &self.priors())
+        };
+        let model = make().map_err(|fault| self.error(fault))?;
+        Ok(Arc::new(model))
+    }
+
+    /// The posterior for the columns of a design.
+    ///
+    /// # Errors
+    /// See [`Self::model_of`].
+    pub fn model(&self, design: &Design) -> Result<Arc<dyn Model>, ProgramError> {
+        self.model_of(&design.columns, design.num_obs())
+    }
+}

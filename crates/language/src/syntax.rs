@@ -1,0 +1,120 @@
+//! The tree of a program.
+
+use crate::place::Span;
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+/// An operation on two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Less,
+    LessEqual,
+    Equal,
+}
+
+/// An expression with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ExprKind {
+    Number(f64),
+    Text(String),
+    Name(String),
+    List(Vec<Expr>),
+    Index(Box<Expr>, Vec<Expr>),
+    Call(Name, Vec<Expr>),
+    Negate(Box<Expr>),
+    Not(Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+}
+
+impl Expr {
+    /// Calls `visit` for this and everything in it.
+    pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
+        visit(self);
+        match &self.kind {
+            ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Name(_) => {}
+            ExprKind::List(items) | ExprKind::Call(_, items) => {
+                items.iter().for_each(|item| item.walk(visit));
+            }
+            ExprKind::Index(base, items) => {
+                base.walk(visit);
+                items.iter().for_each(|item| item.walk(visit));
+            }
+            ExprKind::Negate(inner) | ExprKind::Not(inner) => inner.walk(visit),
+            ExprKind::Binary(_, a, b) => {
+                a.walk(visit);
+                b.walk(visit);
+            }
+        }
+    }
+}
+
+/// A distribution with its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Law {
+    pub name: Name,
+    pub arguments: Vec<Expr>,
+    pub span: Span,
+}
+
+/// What a parameter is: `matrix(5, 2) in (0, 1)`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Kind {
+    pub name: Name,
+    /// Numbers in the brackets.
+    pub sizes: Vec<(usize, Span)>,
+}
+
+/// `name[index]: kind in (lower, upper) ~ law`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Declaration {
+    pub name: Name,
+    /// Columns that it is indexed by.
+    pub index: Vec<Name>,
+    pub kind: Option<Kind>,
+    pub bounds: Option<(Expr, Expr)>,
+    pub law: Option<Law>,
+}
+
+/// `name = value`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Definition {
+    pub name: Name,
+    pub value: Expr,
+}
+
+/// A line of `rows` or `target`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Statement {
+    Definition(Definition),
+    /// `outcome ~ law`.
+    Relation(Expr, Law),
+    /// A summand of the log density.
+    Term(Expr),
+}
+
+/// A program by its sections, lines in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tree {
+    pub declarations: Vec<Declaration>,
+    /// Definitions among the parameters.
+    pub definitions: Vec<Definition>,
+    pub rows: Vec<Statement>,
+    pub target: Vec<Statement>,
+    pub report: Vec<Definition>,
+}

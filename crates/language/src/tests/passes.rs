@@ -1,0 +1,188 @@
+//! What samplers ask of a model besides its gradient.
+
+use super::*;
+
+#[test]
+fn curvature_is_that_of_the_gradient() {
+    for (text, columns) in programs() {
+        let model = model(text, &columns);
+        let (rows, dim) = (model.rows().unwrap(), model.dim());
+        let u = position(dim, 5);
+        let mut hessian = vec![0.0; dim * dim];
+        rows.add_neg_hessian_log_lik(&u, Rows::All, &mut rows.scratch(), &mut hessian);
+        rows.add_neg_hessian_log_prior(&u, &mut hessian);
+        for i in 0..dim {
+            let line = slopes(&u, |u| density(model.as_ref(), u).1[i]);
+            let own: Vec<f64> = (0..dim).map(|j| -hessian[i * dim + j]).collect();
+            near(&own, &line, 1e-5, text);
+        }
+    }
+}
+
+#[test]
+fn differences_from_a_centre_are_differences() {
+    for (text, columns) in programs() {
+        let model = model(text, &columns);
+        let (rows, dim) = (model.rows().unwrap(), model.dim());
+        let (u, there) = (position(dim, 6), position(dim, 7));
+        let centre = rows.centre_rows(&there);
+        let picks = [7_u32, 1, 202, 7, 90, 91];
+        let pick = Rows::Pick(&picks);
+        let (mut own, mut at, mut from) = (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
+        let scratch = &mut rows.scratch();
+        rows.grad_difference(&u, pick, &centre, scratch, &mut own);
+        rows.grad_log_lik(&u, pick, scratch, &mut at);
+        rows.grad_log_lik(&there, pick, scratch, &mut from);
+        let wanted: Vec<f64> = at.iter().zip(&from).map(|(a, b)| a - b).collect();
+        near(&own, &wanted, 1e-12, text);
+        let mut scores = vec![1.0; picks.len() * dim];
+        rows.score_differences(&u, pick, &centre, scratch, &mut scores);
+        let sums: Vec<f64> = (0..dim)
+            .map(|j| scores.iter().skip(j).step_by(dim).sum())
+            .collect();
+        near(&sums, &wanted, 1e-12, text);
+    }
+}
+
+#[test]
+fn transforms_undo_each_other() {
+    for (text, columns) in programs() {
+        let model = model(text, &columns);
+        let u = position(model.dim(), 8);
+        let mut theta = vec![0.0; model.params().len()];
+        model.constrain(&u, &mut theta);
+        let mut back = vec![0.0; u.len()];
+        model.unconstrain(&theta, &mut back);
+        near(&back, &u, 1e-12, text);
+    }
+}
+
+#[test]
+fn the_jacobian_is_the_determinant_of_the_transform() {
+    // A flat prior leaves nothing but the Jacobian.
+    for (declared, dim, free) in [
+        ("a: positive", 1, 1),
+        ("a: real in (-inf, 3)", 1, 1),
+        ("a: real in (-1, 4)", 1, 1),
+        ("a: simplex(4)", 3, 3),
+    ] {
+        let model = model(&format!("parameters\n {declared}\n"), &[]);
+        assert_eq!(model.dim(), dim, "{declared}");
+        for seed in 0..4 {
+            let u = position(dim, seed);
+            let value = density(model.as_ref(), &u).0;
+            // The determinant by the first coordinates of θ.
+            let mut matrix = vec![0.0; free * free];
+            for i in 0..free {
+                let line = slopes(&u, |u| {
+                    let mut theta = vec![0.0; model.params().len()];
+                    model.constrain(u, &mut theta);
+                    theta[i]
+                });
+                matrix[i * free..(i + 1) * free].copy_from_slice(&line);
+            }
+            let determinant = determinant(&mut matrix, free);
+            near(&[value], &[determinant.abs().ln()], 1e-8, declared);
+        }
+    }
+}
+
+/// By elimination; the matrix is spoilt.
+fn determinant(matrix: &mut [f64], n: usize) -> f64 {
+    let mut product = 1.0;
+    for i in 0..n {
+        product *= matrix[i * n + i];
+        for k in i + 1..n {
+            let factor = matrix[k * n + i] / matrix[i * n + i];
+            for j in i..n {
+                matrix[k * n + j] -= factor * matrix[i * n + j];
+            }
+        }
+    }
+    product
+}
+
+#[test]
+fn linear_predictors_are_found() {
+    let columns = &programs()[0].1;
+    let linear = |row: &str| {
+        let text = format!(
+            "parameters\n a ~ normal(0, 1)\n b[region] ~ normal(0, 2)\n c ~ student_t(4, 0, 1)\n s ~ half_normal(1)\nrows\n {row}\n"
+        );
+        let model = model(&text, columns);
+        let found = model.linear_rows().is_some();
+        (model, found)
+    };
+    for row in [
+        "churned ~ bernoulli_logit(a + b[region] * age - (c + 1) * fee + age)",
+        "churned ~ binomial_logit(3, a + 2 * c)",
+        "count ~ poisson_log(c * age + log(2))",
+        "age ~ normal(a + c * fee, 2)",
+        "churned * bernoulli_logit_lpmf(churned, a + c * age)",
+    ] {
+        let (model, found) = linear(row);
+        assert!(found, "{row}");
+        let (rows, view) = (model.rows().unwrap(), model.linear_rows().unwrap());
+        let dim = model.dim();
+        for seed in 0..4 {
+            let u = position(dim, seed);
+            for i in (0..300).step_by(31) {
+                let pick = [i as u32];
+                let (mut value, mut score) = ([0.0], vec![0.0; dim]);
+                let scratch = &mut rows.scratch();
+                rows.pointwise(&u, Rows::Pick(&pick), scratch, &mut value);
+                rows.scores(&u, Rows::Pick(&pick), scratch, &mut score);
+                let z = view.predictor(i, &u);
+                let [log_p, slope, second] = view.derivatives(i, z);
+                near(&[log_p], &value, 1e-12, row);
+                let a = view.covariates(i).to_vec();
+                let expected: Vec<f64> = a.iter().map(|a| slope * a).collect();
+                near(&expected, &score, 1e-12, row);
+                let step = 1e-5;
+                let [_, above, _] = view.derivatives(i, z + step);
+                let [_, below, _] = view.derivatives(i, z - step);
+                near(&[second], &[(above - below) / (2.0 * step)], 1e-6, row);
+                let [least, most] = view.curvature_range(i);
+                assert!(least <= -second && -second <= most, "{row}");
+                assert!(slope.abs() <= view.slope_bound(i), "{row}");
+            }
+        }
+    }
+    for row in [
+        "churned ~ bernoulli_logit(a + s * age)",
+        "churned ~ bernoulli_logit(a * c)",
+        "age ~ normal(a, s)",
+        "churned ~ bernoulli_logit(a)\n count ~ poisson_log(c)",
+        "churned ~ bernoulli(logistic(a))",
+    ] {
+        assert!(!linear(row).1, "{row}");
+    }
+}
+
+#[test]
+fn independent_priors_are_rows() {
+    let columns = &programs()[0].1;
+    let of = |parameters: &str| {
+        let row = "rows\n churned ~ bernoulli_logit(a + b[region])\n";
+        model(&format!("parameters\n {parameters}\n{row}"), columns)
+    };
+    let known = of("a ~ normal(0, 2.5)\n b[region] ~ laplace(0, 1)");
+    let rows = known.prior_rows().unwrap();
+    assert_eq!(rows.count(), 5);
+    assert_eq!(rows.prior(4).to_string(), "laplace(0, 1)");
+    assert!(
+        of("a ~ normal(0, 1)\n b[region] ~ normal(a, 1)")
+            .prior_rows()
+            .is_none()
+    );
+}
+
+#[test]
+fn results_do_not_depend_on_who_asks_first() {
+    let (text, columns) = programs().swap_remove(2);
+    let (one, two) = (model(text, &columns), model(text, &columns));
+    let u = position(one.dim(), 9);
+    // Another position before leaves registers filled.
+    density(two.as_ref(), &position(one.dim(), 10));
+    assert_eq!(density(one.as_ref(), &u), density(two.as_ref(), &u));
+}

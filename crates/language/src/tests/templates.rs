@@ -1,0 +1,1 @@
+//! The templates written in the language.

@@ -58,7 +58,14 @@ pub struct Failure {
 
 impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
-        Self::request(error)
+        let detail = match &error {
+            JobError::Program(error) if !error.text.is_empty() => Some(error.excerpt()),
+            _ => None,
+        };
+        Self {
+            detail,
+            ..Self::request(error)
+        }
     }
 }
 

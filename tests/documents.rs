@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
+use ergodic_analysis::templates;
 use ergodic_base::settings::Field;
 use ergodic_core::estimators;
 use ergodic_core::estimators::mixed::fit::METHODS;
-use ergodic_core::models;
 use ergodic_core::samplers;
 use ergodic_core::samplers::Family;
 
@@ -193,11 +193,11 @@ fn templates_page() -> String {
         "A template is a kind of model. Without `--template` the outcome decides which one is used, and a sentence says why. \
          [guides/models.md](guides/models.md) explains formulas and priors, [settings.md](settings.md) the settings.",
     );
-    let mut groups: Vec<&str> = models::REGISTRY.iter().map(|entry| entry.group).collect();
+    let mut groups: Vec<&str> = templates::all().map(|entry| entry.group).collect();
     groups.dedup();
     for group in groups {
         writeln!(page, "## {group}\n").unwrap();
-        let members = || models::REGISTRY.iter().filter(|entry| entry.group == group);
+        let members = || templates::all().filter(|entry| entry.group == group);
         let rows = members().map(|entry| {
             let classes = entry.spec.priors.classes.iter();
             let classes: Vec<String> = classes
@@ -267,8 +267,7 @@ fn settings_page() -> String {
     );
 
     page.push_str("## Templates\n\n");
-    let owners: Vec<_> = models::REGISTRY
-        .iter()
+    let owners: Vec<_> = templates::all()
         .map(|entry| (entry.spec.id, entry.spec.fields))
         .collect();
     settings(&mut page, "model", &owners);

@@ -1,5 +1,6 @@
 //! The check of the draft's model, made in the background whenever the draft changes.
 
+use ergodic_analysis::templates;
 use std::sync::Arc;
 
 use super::document::Document;
@@ -93,11 +94,11 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
 type Built = (Arc<dyn models::Model>, Arc<Design>, Reporter);
 
 fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
-    let entry = models::find(&recipe.model.template)?;
+    let entry = templates::find(&recipe.model.template)?;
     let (design, reporter) =
         Design::build(&loaded.table, &job::model_frame(recipe, &loaded.table)?)?;
     let design = Arc::new(design);
-    let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe)?)?;
+    let model = job::build_model(entry, &design, &job::model_options(recipe)?)?;
     Ok((model, design, reporter))
 }
 
@@ -123,7 +124,7 @@ fn check_model(
     recipe: &Recipe,
     control: &Control,
 ) -> Result<ModelCheck, JobError> {
-    let entry = models::find(&recipe.model.template)?;
+    let entry = templates::find(&recipe.model.template)?;
     let frame = job::model_frame(recipe, &loaded.table)?;
     let (model, design, reporter) = build_model(loaded, recipe)?;
     let mut warnings = reporter.warnings;

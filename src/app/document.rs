@@ -2,11 +2,13 @@
 
 use ergodic_analysis::Recipe;
 use ergodic_analysis::recipe::ModelSection;
+use ergodic_analysis::templates;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::response::ResponseUse;
-use ergodic_core::formula::Formula;
-use ergodic_core::models::{self, default_priors};
+use ergodic_core::formula::{Formula, quote_name};
+use ergodic_core::models::default_priors;
 use ergodic_data::roles::Roles;
+use ergodic_language::Own;
 
 /// The undoable part of the state.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,8 +43,28 @@ impl Document {
         document
     }
 
-    /// Takes a formula as typed; the roles follow if it is valid.
+    /// Whether the model is written as text, which then says the formula.
+    pub fn is_text(&self) -> bool {
+        self.recipe.model.template == Own::ID
+    }
+
+    /// Takes a formula as typed; the roles follow if it is valid. A model that is written as text has the formula of that text.
     pub fn set_formula(&mut self, text: &str) {
+        let own = self
+            .is_text()
+            .then(|| Own::program(&self.recipe.model.settings));
+        let text = match own {
+            None => text.to_owned(),
+            Some(Ok(program)) => program.formula(),
+            Some(Err(error)) => {
+                self.formula_error = Some(error.to_string());
+                return;
+            }
+        };
+        self.take_formula(&text);
+    }
+
+    fn take_formula(&mut self, text: &str) {
         text.clone_into(&mut self.recipe.model.formula);
         match text.parse::<Formula>() {
             Ok(formula) => {
@@ -68,6 +90,14 @@ impl Document {
         self.recipe
             .priors
             .retain(|key, _| key == default_priors::KEY);
+        if self.is_text() {
+            let first = first_text(&self.roles);
+            self.recipe
+                .model
+                .settings
+                .set(Own::PROGRAM, Value::Text(first));
+            return self.set_formula("");
+        }
         let response_use = response_use(&self.recipe.model);
         let mut roles = self.roles.clone();
         match response_use {
@@ -105,6 +135,9 @@ impl Document {
             Some(value) => self.recipe.model.settings.set(key, value),
             None => self.recipe.model.settings.unset(key),
         }
+        if self.is_text() {
+            return self.set_formula("");
+        }
         self.roles.response_use = response_use(&self.recipe.model);
     }
 
@@ -119,6 +152,10 @@ impl Document {
 
     /// Takes roles; the formula follows, and its group terms name what they must under this template.
     pub fn set_roles(&mut self, mut roles: Roles) {
+        if self.is_text() {
+            // Clicks cannot write the text.
+            return self.set_formula("");
+        }
         let formula = roles.to_formula().map(|mut formula| {
             if self.all_vary() {
                 formula.vary_all();
@@ -133,7 +170,7 @@ impl Document {
 
     /// Whether all coefficients vary by group under the template.
     fn all_vary(&self) -> bool {
-        models::find(&self.recipe.model.template).is_ok_and(|entry| entry.all_vary)
+        templates::find(&self.recipe.model.template).is_ok_and(|entry| entry.all_vary)
     }
 
     /// Whether there is a valid model to run.
@@ -142,9 +179,20 @@ impl Document {
     }
 }
 
+/// A text to begin with: how the outcome varies around a mean.
+fn first_text(roles: &Roles) -> String {
+    match &roles.response {
+        Some(outcome) => format!(
+            "parameters\n  a ~ normal(0, 10)\n  s ~ half_normal(10)\nrows\n  {} ~ normal(a, s)\n",
+            quote_name(outcome)
+        ),
+        None => "parameters\n  a ~ normal(0, 1)\n".to_owned(),
+    }
+}
+
 /// How the template reads its response.
 fn response_use(model: &ModelSection) -> ResponseUse {
-    models::find(&model.template).map_or_else(
+    templates::find(&model.template).map_or_else(
         |_unknown| ResponseUse::default(),
         |entry| entry.response_use(&model.settings),
     )

@@ -2,6 +2,7 @@
 
 use super::document::Document;
 use ergodic_analysis::choice::{Choice, choose};
+use ergodic_analysis::templates;
 use ergodic_base::settings::Value;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
@@ -160,7 +161,7 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     }
     roles.response_use = response_use;
     document.set_roles(roles);
-    let title = models::find(template).ok()?.spec.title;
+    let title = templates::find(template).ok()?.spec.title;
     is_new.then(|| format!("The template is now {title}, because {}", choice.reason))
 }
 
@@ -189,8 +190,10 @@ enum Kept {
 
 fn kept(document: &Document, choice: &Choice, with_groups: bool) -> Kept {
     let model = &document.recipe.model;
-    let (Ok(entry), Ok(other)) = (models::find(&model.template), models::find(choice.template))
-    else {
+    let (Ok(entry), Ok(other)) = (
+        templates::find(&model.template),
+        templates::find(choice.template),
+    ) else {
         return Kept::No;
     };
     let mut settings = ergodic_base::settings::Settings::default();

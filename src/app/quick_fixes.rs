@@ -3,6 +3,7 @@
 use super::command::Command;
 use super::document::Document;
 use ergodic_analysis::choice::choose;
+use ergodic_analysis::templates;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Value;
 use ergodic_core::design::lump_levels::TOP;
@@ -10,7 +11,6 @@ use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::design::{Columns as _, Remark};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Term, Trials, quote_term};
-use ergodic_core::models;
 use ergodic_data::load::Loaded;
 use ergodic_data::roles::{Role, check_role, keep_top};
 
@@ -176,7 +176,7 @@ impl Draft<'_> {
     fn chosen(&self, label: &str, formula: &Formula) -> Option<QuickFix> {
         let table = &self.loaded.table;
         let choice = choose(table, formula, &self.document.recipe.model.categorical).ok()?;
-        let title = models::find(choice.template).ok()?.spec.title;
+        let title = templates::find(choice.template).ok()?.spec.title;
         let mut commands = Vec::new();
         if choice.template != self.template() {
             commands.push(Command::SetTemplate(choice.template.to_owned()));
@@ -203,7 +203,7 @@ impl Draft<'_> {
 
     /// A change to `formula` under the template for it, where that of the draft cannot have it.
     fn under_any_template(&self, label: String, formula: &Formula) -> Option<QuickFix> {
-        let needs_groups = models::find(self.template()).is_ok_and(|entry| entry.all_vary);
+        let needs_groups = templates::find(self.template()).is_ok_and(|entry| entry.all_vary);
         if needs_groups {
             self.chosen(&label, formula)
         } else {
@@ -317,7 +317,7 @@ impl Draft<'_> {
 
     /// A prior of coefficients with less room.
     fn narrow_prior(&self) -> Option<QuickFix> {
-        let entry = models::find(self.template()).ok()?;
+        let entry = templates::find(self.template()).ok()?;
         let takes = entry.spec.priors.classes.iter().any(|(key, _)| *key == "b");
         let is_set = self.document.recipe.priors.get("b").map(String::as_str) == Some(NARROW_PRIOR);
         (takes && !is_set && self.document.recipe.model.standardize).then(|| QuickFix {

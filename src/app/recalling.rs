@@ -1,6 +1,7 @@
 //! The model of a run that was read from its folder, made again in the background from its recipe and data: what its
 //! parameters mean, and their priors.
 
+use ergodic_analysis::templates;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::tasks::Effects;
 use ergodic_analysis::{Recipe, job};
 use ergodic_base::control::Control;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::models::{self, Model};
+use ergodic_core::models::Model;
 use ergodic_data::load::Loaded;
 
 /// Begins to recall the model of the run shown, where it was read from a folder.
@@ -64,7 +65,7 @@ fn model_of(
         Some(open) => open,
         None => Arc::new(job::load_data(recipe, folder, control).ok()?),
     };
-    let entry = models::find(&recipe.model.template).ok()?;
+    let entry = templates::find(&recipe.model.template).ok()?;
     let frame = job::model_frame(recipe, &loaded.table).ok()?;
     let (design, _) = Design::build(&loaded.table, &frame).ok()?;
     let options = job::model_options(recipe).ok()?;

@@ -195,6 +195,9 @@ pub struct FitArgs {
     /// Model formula, such as 'y ~ x1 + x2'; guessed from the columns and said if there is none
     #[arg(long, conflicts_with_all = ["response", "predictors", "group"])]
     pub formula: Option<String>,
+    /// Model as text, instead of a formula (docs/models-as-text.md); needs data only if it names columns
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["recipe", "formula", "response", "template"])]
+    pub model: Option<PathBuf>,
     /// Outcome column, instead of a formula
     #[arg(long, requires = "predictors")]
     pub response: Option<String>,

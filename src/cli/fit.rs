@@ -1,5 +1,6 @@
 //! `fit` and `demo`: prepare a job, run it, save its folder, print its summary.
 
+use ergodic_analysis::templates;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +20,14 @@ use ergodic_base::shown::visible_line;
 use ergodic_core::engine::run::Continuation;
 use ergodic_core::engine::{Remark, RunState, StopReason, mode_drift};
 use ergodic_core::formula::{Formula, quote_name};
-use ergodic_core::models;
 use ergodic_data::load::Loaded;
-use ergodic_data::samples;
 use ergodic_data::suggest::Suggestions;
+use ergodic_data::{nothing, samples};
 use ergodic_export::journal::Journal;
 use ergodic_export::saving::Saved;
 use ergodic_export::starts::read_start;
 use ergodic_export::{Claim, Results, RunFolder};
+use ergodic_language::{Own, Program};
 
 /// How often the terminal looks at the run.
 pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
@@ -217,7 +218,10 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     changes.extend(args.set.iter().cloned());
     if let Some(path) = &args.recipe {
         let (mut recipe, folder) = read_recipe(path, &changes)?;
-        check_formula(&recipe.model.formula)?;
+        // A model as text says its columns itself.
+        if recipe.model.template != Own::ID {
+            check_formula(&recipe.model.formula)?;
+        }
         // A flag's path is one of where the command is given, a recipe's one of where the recipe is.
         let of_flag = args.start.is_some() || args.set.iter().any(|it| it.contains("run.start"));
         let from = if of_flag { Path::new("") } else { &folder };
@@ -225,6 +229,14 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         return Ok(Request {
             recipe,
             folder,
+            loaded: None,
+        });
+    }
+    if let Some(path) = &args.model {
+        let recipe = own_recipe(path, args.data.as_deref())?;
+        return Ok(Request {
+            recipe: recipe.changed(&changes).map_err(Failure::request)?,
+            folder: PathBuf::from("."),
             loaded: None,
         });
     }
@@ -264,6 +276,34 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         folder: PathBuf::from("."),
         loaded,
     })
+}
+
+/// The recipe of the model that is written in the file `path`.
+fn own_recipe(path: &Path, data: Option<&str>) -> Result<Recipe, Failure> {
+    let text = ergodic_data::bounded::read_text(path).map_err(|error| {
+        let path = visible_line(&path.to_string_lossy()).into_owned();
+        Failure::request(format!("The model cannot be read ({error}): {path}"))
+    })?;
+    let program = Program::parse(&text).map_err(JobError::from)?;
+    let none = format!("{SAMPLE_PREFIX}{}", nothing::ID);
+    let source = match data {
+        Some(data) => data,
+        None if program.needs_no_data() => &none,
+        None => {
+            let columns = program.columns().iter().map(|it| format!("`{}`", it.name));
+            let columns: Vec<String> = columns.collect();
+            return Err(Failure::request(match columns.is_empty() {
+                true => "The model has rows but there are no data: add --data FILE".to_owned(),
+                false => format!(
+                    "The model names columns ({}) but there are no data: add --data FILE, or declare what is a parameter",
+                    columns.join(", ")
+                ),
+            }));
+        }
+    };
+    let mut recipe = Recipe::new(source, Own::ID, "");
+    recipe.model.settings.set(Own::PROGRAM, Value::Text(text));
+    Ok(recipe)
 }
 
 /// The recipe at `path`, or that of the run folder `path`, with `changes`, and the folder that its own paths start from.
@@ -423,7 +463,7 @@ fn formula_of(
     let mut terms: Vec<String> = predictors.iter().map(|name| quoted(name)).collect();
     terms.extend(group.map(|group| format!("(1 | {})", quoted(group))));
     let text = format!("{} ~ {}", quoted(response), terms.join(" + "));
-    match (models::find(template), text.parse::<Formula>()) {
+    match (templates::find(template), text.parse::<Formula>()) {
         (Ok(entry), Ok(mut formula)) if entry.all_vary => {
             formula.vary_all();
             formula.to_string()
@@ -444,8 +484,7 @@ pub(super) fn prepare_quietly(
     folder: &Path,
     loaded: Option<Arc<Loaded>>,
 ) -> Result<Job, Failure> {
-    Job::prepare(recipe, folder, loaded, &Control::default())
-        .map_err(|error: JobError| Failure::request(error))
+    Job::prepare(recipe, folder, loaded, &Control::default()).map_err(Failure::from)
 }
 
 /// Says what was remarked, how the mode was found, and which sampler runs and why.

@@ -1,5 +1,6 @@
 //! `list`: what templates, samplers, settings, formats and data sets there are, from their registries.
 
+use ergodic_analysis::templates;
 use serde_json::{Value as Json, json};
 
 use super::args::{FitArgs, ListArgs, Listing};
@@ -8,7 +9,7 @@ use ergodic_analysis::Job;
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
 use ergodic_base::control::Control;
 use ergodic_base::settings::Field;
-use ergodic_core::{estimators, models, samplers};
+use ergodic_core::{estimators, samplers};
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -24,8 +25,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         return rank(args, data);
     }
     let entries = match args.what {
-        Listing::Templates => models::REGISTRY
-            .iter()
+        Listing::Templates => templates::all()
             .map(|entry| {
                 let mut json = named(entry.spec.id, entry.spec.title, entry.spec.about);
                 json["group"] = json!(entry.group);
@@ -184,13 +184,13 @@ fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
         ("sampler", entry.spec.fields)
     } else if let Some(entry) = estimators::find(id) {
         ("mode", entry.spec.fields)
-    } else if let Ok(entry) = models::find(id) {
+    } else if let Ok(entry) = templates::find(id) {
         ("model", entry.spec.fields)
     } else {
         let ids = samplers::REGISTRY.iter().map(|entry| entry.spec.id);
         let ids: Vec<&str> = ids
             .chain(estimators::REGISTRY.iter().map(|entry| entry.spec.id))
-            .chain(models::REGISTRY.iter().map(|entry| entry.spec.id))
+            .chain(templates::all().map(|entry| entry.spec.id))
             .collect();
         return Err(Failure::request(format!(
             "There is no template, sampler or optimiser `{id}`; there are {}",

@@ -1,5 +1,6 @@
 //! `prior-predictive`: every parameter with its prior, and what the priors expect in outcome units.
 
+use ergodic_analysis::templates;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,13 +10,13 @@ use super::{Failure, fit, output};
 use ergodic_analysis::job;
 use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, PreviewRows, PriorPredictive};
 use ergodic_core::design::matrix::Design;
-use ergodic_core::models::{self, ParamInfo};
+use ergodic_core::models::ParamInfo;
 
 /// Prints the priors of a recipe or of flags, and what they expect.
 pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let request = fit::recipe_of(&args.model)?;
     let recipe = &request.recipe;
-    let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
+    let entry = templates::find(&recipe.model.template).map_err(Failure::request)?;
     let loaded = request.load()?;
     let frame = job::model_frame(recipe, &loaded.table).map_err(Failure::request)?;
     let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;

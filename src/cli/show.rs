@@ -4,8 +4,8 @@ use super::args::{Notation, ShowArgs};
 use super::{Failure, fit, output};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::job;
+use ergodic_analysis::templates;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::models;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
@@ -17,10 +17,10 @@ pub fn show(args: &ShowArgs) -> Result<(), Failure> {
     }
     let request = fit::recipe_of(&args.model)?;
     let recipe = &request.recipe;
-    models::find(&recipe.model.template).map_err(Failure::request)?;
+    templates::find(&recipe.model.template).map_err(Failure::request)?;
     let loaded = request.load()?;
     if args.notation == Notation::Formula {
-        let frame = job::model_frame(recipe, &loaded.table).map_err(Failure::request)?;
+        let frame = job::model_frame(recipe, &loaded.table)?;
         Design::build(&loaded.table, &frame).map_err(Failure::request)?;
         output::result(&format!("{}\n", frame.formula));
         return Ok(());

@@ -6,6 +6,7 @@
 //! prior that follows the simulated response would be another one each time. Each simulation has its own random streams, so
 //! that results do not depend on threads. Draws are thinned until there are as many effective ones as are ranked.
 
+use crate::templates;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::estimators::{Plan, find_mode_by};
-use ergodic_core::models::{self, EXAMPLES, GROUPS, Model, NO_SIMULATION};
+use ergodic_core::models::{EXAMPLES, GROUPS, Model, NO_SIMULATION};
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{Kernel, KernelError, Phase, Target, Tick};
 use ergodic_data::load::load_bytes;
@@ -137,7 +138,7 @@ fn p_text(p: f64) -> String {
 /// In what units priors hold, where those are of the job's response.
 pub fn units(job: &Job) -> Option<String> {
     let is_example =
-        models::find(&job.recipe.model.template).is_ok_and(|entry| entry.group == EXAMPLES);
+        templates::find(&job.recipe.model.template).is_ok_and(|entry| entry.group == EXAMPLES);
     let in_units = !is_example
         && !job.has_link()
         && matches!(job.design.response.kind, ResponseKind::Number { .. });
@@ -156,7 +157,7 @@ pub fn units(job: &Job) -> Option<String> {
 /// # Errors
 /// None of them does; the reason is that of the last.
 pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError> {
-    let entry = models::find(&recipe.model.template)?;
+    let entry = templates::find(&recipe.model.template)?;
     let given = [recipe.model.formula.as_str()];
     let formulas: &[&str] = match entry.response_use(&recipe.model.settings) {
         _ if !recipe.model.formula.is_empty() => &given,
@@ -411,7 +412,7 @@ fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn M
     if !values.iter().all(|value| value.is_finite()) {
         return Err(impossible("a simulated value is not a finite number"));
     }
-    let entry = models::find(&job.recipe.model.template)?;
+    let entry = templates::find(&job.recipe.model.template)?;
     let options = model_options(&job.recipe)?;
     let design = Arc::new(job.design.with_simulated(values));
     let model = (entry.build)(design, &options)?;

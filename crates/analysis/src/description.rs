@@ -1,6 +1,7 @@
 //! A model written down: what it says in words and other notations, what it reports, and which rows it uses. No mode is sought
 //! and nothing is drawn.
 
+use crate::templates;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::formula::term_label;
 use ergodic_core::models::translation::{Context, Translation};
-use ergodic_core::models::{self, ModelError, ParamInfo};
+use ergodic_core::models::{ModelError, ParamInfo};
 use ergodic_data::table::Table;
 
 /// A model with the data that it is of.
@@ -37,12 +38,12 @@ impl Description {
     /// # Errors
     /// The recipe and the data do not make a model.
     pub fn of(recipe: &Recipe, table: &Table) -> Result<Self, JobError> {
-        let entry = models::find(&recipe.model.template)?;
+        let entry = templates::find(&recipe.model.template)?;
         let frame = job::model_frame(recipe, table)?;
         let (design, _remarks) = Design::build(table, &frame)?;
         let options = job::model_options(recipe)?;
         let design = Arc::new(design);
-        let model = (entry.build)(Arc::clone(&design), &options)?;
+        let model = job::build_model(entry, &design, &options)?;
         let formula = design.formula_of(&frame.formula);
         let left_out = design.left_out.iter().map(|term| term_label(term));
         Ok(Self {

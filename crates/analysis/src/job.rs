@@ -1,5 +1,6 @@
 //! A job: a recipe with everything it refers to loaded, checked and prepared, ready to run.
 
+use crate::templates;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use ergodic_core::estimators::{
 use ergodic_core::families::Link;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_core::models::{
-    self, DefaultPriors, Model, ModelError, ModelOptions, Storage, default_priors,
+    DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, Storage, default_priors,
 };
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::{self, Advice, Cheapest, Facts};
@@ -33,6 +34,7 @@ use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
 use ergodic_data::{DataError, samples};
+use ergodic_language::{Own, Program, ProgramError, Role};
 
 /// Why a job could not be prepared: the request was wrong, or was cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,9 @@ pub enum JobError {
     /// The formula, or a column that no design can be made of.
     #[error(transparent)]
     Design(#[from] DesignError),
+    /// The text of a model of one's own.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -178,7 +183,7 @@ impl Job {
     /// Whether the linear predictor is on the scale of a link, so that its units are not those of the response.
     pub fn has_link(&self) -> bool {
         let model = &self.recipe.model;
-        let entry = models::find(&model.template).ok();
+        let entry = templates::find(&model.template).ok();
         let family = entry.and_then(|entry| (entry.family)(&model.settings));
         family.is_some_and(|family| family.definition().link != Link::Identity)
     }
@@ -193,7 +198,7 @@ impl Job {
         loaded: Option<Arc<Loaded>>,
         control: &Control,
     ) -> Result<Self, JobError> {
-        let entry = models::find(&recipe.model.template)?;
+        let entry = templates::find(&recipe.model.template)?;
         control.check(JobError::Cancelled)?;
         control.enter("reading the data");
         let loaded = match loaded {
@@ -210,7 +215,7 @@ impl Job {
         warnings.extend(checks::check(&design).warnings);
         let design = Arc::new(design);
         let mut options = model_options(recipe)?;
-        let mut model = (entry.build)(Arc::clone(&design), &options)?;
+        let mut model = build_model(entry, &design, &options)?;
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);
         }
@@ -459,21 +464,56 @@ impl Sampling for Job {
     }
 }
 
+/// The model of a design; what is wrong with a text says where.
+///
+/// # Errors
+/// The design does not suit the template.
+pub fn build_model(
+    entry: &ModelEntry,
+    design: &Arc<Design>,
+    options: &ModelOptions,
+) -> Result<Arc<dyn Model>, JobError> {
+    (entry.build)(Arc::clone(design), options).map_err(|error| {
+        let program = (entry.spec.id == Own::ID).then(|| Own::program(&options.settings));
+        match program.map(|read| read.and_then(|program| program.model(design))) {
+            Some(Err(placed)) => placed.into(),
+            _ => error.into(),
+        }
+    })
+}
+
+/// The model of a recipe as text, where it is one of one's own.
+///
+/// # Errors
+/// There is no text, or it cannot be read.
+pub fn program_of(recipe: &Recipe) -> Result<Option<Program>, ProgramError> {
+    let is_own = recipe.model.template == Own::ID;
+    is_own
+        .then(|| Own::program(&recipe.model.settings))
+        .transpose()
+}
+
 /// The data layer's view of a recipe's model section for `table`.
 ///
 /// # Errors
-/// The formula is not understood.
+/// The formula, or the text of the model, is not understood.
 pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobError> {
     let model = &recipe.model;
     let hold_out = model.hold_out.as_ref();
     let held_out = hold_out.map(|it| it.rows(table, model.hold_out_seed.unwrap_or(SEED)));
+    let mut categorical = model.categorical.clone();
+    if let Some(program) = program_of(recipe)? {
+        program.check_columns(table)?;
+        let groups = program.columns().iter().filter(|it| it.role == Role::Group);
+        categorical.extend(groups.map(|it| it.name.clone()));
+    }
     Ok(ModelFrame {
         formula: whole_formula(recipe, table)?,
-        response_use: models::find(&model.template)?.response_use(&model.settings),
+        response_use: templates::find(&model.template)?.response_use(&model.settings),
         success: model.success.clone(),
         levels: model.levels.clone(),
         references: model.reference.clone(),
-        categorical: model.categorical.clone(),
+        categorical,
         top_levels: model.top_levels.clone(),
         standardize: model.standardize,
         shuffle_seed: recipe.run.seed,
@@ -483,6 +523,15 @@ pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobErro
 
 /// The formula with columns in the place of `.`; the one that says which rows are held out explains nothing unless it is named.
 fn whole_formula(recipe: &Recipe, table: &Table) -> Result<Formula, JobError> {
+    if let Some(program) = program_of(recipe)? {
+        let (own, given) = (parse_formula(&program.formula())?, &recipe.model.formula);
+        if !given.is_empty() && parse_formula(given)? != own {
+            return Err(JobError::Impossible(format!(
+                "Template `own` takes no formula, because its text names the columns; leave `{given}` out"
+            )));
+        }
+        return Ok(own);
+    }
     let mut formula = parse_formula(&recipe.model.formula)?;
     let is_named = |formula: &Formula, column: &str| formula.columns().contains(&column);
     let said = recipe.model.hold_out.as_ref().and_then(HoldOut::column);
@@ -504,7 +553,7 @@ fn parse_formula(text: &str) -> Result<Formula, JobError> {
 /// # Errors
 /// There is no such template, or it does not take its settings.
 pub fn model_options(recipe: &Recipe) -> Result<ModelOptions, JobError> {
-    let entry = models::find(&recipe.model.template)?;
+    let entry = templates::find(&recipe.model.template)?;
     Ok(ModelOptions {
         well_known: Vec::new(),
         working: None,

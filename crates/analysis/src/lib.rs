@@ -40,6 +40,7 @@ pub mod recipe_keys;
 pub mod run_comparison;
 mod scored_points;
 pub mod sensitivity;
+pub mod templates;
 pub mod tuning;
 pub mod zero_variance;
 

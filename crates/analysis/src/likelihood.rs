@@ -1,5 +1,6 @@
 //! Likelihood fits of mixed models: from a recipe's data and formula to estimates, without priors, chains or draws.
 
+use crate::templates;
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,7 +17,6 @@ use ergodic_core::estimators::mixed::{
     Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, FamilyError};
-use ergodic_core::models;
 use ergodic_data::load::Loaded;
 
 /// Method that is left to the program.
@@ -52,7 +52,7 @@ impl Default for LikelihoodOptions {
 impl LikelihoodOptions {
     /// The options for a recipe: the family of its template, everything else at its default.
     pub fn of(recipe: &Recipe) -> Self {
-        let entry = models::find(&recipe.model.template).ok();
+        let entry = templates::find(&recipe.model.template).ok();
         let family = entry.and_then(|entry| (entry.family)(&recipe.model.settings));
         let mut options = Self::default();
         if let Some(family) = family.filter(|family| Family::MIXED.contains(family)) {

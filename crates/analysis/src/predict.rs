@@ -13,6 +13,7 @@
 //!
 //! Noise has a stream per row of the table and per new group, so threads change nothing.
 
+use crate::templates;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,8 +35,8 @@ use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_core::design::{ColumnKind, DesignError, DesignTerm};
 use ergodic_core::families::Outcome;
 use ergodic_core::formula::Elementwise;
+use ergodic_core::models::Model;
 use ergodic_core::models::predicts::Point;
-use ergodic_core::models::{self, Model};
 use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
@@ -267,7 +268,7 @@ impl Fitted {
         let table = Arc::new(loaded.table);
         let (design, _) = Design::build(table.as_ref(), &job::model_frame(recipe, &table)?)?;
         let design = Arc::new(design);
-        let entry = models::find(&recipe.model.template).map_err(JobError::from)?;
+        let entry = templates::find(&recipe.model.template).map_err(JobError::from)?;
         let options = job::model_options(recipe)?;
         let model = (entry.build)(Arc::clone(&design), &options).map_err(JobError::from)?;
         Self::new(recipe, table, &design, model)

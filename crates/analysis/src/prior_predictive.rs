@@ -20,6 +20,7 @@
 //! predictor these are the rows of the table. What the rows as they are would add up to is told beside it
 //! ([`Expected::together`]) and judges nothing.
 
+use crate::templates;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -32,7 +33,7 @@ use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::families::{Link, log_mean};
-use ergodic_core::models::{self, NO_SIMULATION};
+use ergodic_core::models::NO_SIMULATION;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
 use rows::{expected_of, num_predictors, one_by_one};
@@ -342,7 +343,7 @@ impl PreviewRows {
         recipe: &Recipe,
         control: &Control,
     ) -> Result<PriorPredictive, JobError> {
-        let entry = models::find(&recipe.model.template)?;
+        let entry = templates::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);

@@ -3,6 +3,7 @@
 //! The same recipe gives the same draws in the window and on the command line. A run folder holds a complete one, in
 //! which nothing is left to a default that a later version could change.
 
+use crate::templates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
-use ergodic_core::models::{self, DefaultPriors, Storage, default_priors};
+use ergodic_core::models::{DefaultPriors, Storage, default_priors};
 use ergodic_data::sniff::ImportOptions;
 
 /// Version of the recipe's layout.
@@ -489,7 +490,7 @@ impl Recipe {
         }
         let model = &self.model;
         // An unknown template is refused where it is looked for.
-        if let Ok(entry) = models::find(&model.template) {
+        if let Ok(entry) = templates::find(&model.template) {
             let own = |key: &str| entry.spec.fields.iter().any(|field| field.key == key);
             if let Some((key, _)) = model.settings.iter().find(|(key, _)| !own(key)) {
                 let own: Vec<&str> = entry.spec.fields.iter().map(|field| field.key).collect();

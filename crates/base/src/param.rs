@@ -439,7 +439,10 @@ mod tests {
         let id = ParamId::keyed("slope", ["north, east", "2"]);
         assert_eq!(id.as_str(), "slope[\"north, east\",2]");
         assert_eq!(ParamId::from(id.as_str()).keys(), ["north, east", "2"]);
-        assert_eq!(ParamId::keyed("b", ["age"]), ParamId::of(Class::Coefficient, ["age"]));
+        assert_eq!(
+            ParamId::keyed("b", ["age"]),
+            ParamId::of(Class::Coefficient, ["age"])
+        );
     }
 
     proptest! {

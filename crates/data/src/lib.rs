@@ -21,6 +21,7 @@ pub mod bounded;
 mod encoding;
 mod error;
 pub mod load;
+pub mod nothing;
 mod parquet;
 mod parse;
 pub mod profile;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::error::DataError;
 use super::load::{Loaded, load as load_file, load_bytes};
 use super::sniff::ImportOptions;
-use super::synthetic;
+use super::{nothing, synthetic};
 use ergodic_base::control::Control;
 
 /// What a data source begins with if it names a bundled data set.
@@ -169,6 +169,9 @@ pub fn formula(id: &str) -> Option<String> {
 pub fn load(id: &str, options: &ImportOptions, control: &Control) -> Result<Loaded, DataError> {
     if id.starts_with(synthetic::PREFIX) {
         return synthetic::load(id);
+    }
+    if id == nothing::ID {
+        return nothing::load();
     }
     let Some(sample) = find(id) else {
         let known: Vec<&str> = all().iter().map(|sample| sample.id).collect();

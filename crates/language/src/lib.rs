@@ -31,11 +31,15 @@
 //!
 //! Distributions are one line each in [`distributions`]. `docs/models-as-text.md` describes the language.
 
+#[cfg(test)]
+#[path = "../../core/src/allocations.rs"]
+mod allocations;
 mod code;
 mod columns;
 mod distributions;
 mod functions;
 mod graph;
+mod highlight;
 mod linear;
 mod lower;
 mod machine;
@@ -53,6 +57,7 @@ mod workspace;
 
 pub use columns::{ColumnUse, Role};
 pub use distributions::{DISTRIBUTIONS, Distribution, Support};
+pub use highlight::{Word, highlight};
 pub use own::Own;
 pub use place::{ProgramError, Span};
 pub use program::Program;

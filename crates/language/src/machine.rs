@@ -61,8 +61,6 @@ impl<const B: usize> Registers<B> {
 
 /// What a pass is to find.
 pub(crate) enum Want<'a, const B: usize> {
-    /// The sum.
-    Value,
     /// One value per row.
     Values(&'a mut [f64]),
     /// The sum and its derivatives: by inputs that are the same for all rows in the sums of registers, by gathered elements ADDED
@@ -182,7 +180,6 @@ impl<const B: usize> RowLoop for Pass<'_, B> {
                 }
             }
             match &mut want {
-                Want::Value => {}
                 Want::Values(out) => out[first..first + live].copy_from_slice(&value[..live]),
                 Want::Gradient(grad) => {
                     if let Operand::Active(register) = output {

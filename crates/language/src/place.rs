@@ -1,5 +1,7 @@
 //! Places in a program's text, and errors that point at one.
 
+use ergodic_base::names::nearest;
+
 /// Bytes `start..end` of a program's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -72,6 +74,20 @@ impl ProgramError {
         }
     }
 
+    /// The bytes of the program's `text` that are meant.
+    pub fn bytes_in(&self, text: &str) -> std::ops::Range<usize> {
+        let mut start = 0;
+        for line in text.split('\n').take(self.line - 1) {
+            start += line.len() + 1;
+        }
+        let rest = text.get(start..).unwrap_or_default();
+        let at = |characters: usize| {
+            let found = rest.char_indices().nth(characters);
+            start + found.map_or(rest.len(), |(at, _)| at)
+        };
+        at(self.column - 1)..at(self.column - 1 + self.width)
+    }
+
     /// The line, and below it a mark under what is meant.
     pub fn excerpt(&self) -> String {
         // Tabs stay tabs, so that the mark stands below its text however wide they are.
@@ -83,14 +99,8 @@ impl ProgramError {
 
 /// "; did you mean `x`?" for the known name nearest to `name`, if one is near.
 pub(crate) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    /// Names at most this different, by Jaro and Winkler, are taken for slips of the pen.
-    const NEAR: f64 = 0.8;
-    let scored = known
-        .into_iter()
-        .map(|other| (strsim::jaro_winkler(name, other), other));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        Some((score, other)) if score > NEAR => format!("; did you mean `{other}`?"),
-        _ => String::new(),
+    match nearest(name, known.into_iter()) {
+        Some(other) => format!("; did you mean `{other}`?"),
+        None => String::new(),
     }
 }

@@ -103,7 +103,10 @@ impl Program {
     fn priors(&self) -> Vec<String> {
         let declarations = self.tree.declarations.iter();
         let prior = declarations.map(|it| match &it.law {
-            Some(law) => self.text[law.span.start..law.span.end].to_owned(),
+            Some(law) => {
+                let text = &self.text[law.span.start..law.span.end];
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            }
             None => "flat".to_owned(),
         });
         prior.collect()

@@ -7,8 +7,9 @@ use ergodic_core::models::{Model, Rows};
 use proptest::prelude::*;
 
 use crate::Program;
-use crate::distributions::{DISTRIBUTIONS, Support};
+use crate::distributions::DISTRIBUTIONS;
 
+mod densities;
 mod passes;
 mod reading;
 mod templates;
@@ -90,92 +91,6 @@ fn a_normal_has_its_closed_form() {
     let wanted = -0.5 * 0.5625 - 2.0_f64.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
     near(&[value], &[wanted], 1e-14, "value");
     near(&grad, &[-1.5 / 4.0], 1e-14, "slope");
-}
-
-/// Values of parameters at which densities are checked.
-fn example(parameter: &str) -> f64 {
-    match parameter {
-        "mu" | "z" => 0.3,
-        "lower" => -1.0,
-        "zero" => 0.0,
-        "p" => 0.35,
-        "n" => 12.0,
-        "nu" | "kappa" => 5.0,
-        "upper" | "shape" => 2.5,
-        _ => 1.7,
-    }
-}
-
-/// The density of a distribution at `y`, of a model that has nothing else.
-fn density_at(name: &str, parameters: &[&str], y: f64) -> f64 {
-    // In the interior every coordinate is the number itself.
-    let numbers: Vec<String> = parameters
-        .iter()
-        .map(|it| {
-            let value = match (name, *it) {
-                ("beta_proportion", "mu") => 0.3,
-                ("neg_binomial_2", "mu") => 2.2,
-                (_, it) => example(it),
-            };
-            value.to_string()
-        })
-        .collect();
-    let text = format!(
-        "parameters\n y: real\ntarget\n {name}_lpdf(y, {})\n",
-        numbers.join(", ")
-    );
-    let (value, _) = density(model(&text, &[]).as_ref(), &[y]);
-    value.exp()
-}
-
-/// Densities are complete: they integrate, or sum, to 1.
-#[test]
-fn densities_integrate_to_one() {
-    for it in DISTRIBUTIONS
-        .iter()
-        .filter(|it| it.support != Support::Simplex)
-    {
-        let at = |y: f64| density_at(it.name, it.parameters, y);
-        let total: f64 = match it.support {
-            Support::Binary | Support::Trials | Support::Counts => {
-                let most = match it.support {
-                    Support::Binary => 1,
-                    Support::Trials => 12,
-                    _ => 400,
-                };
-                (0..=most).map(|y| at(f64::from(y))).sum()
-            }
-            _ => {
-                // y = sinh(sinh(t)) and its like reach far tails with few nodes: the trapezoid rule converges fast.
-                let nodes = 2000;
-                let sum: f64 = (-nodes..=nodes)
-                    .map(|k| {
-                        let t = 4.0 * f64::from(k) / f64::from(nodes);
-                        let s = t.sinh() * std::f64::consts::FRAC_PI_2;
-                        let slope = t.cosh() * std::f64::consts::FRAC_PI_2;
-                        let (y, dy) = match it.support {
-                            Support::Positive => (s.exp(), s.exp()),
-                            Support::Unit | Support::Between => {
-                                let (a, b) = match it.support {
-                                    Support::Unit => (0.0, 1.0),
-                                    _ => (-1.0, 2.5),
-                                };
-                                let p = 1.0 / (1.0 + (-2.0 * s).exp());
-                                let q = 1.0 / (1.0 + (2.0 * s).exp());
-                                (a + (b - a) * p, (b - a) * 2.0 * p * q)
-                            }
-                            _ => (s.sinh(), s.cosh()),
-                        };
-                        let value = at(y) * dy * slope;
-                        // At the ends of the support rounding reaches the bounds themselves.
-                        if value.is_finite() { value } else { 0.0 }
-                    })
-                    .sum();
-                sum * 4.0 / f64::from(nodes)
-            }
-        };
-        assert!((total - 1.0).abs() < 1e-8, "{}: {total}", it.name);
-    }
 }
 
 /// Programs with everything that the language has, and columns for them.

@@ -6,10 +6,10 @@
 use self::estimates::MOST_EFFECTS;
 use super::{Chains, FIGURES, Figure, ReportError};
 use ergodic_analysis::description::Description;
+use ergodic_analysis::templates;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_core::engine::clusters::Clusters;
-use ergodic_core::models;
 use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder};
 
@@ -125,7 +125,7 @@ impl Report {
     /// The template's name for people.
     fn template(&self) -> String {
         let id = self.manifest.template.as_str();
-        models::find(id).map_or(id.to_owned(), |entry| entry.spec.title.to_owned())
+        templates::find(id).map_or(id.to_owned(), |entry| entry.spec.title.to_owned())
     }
 }
 

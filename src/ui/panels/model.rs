@@ -3,6 +3,7 @@
 use eframe::egui::{
     Align, CentralPanel, Frame, Layout, Margin, Panel, Rect, ScrollArea, Sense, Ui, vec2,
 };
+use ergodic_analysis::templates;
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::prior_preview::PriorPreview;
@@ -19,13 +20,13 @@ use crate::ui::widgets::{
 use ergodic_base::reporter::Severity;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
-use ergodic_core::models;
 
 mod cards;
 mod drag;
 mod groups;
 mod prior_preview;
 mod priors;
+mod program;
 mod question;
 mod role_menus;
 mod roles;
@@ -45,6 +46,7 @@ pub struct ModelView {
     /// The draft's formula that `formula` was last set from.
     shown: String,
     priors: priors::PriorsView,
+    program: program::ProgramView,
     question: question::QuestionView,
     roles: roles::RolesView,
     settings: FormView,
@@ -110,14 +112,16 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                         .inner_margin(Margin::same(t.space.x4 as i8))
                         .show(ui, |ui| {
                             center_ui(ui, state, data, document, check, view, out);
-                            if !is_open {
+                            if !is_open && !document.is_text() {
                                 settings_ui(ui, document, &mut view.settings, out);
                             }
                         });
                     if is_open {
                         return;
                     }
-                    priors::priors_ui(ui, state, document, check, &mut view.priors, out);
+                    if !document.is_text() {
+                        priors::priors_ui(ui, state, document, check, &mut view.priors, out);
+                    }
                     if state.preferences.depth == Depth::Verdict {
                         return;
                     }
@@ -160,7 +164,7 @@ fn head_ui(
     out: &mut Outbox,
 ) {
     let template = &document.recipe.model.template;
-    let spec = models::find(template).map(|entry| &entry.spec);
+    let spec = templates::find(template).map(|entry| &entry.spec);
     let (title, about) = spec.map_or((template.as_str(), ""), |spec| (spec.title, spec.about));
     let facts = match check {
         _ if asks(document) => "The outcome decides the kind of model".to_owned(),
@@ -235,6 +239,13 @@ fn center_ui(
     let p = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = t.space.x2;
     let is_open = asks(document);
+    if document.is_text() {
+        ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+            template_ui(ui, document, out);
+        });
+        program::program_ui(ui, data, document, check, &mut view.program, out);
+        return state_ui(ui, state, data, document, check, out);
+    }
     if is_open {
         question::question_ui(ui, data, &mut view.question, out);
         ui.add_space(t.space.x2);
@@ -308,13 +319,13 @@ fn words_ui(ui: &mut Ui, document: &Document, check: Option<&ModelCheck>, all: &
 /// The chip that names the template, with the others in its menu.
 fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
     let chosen = &document.recipe.model.template;
-    let title = models::find(chosen).map_or(chosen.as_str(), |entry| entry.spec.title);
+    let title = templates::find(chosen).map_or(chosen.as_str(), |entry| entry.spec.title);
     let chip = ui
         .add(Chip::choice(title).named("Template"))
         .on_hover_text("The kind of model");
     menu::menu(&chip, menu::WIDE, |ui| {
         let mut group = "";
-        for entry in models::REGISTRY {
+        for entry in templates::all() {
             if entry.group != group {
                 if !group.is_empty() {
                     ui.add_space(tokens().space.x1);
@@ -334,7 +345,7 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
 /// The template's own settings, if it has any.
 fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut Outbox) {
     let model = &document.recipe.model;
-    let Ok(entry) = models::find(&model.template) else {
+    let Ok(entry) = templates::find(&model.template) else {
         return;
     };
     let owner = Owner {

@@ -1,5 +1,6 @@
 //! The start page: open a file, try an example, go on with a recent file.
 
+use ergodic_analysis::templates;
 use std::path::{Path, PathBuf};
 
 use eframe::egui::{
@@ -15,7 +16,6 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Field, heading, list_card, number, paint, sentence_line};
-use ergodic_core::models;
 use ergodic_data::samples::{self, Sample};
 
 /// Height of an example's card.
@@ -263,7 +263,7 @@ fn example_ui(
     child.add_space(PICTURE + t.space.x1);
     sentence_line(&mut child, sample.title, Text::Button, false);
     let template = sample.info.suggestion.template;
-    let model = models::find(template).map_or(template, |entry| entry.spec.title);
+    let model = templates::find(template).map_or(template, |entry| entry.spec.title);
     sentence_line(&mut child, model, Text::Caption, true);
     let y = inner.bottom() - Text::Caption.line() / 2.0;
     let rows = format!("{} rows", number::integer(sample.info.rows as u64));

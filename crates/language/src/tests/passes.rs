@@ -103,6 +103,39 @@ fn determinant(matrix: &mut [f64], n: usize) -> f64 {
 }
 
 #[test]
+fn passes_do_not_allocate() {
+    let picks: Vec<u32> = (0..50).map(|k| k * 4).collect();
+    let pick = Rows::Pick(&picks);
+    for (text, columns) in programs() {
+        let model = model(text, &columns);
+        let (rows, dim) = (model.rows().unwrap(), model.dim());
+        let (u, there) = (position(dim, 6), position(dim, 7));
+        let centre = rows.centre_rows(&there);
+        let (mut grad, mut hessian) = (vec![0.0; dim], vec![0.0; dim * dim]);
+        let mut theta = vec![0.0; model.params().len()];
+        let mut scores = vec![0.0; picks.len() * dim];
+        let mut each = vec![0.0; picks.len()];
+        let mut scratch = rows.scratch();
+        let mut pass = || {
+            let s = &mut scratch;
+            rows.log_prior(&u, &mut grad);
+            rows.log_lik(&u, Rows::All, s, &mut grad);
+            rows.grad_log_lik(&u, pick, s, &mut grad);
+            rows.pointwise(&u, pick, s, &mut each);
+            rows.grad_difference(&u, pick, &centre, s, &mut grad);
+            rows.scores(&u, pick, s, &mut scores);
+            rows.score_differences(&u, pick, &centre, s, &mut scores);
+            rows.add_neg_hessian_log_lik(&u, pick, s, &mut hessian);
+            rows.add_neg_hessian_log_prior(&u, &mut hessian);
+            model.constrain(&u, &mut theta);
+        };
+        // Memory that a model keeps grows in the first pass.
+        pass();
+        assert_eq!(crate::allocations::count_during(pass), 0, "{text}");
+    }
+}
+
+#[test]
 fn linear_predictors_are_found() {
     let columns = &programs()[0].1;
     let linear = |row: &str| {

@@ -1,6 +1,7 @@
 //! Groups of rows: columns offered as groups, and what differs between the groups of the model.
 
 use eframe::egui::Ui;
+use ergodic_analysis::templates;
 
 use super::cards::{card_ui, frame};
 use super::role_menus::head_ui;
@@ -13,7 +14,6 @@ use crate::ui::widgets::{Button, Chip, hint, number, sentence};
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::{Factor, GroupTerm, Term};
-use ergodic_core::models;
 use ergodic_data::roles::Role;
 
 /// Most columns that are offered as groups at once.
@@ -54,7 +54,7 @@ fn differs_ui(ui: &mut Ui, cx: &mut Context<'_>, at: usize, group: &GroupTerm) {
         "" => effects.trim_start_matches(" and its ").to_owned(),
         own => format!("{own}{}", effects.replace(" its own", "")),
     };
-    let template = models::find(&cx.document.recipe.model.template);
+    let template = templates::find(&cx.document.recipe.model.template);
     if template.is_ok_and(|entry| entry.all_vary) {
         hint(ui, &what);
         return;

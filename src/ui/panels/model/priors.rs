@@ -4,6 +4,7 @@ use eframe::egui::text::TextWrapping;
 use eframe::egui::{
     Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
+use ergodic_analysis::templates;
 
 use crate::app::{AppState, Command, Depth, Document, ModelCheck};
 use crate::ui::icons;
@@ -28,7 +29,7 @@ pub struct PriorsView {
 
 /// What priors the draft's template takes; those of the first where there is no such template.
 fn spec(document: &Document) -> &'static PriorSpec {
-    let entry = models::find(&document.recipe.model.template).unwrap_or(&models::REGISTRY[0]);
+    let entry = templates::find(&document.recipe.model.template).unwrap_or(&models::REGISTRY[0]);
     &entry.spec.priors
 }
 

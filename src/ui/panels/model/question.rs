@@ -3,6 +3,7 @@
 use eframe::egui::{
     Align, Frame, Layout, Margin, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
 };
+use ergodic_analysis::templates;
 
 use crate::app::{Command, DataState};
 use crate::ui::icons;
@@ -12,7 +13,6 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Field, heading, hint, list_card, number, paint};
 use ergodic_analysis::choice::template_of;
 use ergodic_core::design::Columns as _;
-use ergodic_core::models;
 use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::suggest::{NoOutcome, OutcomeKind, Part};
 
@@ -88,7 +88,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
         }
     });
     list_card(ui, |ui| {
-        let title = models::find("dp-mixture").map_or("", |entry| entry.spec.title);
+        let title = templates::find("dp-mixture").map_or("", |entry| entry.spec.title);
         let row = row_ui(
             ui,
             icons::INTERSECT,
@@ -127,7 +127,8 @@ impl Answer<'_> {
                 if !self.from.is_empty() {
                     what.push_str(&format!(", guessed {}", self.from));
                 }
-                let title = models::find(template_of(kind).0).map_or("", |entry| entry.spec.title);
+                let title =
+                    templates::find(template_of(kind).0).map_or("", |entry| entry.spec.title);
                 row_ui(ui, icon, &format!("`{}`", self.name), &what, title, true)
             }
             Err(reason) => {

@@ -1,11 +1,12 @@
 //! Clicks and keys on the model page, and the commands they send.
 
 use eframe::egui::Key;
+use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::app::testing::Session;
-use crate::ui::testing::page_harness;
+use crate::ui::testing::{Shown, page_harness};
 use ergodic_analysis::recipe::Scale;
 use ergodic_data::roles::{Conversion, Role};
 use ergodic_data::sniff::ColumnKindOverride;
@@ -545,4 +546,42 @@ fn only_priors_that_can_be_set_can_be_edited() {
             .query_by_label_contains("Prior of entropy")
             .is_none()
     );
+}
+
+fn type_text(harness: &mut Harness<'_, Shown<ModelView>>, text: &str) {
+    text.clone_into(&mut harness.state_mut().view.program.text);
+    harness.run();
+}
+
+#[test]
+fn a_model_as_text_is_typed_with_its_errors_and_then_drafted() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("own".to_owned()));
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    type_text(
+        &mut harness,
+        "parameters\n  a ~ normal(0, 10)\nrows\n  agee ~ normal(a, 1)\n",
+    );
+    harness.get_by_label_contains("did you mean `age`?");
+    type_text(
+        &mut harness,
+        "parameters\n  a ~ normal(0, 10)\nrows\n  age ~ normal(a, 1)\n",
+    );
+    assert!(harness.query_by_label_contains("did you mean").is_none());
+    // The draft takes it when the editor is left.
+    harness.get_by_label("Text of the model").focus();
+    harness.run();
+    harness.key_press(Key::Escape);
+    harness.run();
+    harness.get_by_label("Undo").focus();
+    harness.run();
+    let document = harness.state().session.state.document.clone().unwrap();
+    let text = document.recipe.model.settings.text("program");
+    assert!(
+        text.is_some_and(|text| text.contains("age ~ normal(a, 1)")),
+        "{text:?}"
+    );
+    assert_eq!(document.recipe.model.formula, "~ age");
+    assert_eq!(document.formula_error, None);
 }

@@ -1,5 +1,6 @@
 //! The left panel: data, model and runs.
 
+use ergodic_analysis::templates;
 use std::sync::Arc;
 
 use eframe::egui::{Galley, Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
@@ -16,7 +17,6 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::engine::RunState;
 use ergodic_core::formula::Formula;
-use ergodic_core::models;
 use ergodic_data::roles::{Role, Roles};
 use ergodic_data::table::Table;
 
@@ -172,7 +172,7 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         TreeRow::new("not known").icon(icons::FUNCTION).show(ui);
         return;
     };
-    let title = models::find(&recipe.model.template)
+    let title = templates::find(&recipe.model.template)
         .map_or(recipe.model.template.as_str(), |entry| entry.spec.title);
     if TreeRow::new(title).icon(icons::FUNCTION).show(ui).clicked() {
         out.send(Command::GoTo(Page::Model));

@@ -1,6 +1,7 @@
 //! In which precision rows are held in memory.
 
 use eframe::egui::Ui;
+use ergodic_analysis::templates;
 
 use super::run_control::row_ui;
 use crate::app::{AppState, Command, Depth};
@@ -8,12 +9,12 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::tokens;
 use crate::ui::widgets::{self, Segments};
 use ergodic_analysis::Recipe;
-use ergodic_core::models::{self, Storage};
+use ergodic_core::models::Storage;
 
 /// Shows the section where there is something to choose, at full depth; what is chosen already shows always.
 pub fn storage_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox) {
     let mut storage = recipe.data.storage;
-    let entry = models::find(&recipe.model.template);
+    let entry = templates::find(&recipe.model.template);
     let choice = entry.is_ok_and(|entry| entry.storage.len() > 1);
     let shown = choice && state.preferences.depth == Depth::Everything;
     if !shown && storage.is_default() {

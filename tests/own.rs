@@ -1,0 +1,181 @@
+//! Models as text on the command line: with data and without, errors in place, replay, continuing, export.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use support::{program, text};
+
+mod support;
+
+fn ergodic(folder: &Path, args: &[&str]) -> Output {
+    program(folder, args).output().unwrap()
+}
+
+/// The output of a command that must succeed.
+#[track_caller]
+fn done(folder: &Path, args: &[&str]) -> String {
+    let output = ergodic(folder, args);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The messages of a command that is refused.
+#[track_caller]
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = ergodic(folder, args);
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    text(&output.stderr)
+}
+
+/// The file of the gallery.
+fn gallery(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models");
+    fs::read_to_string(folder.join(format!("{name}.model"))).unwrap()
+}
+
+#[test]
+fn a_model_with_rows_is_fitted_saved_replayed_and_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("churn.model"), gallery("churn")).unwrap();
+    let common = [
+        "--chains",
+        "2",
+        "--draws",
+        "60",
+        "--warmup",
+        "60",
+        "--sampler",
+        "nuts",
+    ];
+    let first = [
+        "fit",
+        "--data",
+        "sample:churn",
+        "--model",
+        "churn.model",
+        "--out",
+        "one",
+    ];
+    let table = done(at, &[&first[..], &common].concat());
+    for name in ["a", "s", "b[north]", "w[plus,2]", "odds"] {
+        assert!(table.contains(name), "{name} in {table}");
+    }
+    // The recipe holds the whole text: the file is not needed any more.
+    fs::remove_file(at.join("churn.model")).unwrap();
+    done(at, &["fit", "one", "--out", "two"]);
+    let draws = |run: &str| fs::read(at.join(run).join("draws.csv")).unwrap();
+    assert_eq!(draws("one"), draws("two"));
+    done(at, &["summarise", "one"]);
+    done(at, &["resume", "one", "--draws", "20"]);
+    assert!(draws("one").len() > draws("two").len());
+    let json = done(
+        at,
+        &[
+            "export",
+            "two",
+            "--format",
+            "log-lik-csv",
+            "--out",
+            "log_lik.csv",
+        ],
+    );
+    assert!(at.join("log_lik.csv").exists(), "{json}");
+    done(at, &["loo", "two"]);
+}
+
+#[test]
+fn a_model_without_rows_needs_no_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("well.model"), gallery("double_well")).unwrap();
+    let args = [
+        "fit",
+        "--model",
+        "well.model",
+        "--draws",
+        "200",
+        "--out",
+        "run",
+        "--json",
+    ];
+    let summary: serde_json::Value = serde_json::from_str(&done(at, &args)).unwrap();
+    let listed = summary.to_string();
+    assert!(
+        listed.contains("\"right\"") && listed.contains("\"square\""),
+        "{listed}"
+    );
+    assert!(
+        fs::read_to_string(at.join("run/recipe.toml"))
+            .unwrap()
+            .contains("sample:none")
+    );
+    assert_eq!(
+        done(at, &["show", "--model", "well.model", "--as", "equation"])
+            .lines()
+            .next(),
+        Some("parameters")
+    );
+}
+
+#[test]
+fn errors_show_the_line_with_a_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let try_with = |program: &str, args: &[&str]| {
+        fs::write(at.join("m.model"), program).unwrap();
+        refused(at, &[&["fit", "--model", "m.model"], args].concat())
+    };
+    let churn = ["--data", "sample:churn"];
+    // In the grammar, in a name of a column, in a value, and in a shape.
+    for (program, args, sentence, mark) in [
+        (
+            "parameters\n  a ~ normal(0, 1\n",
+            &[][..],
+            "Expected `)` or `,`",
+            "  a ~ normal(0, 1\n                 ^",
+        ),
+        (
+            "parameters\n  a ~ normal(0, 1)\nrows\n  agee ~ normal(a, 1)\n",
+            &churn[..],
+            "did you mean `age`?",
+            "  agee ~ normal(a, 1)\n  ^^^^",
+        ),
+        (
+            "parameters\n  a ~ normal(0, 1)\nrows\n  age ~ bernoulli_logit(a)\n",
+            &churn[..],
+            "`bernoulli_logit` is of 0 or 1",
+            "  age ~ bernoulli_logit(a)\n  ^^^",
+        ),
+        (
+            "parameters\n  a: vector(9) ~ normal(0, 1)\nrows\n  age ~ normal(a[region], 1)\n",
+            &churn[..],
+            "`region` has",
+            "  age ~ normal(a[region], 1)\n                 ^^^^^^",
+        ),
+    ] {
+        let errors = try_with(program, args);
+        assert!(errors.contains(sentence), "{errors}");
+        let plain: Vec<&str> = errors.lines().map(str::trim_end).collect();
+        for line in mark.lines() {
+            assert!(
+                plain.iter().any(|it| it.ends_with(line)),
+                "{line:?} in {errors}"
+            );
+        }
+    }
+    let errors = try_with(
+        "parameters\n  a ~ normal(0, 1)\nrows\n  x ~ normal(a, 1)\n",
+        &[],
+    );
+    assert!(
+        errors.contains("names columns (`x`) but there are no data"),
+        "{errors}"
+    );
+    let missing = refused(at, &["fit", "--model", "nowhere.model"]);
+    assert!(missing.contains("The model cannot be read"), "{missing}");
+}

@@ -285,7 +285,9 @@ pub struct EstimateArgs {
     /// Model formula with group terms, such as 'y ~ x + (1 + x | group)'
     #[arg(long)]
     pub formula: Option<String>,
-    /// gaussian, bernoulli, binomial, poisson, negative_binomial, gamma, lognormal, weibull or beta; the recipe's, or gaussian, if absent
+    /// gaussian, student, bernoulli, binomial, poisson, negative_binomial, gamma,
+    /// lognormal, weibull, beta, zero_inflated_poisson or
+    /// zero_inflated_negative_binomial; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
     /// profile, em or squarem for gaussian outcomes, laplace, aghq or mcem for others; auto: profile or laplace

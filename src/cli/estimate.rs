@@ -30,7 +30,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     let (recipe, folder) = recipe_of(args, compared)?;
     let mut options = LikelihoodOptions::of(&recipe);
     if let Some(family) = &args.family {
-        options.family = Family::find_mixed(family).map_err(Failure::request)?;
+        options.family = Family::named(family).map_err(Failure::request)?;
     }
     args.method.clone_into(&mut options.method);
     options.nodes = args.nodes;
@@ -186,8 +186,10 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
     text.push('\n');
     text.push_str(&variance_table(fit));
     // The table has the residual of a Gaussian outcome.
-    if let (None, Some((name, value))) = (fit.sigma, fit.parameter()) {
-        text.push_str(&format!("{name} {}\n", significant(value)));
+    if fit.sigma.is_none() {
+        for (one, value) in fit.parameters() {
+            text.push_str(&format!("{} {}\n", one.name, significant(value)));
+        }
     }
     if let Some(sentence) = fit.monte_carlo_sentence() {
         text.push_str(&format!("{sentence}\n"));

@@ -156,6 +156,17 @@ cases! {
         "model.family=beta", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
         "priors.phi=lognormal(2, 0.5)"
     ];
+    mixed_zero_inflated_poisson: "mixed" [
+        "model.family=zero_inflated_poisson", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)",
+        "priors.sd=lognormal(-0.7, 0.4)", "priors.zi=beta(2, 5)"
+    ];
+    mixed_zero_inflated_negative_binomial: "mixed" [
+        "model.family=zero_inflated_negative_binomial", "priors.b=normal(0, 1)", "priors.intercept=normal(1, 1)",
+        "priors.sd=lognormal(-0.7, 0.4)", "priors.shape=lognormal(1, 0.5)", "priors.zi=beta(2, 5)"
+    ];
+    mixed_student: "mixed" [
+        "model.family=student", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.3)"
+    ];
     // Partitions of rows, in units of the data, and of users by their items.
     clusters_of_numbers: "dp-mixture" [];
     clusters_of_categories: "dp-mixture" ["model.formula=~ c + y"];

@@ -27,7 +27,7 @@ pub const NODES: usize = 15;
 /// What to fit besides data and formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LikelihoodOptions {
-    /// One of [`Family::MIXED`].
+    /// How the response is distributed.
     pub family: Family,
     /// One of [`METHODS`], or [`AUTO`].
     pub method: String,
@@ -55,7 +55,7 @@ impl LikelihoodOptions {
         let entry = templates::find(&recipe.model.template).ok();
         let family = entry.and_then(|entry| (entry.family)(&recipe.model.settings));
         let mut options = Self::default();
-        if let Some(family) = family.filter(|family| Family::MIXED.contains(family)) {
+        if let Some(family) = family {
             options.family = family;
         }
         options

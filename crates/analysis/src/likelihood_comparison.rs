@@ -99,8 +99,8 @@ fn estimates(done: &LikelihoodFit) -> HashMap<ParamId, (f64, Option<f64>, bool)>
         all.insert(ParamId::of(Class::Coefficient, [name]), value);
         all.insert(ParamId::of(Class::Mean, [name]), value);
     }
-    if let Some((name, value)) = fit.parameter() {
-        all.insert(ParamId::named(name), (value, None, false));
+    for (one, value) in fit.parameters() {
+        all.insert(ParamId::named(one.name), (value, None, false));
     }
     for component in &fit.components {
         let (group, names, q) = (&component.group, &component.names, component.names.len());

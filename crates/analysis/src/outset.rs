@@ -18,7 +18,7 @@ use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::mixed::{
     Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
-use ergodic_core::families::Family;
+use ergodic_core::families::{Family, Support};
 use ergodic_core::models::{
     Model, ModelEntry, ModelError, ModelOptions, Rows, WorkingRows, suits_whitening,
 };
@@ -178,13 +178,21 @@ impl Outset {
             values.insert(coefficient, effect.estimate + shift);
         }
         let mut around = |value: f64| value * (LOG_DISPERSION * spread * noise()).exp();
-        if let Some((name, value)) = fit.parameter() {
-            let value = match fit.sigma {
-                Some(sigma) => sigma,
-                // Where the likelihood is flat, an estimate may be anywhere.
-                None => value.clamp(1e-2, 1e3),
+        for (one, value) in fit.parameters() {
+            // Where the likelihood is flat, an estimate may be anywhere.
+            let value = match one.support {
+                Support::Above(lower) if lower == 0.0 => around(match fit.sigma {
+                    Some(sigma) => sigma,
+                    None => value.clamp(1e-2, 1e3),
+                }),
+                Support::Above(lower) => lower + around((value - lower).clamp(1e-2, 1e3)),
+                Support::Chance => {
+                    let odds = value.clamp(1e-3, 1.0 - 1e-3);
+                    let odds = around(odds / (1.0 - odds));
+                    odds / (1.0 + odds)
+                }
             };
-            values.insert(ParamId::named(name), around(value));
+            values.insert(ParamId::named(one.name), value);
         }
         for component in &fit.components {
             let (group, q) = (&component.group, component.names.len());

@@ -262,7 +262,7 @@ fn table(predictors: usize) -> Table {
 }
 
 /// Templates with their families, the response, and what stands behind the predictors.
-const FAMILIES: [(&str, &str, &str, &str); 16] = [
+const FAMILIES: [(&str, &str, &str, &str); 19] = [
     ("logistic", "", "yes", ""),
     ("logistic", "", "done | trials(trials)", ""),
     ("linear", "", "number", ""),
@@ -288,6 +288,19 @@ const FAMILIES: [(&str, &str, &str, &str); 16] = [
     ("mixed", "lognormal", "number", " + (1 | g)"),
     ("mixed", "weibull", "number", " + (1 | g)"),
     ("mixed", "beta", "share", " + (1 | g)"),
+    ("mixed", "student", "number", " + (1 | g)"),
+    (
+        "mixed",
+        "zero_inflated_poisson",
+        "count",
+        " + offset(log(exposure)) + (1 | g)",
+    ),
+    (
+        "mixed",
+        "zero_inflated_negative_binomial",
+        "count",
+        " + offset(log(exposure)) + (1 | g)",
+    ),
     ("hierarchical", "", "yes", ""),
 ];
 

@@ -8,8 +8,9 @@ use ergodic_base::rng::ChainRng;
 
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
+use ergodic_base::special::logistic;
 use notation::Notation;
-use rows::RowUse;
+use rows::{MAX_AUX, RowUse};
 
 pub(crate) mod bernoulli;
 mod beta;
@@ -23,6 +24,9 @@ mod poisson;
 pub(crate) mod rows;
 pub(crate) mod student;
 mod weibull;
+mod zero_inflated;
+mod zero_inflated_negative_binomial;
+mod zero_inflated_poisson;
 
 /// What families are registered: a variant of [`Family`] and of [`Outcome`], and the file that defines it.
 macro_rules! registry {
@@ -117,18 +121,25 @@ macro_rules! registry {
                 }
             }
 
-            /// The logarithm of the shape, if there is one.
-            pub fn log_shape(self) -> Option<f64> {
+            /// How many [`Self::coordinates`] mean something. None of a normal outcome, of which fits integrate the scale out.
+            pub fn num_coordinates(self) -> usize {
                 match self {
-                    $(Self::$name(it) => it.log_shape(),)*
+                    $(Self::$name(it) => num_coordinates(it),)*
                 }
             }
 
-            /// The same with another shape, if there is one.
-            #[must_use]
-            pub fn with_log_shape(self, log_shape: f64) -> Self {
+            /// The parameters besides the linear predictor on the real line; those past [`Self::num_coordinates`] are 0.
+            pub fn coordinates(self) -> Coordinates {
                 match self {
-                    $(Self::$name(it) => Self::$name(it.with_log_shape(log_shape)),)*
+                    $(Self::$name(it) => it.coordinates(),)*
+                }
+            }
+
+            /// The same with other parameters besides the linear predictor.
+            #[must_use]
+            pub fn with_coordinates(self, at: Coordinates) -> Self {
+                match self {
+                    $(Self::$name(it) => Self::$name(it.with_coordinates(at)),)*
                 }
             }
 
@@ -139,10 +150,10 @@ macro_rules! registry {
                 }
             }
 
-            /// Derivatives of log p (constant included), score and weight in the log of the shape; zeros without a shape.
-            pub fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+            /// Derivatives of log p (constant included), score and weight in each of the coordinates; zeros past the last.
+            pub fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
                 match self {
-                    $(Self::$name(it) => it.in_log_shape(z, y),)*
+                    $(Self::$name(it) => it.in_coordinates(z, y),)*
                 }
             }
         }
@@ -160,6 +171,10 @@ registry! {
     Poisson: poisson,
     /// Counts whose variance is larger.
     NegativeBinomial: negative_binomial,
+    /// Poisson counts, and more zeros.
+    ZeroInflatedPoisson: zero_inflated_poisson,
+    /// Counts whose variance is larger, and more zeros.
+    ZeroInflatedNegativeBinomial: zero_inflated_negative_binomial,
     /// Positive numbers whose standard deviation is a share of their mean.
     Gamma: gamma,
     /// Positive numbers whose logarithm is normal.
@@ -198,7 +213,37 @@ pub struct Definition {
     pub auxiliaries: &'static [Auxiliary],
 }
 
-/// A positive parameter of a family besides the linear predictor.
+/// What parameters of a family besides the linear predictor are on the real line, in the order of [`Definition::auxiliaries`].
+pub type Coordinates = [f64; MAX_AUX];
+
+/// What values a parameter can have, and which real number stands for each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Support {
+    /// Numbers above this; the coordinate is the logarithm of what is above it.
+    Above(f64),
+    /// Chances between 0 and 1; the coordinate is the logarithm of their odds.
+    Chance,
+}
+
+impl Support {
+    /// The value that stands at a coordinate.
+    pub fn value(self, coordinate: f64) -> f64 {
+        match self {
+            Self::Above(lower) => lower + coordinate.exp(),
+            Self::Chance => logistic(coordinate),
+        }
+    }
+
+    /// The coordinate at which a value stands.
+    pub fn coordinate(self, value: f64) -> f64 {
+        match self {
+            Self::Above(lower) => (value - lower).ln(),
+            Self::Chance => value.ln() - (-value).ln_1p(),
+        }
+    }
+}
+
+/// A parameter of a family besides the linear predictor.
 #[derive(Debug)]
 pub struct Auxiliary {
     /// Its name, which is also the key of its prior, and that of its class in brms: `sigma`.
@@ -207,8 +252,8 @@ pub struct Auxiliary {
     pub what: &'static str,
     /// What it says about the response, in words.
     pub meaning: fn(&Design) -> String,
-    /// Smallest value.
-    pub lower: f64,
+    /// What values it can have.
+    pub support: Support,
     /// Whether it has the unit of the response.
     pub has_unit: bool,
     /// Prior where the user sets none, in the notation of recipes.
@@ -361,6 +406,8 @@ pub struct Derivatives {
 trait Distribution: Copy {
     /// Parameters where a search for them starts.
     const START: Self;
+    /// See [`Outcome::num_coordinates`].
+    const COORDINATES: usize = 0;
 
     fn draw(self, z: f64, trials: f64, rng: &mut ChainRng) -> f64;
 
@@ -377,17 +424,21 @@ trait Distribution: Copy {
         1.0
     }
 
-    fn log_shape(self) -> Option<f64> {
-        None
+    fn coordinates(self) -> Coordinates {
+        [0.0; MAX_AUX]
     }
 
-    fn with_log_shape(self, _log_shape: f64) -> Self {
+    fn with_coordinates(self, _at: Coordinates) -> Self {
         self
     }
 
-    fn in_log_shape(self, _z: f64, _y: f64) -> [f64; 3] {
-        [0.0; 3]
+    fn in_coordinates(self, _z: f64, _y: f64) -> [[f64; 3]; MAX_AUX] {
+        [[0.0; 3]; MAX_AUX]
     }
+}
+
+fn num_coordinates<D: Distribution>(_of: D) -> usize {
+    D::COORDINATES
 }
 
 impl Outcome {
@@ -411,26 +462,12 @@ impl Outcome {
 }
 
 impl Family {
-    /// Those that may have effects of groups and fits by likelihood.
-    pub const MIXED: &'static [Self] = &{
-        let mut found = [Self::Gaussian; count_mixed()];
-        let (mut k, mut at) = (0, 0);
-        while k < Self::ALL.len() {
-            if Self::ALL[k].is_mixed() {
-                found[at] = Self::ALL[k];
-                at += 1;
-            }
-            k += 1;
-        }
-        found
-    };
-
-    /// Their identifiers.
-    pub const MIXED_IDS: &'static [&'static str] = &{
-        let mut ids = [""; Self::MIXED.len()];
+    /// Identifiers of all.
+    pub const IDS: &'static [&'static str] = &{
+        let mut ids = [""; Self::ALL.len()];
         let mut k = 0;
         while k < ids.len() {
-            ids[k] = Self::MIXED[k].id();
+            ids[k] = Self::ALL[k].id();
             k += 1;
         }
         ids
@@ -446,29 +483,13 @@ impl Family {
         Self::ALL.iter().copied().find(|family| family.id() == id)
     }
 
-    /// The family called `id` among [`Self::MIXED`].
+    /// The family called `id`.
     ///
     /// # Errors
     /// There is none; the sentence lists those that there are.
-    pub fn find_mixed(id: &str) -> Result<Self, UnknownFamily> {
-        Self::find(id)
-            .filter(|family| family.is_mixed())
-            .ok_or_else(|| UnknownFamily(id.to_owned()))
+    pub fn named(id: &str) -> Result<Self, UnknownFamily> {
+        Self::find(id).ok_or_else(|| UnknownFamily(id.to_owned()))
     }
-
-    /// The blocks of mixed models have place for one parameter besides the linear predictor.
-    const fn is_mixed(self) -> bool {
-        self.definition().auxiliaries.len() <= 1
-    }
-}
-
-const fn count_mixed() -> usize {
-    let (mut k, mut count) = (0, 0);
-    while k < Family::ALL.len() {
-        count += Family::ALL[k].is_mixed() as usize;
-        k += 1;
-    }
-    count
 }
 
 /// The logarithm of the mean of counts or positive numbers per exposure, which is exp(offset); 0 where it is not finite.
@@ -494,9 +515,9 @@ impl serde::Serialize for Family {
     }
 }
 
-/// A name that no family of mixed models has.
+/// A name that no family has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("There is no family `{0}`; there are {ids}", ids = Family::MIXED_IDS.join(", "))]
+#[error("There is no family `{0}`; there are {ids}", ids = Family::IDS.join(", "))]
 pub struct UnknownFamily(pub String);
 
 #[cfg(test)]

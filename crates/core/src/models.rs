@@ -22,7 +22,9 @@ use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::settings::{Field, SettingError, Settings};
 
+mod auxiliary;
 pub(crate) mod categorical;
+mod chance;
 mod coefficients;
 #[cfg(test)]
 mod conformance;

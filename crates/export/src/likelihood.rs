@@ -77,8 +77,8 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "seconds": done.seconds,
         "warnings": done.warnings,
     });
-    if let Some((name, value)) = fit.parameter() {
-        json[name] = value.into();
+    for (one, value) in fit.parameters() {
+        json[one.name] = value.into();
     }
     json
 }

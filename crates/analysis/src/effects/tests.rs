@@ -6,7 +6,6 @@ use super::*;
 use crate::recipe::Recipe;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
-use ergodic_core::families::Family;
 
 fn fitted(recipe: &Recipe) -> Fitted {
     Fitted::open(recipe, Path::new(""), &Control::default()).unwrap()
@@ -156,12 +155,15 @@ fn functions_interactions_and_groups_follow_the_column() {
         ("lognormal", "y ~ poly(x, 2) + factor(k)"),
         ("weibull", "y ~ sqrt(x) + f"),
         ("beta", "s ~ x*f"),
+        ("student", "y ~ poly(x, 2) + f"),
+        ("zero_inflated_poisson", "k ~ log(x)*f"),
+        ("zero_inflated_negative_binomial", "k ~ sqrt(x) + f"),
         ("linear", "log(l) ~ sqrt(x)*f"),
         ("mixed", "y ~ x + (1 + x | g)"),
         ("hierarchical", "b ~ x + (1 + x | g)"),
     ] {
         let mut recipe = Recipe::new(&source, template, formula);
-        if Family::find_mixed(template).is_ok_and(|family| !family.definition().is_whole) {
+        if ergodic_core::models::find(template).is_err() {
             recipe = Recipe::new(&source, "mixed", &format!("{formula} + (1 | g)"));
             recipe = recipe
                 .changed(&[format!("model.family={template}")])

@@ -49,7 +49,7 @@ fn rows_sum_to_the_likelihood_of_every_model_that_predicts() {
     let mut recipes: Vec<Recipe> = (REGISTRY.iter())
         .map(|entry| Recipe::new("built-in", entry.spec.id, ""))
         .collect();
-    recipes.extend(Family::MIXED_IDS.iter().map(|family| {
+    recipes.extend(Family::IDS.iter().map(|family| {
         let changes = [format!("model.family={family}")];
         Recipe::new("built-in", "mixed", "")
             .changed(&changes)
@@ -100,7 +100,7 @@ fn rows_sum_to_the_likelihood_of_every_model_that_predicts() {
     ] {
         assert!(seen.iter().any(|seen| seen == template), "{template}");
     }
-    assert!(seen.len() >= 7 + Family::MIXED_IDS.len(), "{seen:?}");
+    assert!(seen.len() >= 7 + Family::IDS.len(), "{seen:?}");
 }
 
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {

@@ -33,6 +33,7 @@ mod satterthwaite;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use ergodic_base::control::Control;
 

@@ -129,6 +129,7 @@ pub(super) fn notation(design: &Design) -> Notation {
             "array[N] int<lower=0, upper=1> y;  // {}",
             comment(&format!("1 where {name} is {success}"))
         )],
+        stan_functions: Vec::new(),
         stan_density: "bernoulli_logit",
         stan_arguments: vec!["eta[]".to_owned()],
         r_response: vec![format!(

@@ -15,9 +15,13 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, row_of_file};
+use super::{
+    Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
+    row_of_file,
+};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -46,7 +50,7 @@ pub(super) const DEFINITION: Definition = Definition {
                 "precision of the beta distribution of {name}: its variance is mean (1 − mean)/(1 + phi)"
             )
         },
-        lower: 0.0,
+        support: Support::Above(0.0),
         has_unit: false,
         prior: "lognormal(2, 2)",
     }],
@@ -142,6 +146,7 @@ fn logs(y: f64) -> [f64; 2] {
 }
 
 impl Distribution for Outcome {
+    const COORDINATES: usize = 1;
     const START: Self = Self {
         phi: 1.0,
         log_phi: 0.0,
@@ -177,29 +182,30 @@ impl Distribution for Outcome {
         ln_gamma(self.phi)
     }
 
-    fn log_shape(self) -> Option<f64> {
-        Some(self.log_phi)
+    fn coordinates(self) -> Coordinates {
+        [self.log_phi, 0.0]
     }
 
-    fn with_log_shape(self, log_phi: f64) -> Self {
+    fn with_coordinates(self, [log_phi, _]: Coordinates) -> Self {
         Self {
             phi: log_phi.exp(),
             log_phi,
         }
     }
 
-    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
         let (logs, phi) = (logs(y), self.phi);
         let row = Row::new(z, logs[0] - logs[1], phi);
         let [left, right] = row.trigamma;
         let [a, b] = row.of;
         let both = row.pull + row.pull_slope();
         let sum_slope = a * tetragamma(a) + b * tetragamma(b);
-        [
+        let of_one = [
             phi * slope_in_phi(z, phi, logs, digamma(phi)),
             row.step * both,
             row.step * (row.step * (2.0 * (left + right) + sum_slope) - row.tilt() * both),
-        ]
+        ];
+        [of_one, [0.0; 3]]
     }
 }
 
@@ -247,12 +253,7 @@ impl RowFamily for Shares {
                 sum[k] = weight[k] * (of.ln_gamma + shape_of(z[k], of.phi, logs));
             }
         }
-        Terms {
-            residual,
-            aux: [aux, [0.0; LANES]],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_one(residual, aux, sum)
     }
 
     #[inline(always)]
@@ -316,6 +317,7 @@ pub(super) fn notation(design: &Design) -> Notation {
             "vector<lower=0, upper=1>[N] y;  // {}",
             comment(name)
         )],
+        stan_functions: Vec::new(),
         stan_density: "beta_proportion",
         stan_arguments: vec!["inv_logit(eta[])".to_owned(), "phi".to_owned()],
         r_response: Vec::new(),

@@ -201,6 +201,7 @@ pub(super) fn notation(design: &Design) -> Notation {
             format!("array[N] int<lower=0> y;  // successes: {}", comment(name)),
             "array[N] int<lower=1> trials;".to_owned(),
         ],
+        stan_functions: Vec::new(),
         stan_density: "binomial_logit",
         stan_arguments: vec!["trials[]".to_owned(), "eta[]".to_owned()],
         r_response: Vec::new(),

@@ -13,9 +13,13 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, row_of_file};
+use super::{
+    Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
+    row_of_file,
+};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -40,7 +44,7 @@ pub(super) const DEFINITION: Definition = Definition {
             let name = &design.response.name;
             format!("shape of the gamma distribution of {name}: its variance is mean²/shape")
         },
-        lower: 0.0,
+        support: Support::Above(0.0),
         has_unit: false,
         prior: "lognormal(2, 2)",
     }],
@@ -67,6 +71,7 @@ pub struct Outcome {
 }
 
 impl Distribution for Outcome {
+    const COORDINATES: usize = 1;
     const START: Self = Self {
         shape: 1.0,
         log_shape: 0.0,
@@ -95,25 +100,26 @@ impl Distribution for Outcome {
         normaliser(self.shape) + (self.shape - 1.0) * y.ln()
     }
 
-    fn log_shape(self) -> Option<f64> {
-        Some(self.log_shape)
+    fn coordinates(self) -> Coordinates {
+        [self.log_shape, 0.0]
     }
 
-    fn with_log_shape(self, log_shape: f64) -> Self {
+    fn with_coordinates(self, [log_shape, _]: Coordinates) -> Self {
         Self {
             shape: log_shape.exp(),
             log_shape,
         }
     }
 
-    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
         let Self { shape, log_shape } = self;
         let ratio = y * (-z).exp();
-        [
+        let of_one = [
             shape * (log_shape - digamma(shape) + 1.0 + y.ln() - z - ratio),
             shape * (ratio - 1.0),
             shape * ratio,
-        ]
+        ];
+        [of_one, [0.0; 3]]
     }
 }
 
@@ -171,12 +177,7 @@ impl RowFamily for PositiveNumbers {
                 sum[k] = A::mul_add(weight[k], constant, -(weighted * (z[k] + ratio[k])));
             }
         }
-        Terms {
-            residual,
-            aux: [aux, [0.0; LANES]],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_one(residual, aux, sum)
     }
 
     #[inline(always)]
@@ -258,6 +259,7 @@ pub(super) fn positive_numbers(design: &Design) -> Notation {
         given: String::new(),
         response: Vec::new(),
         stan_data: vec![format!("vector<lower=0>[N] y;  // {}", comment(name))],
+        stan_functions: Vec::new(),
         stan_density: "",
         stan_arguments: Vec::new(),
         r_response: Vec::new(),

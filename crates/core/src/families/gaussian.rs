@@ -11,7 +11,7 @@ use super::notation::{Notation, comment};
 use super::rows::{
     Curvature, FamilyRows, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
 };
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, any};
+use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, Support, any};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -45,7 +45,7 @@ pub(super) const SIGMA: Auxiliary = Auxiliary {
         };
         format!("standard deviation of {} {within}", design.response.name)
     },
-    lower: 0.0,
+    support: Support::Above(0.0),
     has_unit: true,
     prior: "half_student_t(3, 0, 2.5)",
 };
@@ -136,12 +136,7 @@ impl RowFamily for Normal {
                 sum[k] = A::mul_add(-weight[k], below, constant[k]);
             }
         }
-        Terms {
-            residual,
-            aux: [aux, [0.0; LANES]],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_one(residual, aux, sum)
     }
 
     #[inline(always)]
@@ -205,6 +200,7 @@ pub(super) fn notation(design: &Design) -> Notation {
         ),
         response: vec![format!("{name}[i] ~ normal(eta[i], sigma)")],
         stan_data: vec![format!("vector[N] y;  // {}", comment(name))],
+        stan_functions: Vec::new(),
         stan_density: "normal",
         stan_arguments: vec!["eta[]".to_owned(), SIGMA.name.to_owned()],
         r_response: Vec::new(),

@@ -15,9 +15,11 @@ use super::gamma::{above_zero, positive_numbers};
 use super::gaussian::{Normal, Sigma};
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with, value_or,
 };
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
+use super::{
+    Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
+};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -32,7 +34,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check: |design| above_zero(design, "lognormal"),
     link: Link::Log,
     is_whole: false,
-    latent_variance: None,
+    latent_variance: Some(0.0),
     auxiliaries: &[Auxiliary {
         name: "sigma",
         what: "standard deviation of the logarithm",
@@ -42,7 +44,7 @@ pub(super) const DEFINITION: Definition = Definition {
                 design.response.name
             )
         },
-        lower: 0.0,
+        support: Support::Above(0.0),
         has_unit: false,
         prior: "half_student_t(3, 0, 1)",
     }],
@@ -55,6 +57,7 @@ pub struct Outcome {
 }
 
 impl Distribution for Outcome {
+    const COORDINATES: usize = 1;
     const START: Self = Self { sigma: 1.0 };
 
     fn draw(self, z: f64, _trials: f64, rng: &mut ChainRng) -> f64 {
@@ -85,20 +88,21 @@ impl Distribution for Outcome {
         (0.5 * self.sigma * self.sigma).exp()
     }
 
-    fn log_shape(self) -> Option<f64> {
-        Some(self.sigma.ln())
+    fn coordinates(self) -> Coordinates {
+        [self.sigma.ln(), 0.0]
     }
 
-    fn with_log_shape(self, log_sigma: f64) -> Self {
+    fn with_coordinates(self, [log_sigma, _]: Coordinates) -> Self {
         Self {
             sigma: log_sigma.exp(),
         }
     }
 
-    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
         let weight = 1.0 / (self.sigma * self.sigma);
         let r = y.ln() - z;
-        [weight * r * r - 1.0, -2.0 * weight * r, -2.0 * weight]
+        let of_one = [weight * r * r - 1.0, -2.0 * weight * r, -2.0 * weight];
+        [of_one, [0.0; 3]]
     }
 }
 

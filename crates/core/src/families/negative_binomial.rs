@@ -10,8 +10,10 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use super::binomial::softplus;
 use super::notation::Notation;
 use super::poisson::{self, count, count_rows};
-use super::rows::{Curvature, FamilyRows, LANES, Lane, RowFamily, Terms};
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
+use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, RowFamily, Terms};
+use super::{
+    Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
+};
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, ln_1p};
@@ -25,18 +27,21 @@ pub(super) const DEFINITION: Definition = Definition {
     id: "negative_binomial",
     title: "Negative binomial",
     about: "counts that vary more",
-    auxiliaries: &[Auxiliary {
-        name: "shape",
-        what: "shape of the overdispersion",
-        meaning: |design| {
-            let name = &design.response.name;
-            format!("shape of the overdispersion of {name}: its variance is mean + mean²/shape")
-        },
-        lower: 0.0,
-        has_unit: false,
-        prior: "lognormal(2, 2)",
-    }],
+    auxiliaries: &[SHAPE],
     ..poisson::DEFINITION
+};
+
+/// The shape.
+pub(super) const SHAPE: Auxiliary = Auxiliary {
+    name: "shape",
+    what: "shape of the overdispersion",
+    meaning: |design| {
+        let name = &design.response.name;
+        format!("shape of the overdispersion of {name}: its variance is mean + mean²/shape")
+    },
+    support: Support::Above(0.0),
+    has_unit: false,
+    prior: "lognormal(2, 2)",
 };
 
 /// Counts whose mean has the logarithm z, with variance mean + mean²/shape.
@@ -57,6 +62,7 @@ impl Outcome {
 }
 
 impl Distribution for Outcome {
+    const COORDINATES: usize = 1;
     const START: Self = Self {
         shape: 1.0,
         log_shape: 0.0,
@@ -87,26 +93,27 @@ impl Distribution for Outcome {
         rising(self.shape, y)[0] - ln_gamma(y + 1.0)
     }
 
-    fn log_shape(self) -> Option<f64> {
-        Some(self.log_shape)
+    fn coordinates(self) -> Coordinates {
+        [self.log_shape, 0.0]
     }
 
-    fn with_log_shape(self, log_shape: f64) -> Self {
+    fn with_coordinates(self, [log_shape, _]: Coordinates) -> Self {
         Self {
             shape: log_shape.exp(),
             log_shape,
         }
     }
 
-    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
         let Self { shape, log_shape } = self;
         let p = Link::Logit.inverse(z - log_shape);
         let (spread, total) = (p * (1.0 - p), y + shape);
-        [
+        let of_one = [
             shape * (digamma(y + shape) - digamma(shape) - softplus(z - log_shape)) - y + total * p,
             total * spread - shape * p,
             shape * spread - total * spread * (1.0 - 2.0 * p),
-        ]
+        ];
+        [of_one, [0.0; 3]]
     }
 }
 
@@ -215,12 +222,7 @@ impl RowFamily for NegativeBinomialCounts {
                 sum[k] = A::mul_add(weight, log_gamma[k] + log_chance, constant[k]);
             }
         }
-        Terms {
-            residual,
-            aux: [aux, [0.0; LANES]],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_one(residual, aux, sum)
     }
 
     #[inline(always)]

@@ -11,6 +11,8 @@ pub struct Notation {
     pub response: Vec<String>,
     /// Declarations in Stan's data block besides N, x, offset and weight.
     pub stan_data: Vec<String>,
+    /// Functions of Stan that the density needs.
+    pub stan_functions: Vec<String>,
     /// Name of the density in Stan: `bernoulli_logit`.
     pub stan_density: &'static str,
     /// Its arguments, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.

@@ -167,6 +167,7 @@ pub(super) fn notation(design: &Design) -> Notation {
             "log(mu[i]) = eta[i]".to_owned(),
         ],
         stan_data: vec![format!("array[N] int<lower=0> y;  // {}", comment(name))],
+        stan_functions: Vec::new(),
         stan_density: "poisson_log",
         stan_arguments: vec!["eta[]".to_owned()],
         r_response: Vec::new(),

@@ -66,6 +66,19 @@ pub struct Terms {
     pub factor: Lane,
 }
 
+impl Terms {
+    /// Those of rows with one auxiliary coordinate whose values are sums.
+    #[inline(always)]
+    pub(super) fn of_one(residual: Lane, aux: Lane, sum: Lane) -> Self {
+        Self {
+            residual,
+            aux: [aux, [0.0; LANES]],
+            sum,
+            factor: [1.0; LANES],
+        }
+    }
+}
+
 /// Second derivatives of −log p of a row; those of auxiliary coordinates that the family lacks mean nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Curvature {

@@ -10,8 +10,12 @@ use rand_distr::{Distribution as _, StudentT};
 
 use super::gaussian::{self, SIGMA, number_row};
 use super::notation::Notation;
-use super::rows::{Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with};
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, any};
+use super::rows::{
+    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+};
+use super::{
+    Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support, any,
+};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -46,7 +50,7 @@ pub(super) const DEFINITION: Definition = Definition {
                     "degrees of freedom of the Student-t noise of {name}: the smaller, the heavier its tails"
                 )
             },
-            lower: LEAST_NU,
+            support: Support::Above(LEAST_NU),
             has_unit: false,
             prior: "gamma(2, 0.1)",
         },
@@ -67,6 +71,7 @@ impl Distribution for Outcome {
         nu: 4.0,
         scale: 1.0,
     };
+    const COORDINATES: usize = 2;
 
     fn draw(self, z: f64, _trials: f64, rng: &mut ChainRng) -> f64 {
         StudentT::new(self.nu).map_or(f64::NAN, |t| z + self.scale * t.sample(rng))
@@ -93,6 +98,45 @@ impl Distribution for Outcome {
             scale: self.scale * by,
             ..self
         }
+    }
+
+    fn coordinates(self) -> Coordinates {
+        [self.scale.ln(), (self.nu - LEAST_NU).ln()]
+    }
+
+    fn with_coordinates(self, [log_scale, log_freedom]: Coordinates) -> Self {
+        Self {
+            nu: LEAST_NU + log_freedom.exp(),
+            scale: log_scale.exp(),
+        }
+    }
+
+    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+        let Self { nu, scale } = self;
+        let t = (y - z) / scale;
+        let square = t * t;
+        let below = nu + square;
+        // The first three derivatives of f.
+        let first = -(nu + 1.0) * t / below;
+        let second = -(nu + 1.0) * (nu - square) / below.powi(2);
+        let third = 2.0 * (nu + 1.0) * t * (3.0 * nu - square) / below.powi(3);
+        let of_constant = 0.5 * digamma_difference(0.5 * nu, 0.5) - 0.5 / nu;
+        let in_nu =
+            of_constant - 0.5 * (square / nu).ln_1p() + 0.5 * (nu + 1.0) * square / (nu * below);
+        let bend = (2.0 * nu + 1.0 - square) * below - 2.0 * (nu + 1.0) * (nu - square);
+        let step = nu - LEAST_NU;
+        [
+            [
+                -t * first - 1.0,
+                (t * second + first) / scale,
+                (t * third + 2.0 * second) / (scale * scale),
+            ],
+            [
+                step * in_nu,
+                step * t * (square - 1.0) / (below.powi(2) * scale),
+                step * bend / (below.powi(3) * scale * scale),
+            ],
+        ]
     }
 }
 

@@ -14,8 +14,10 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::gamma::{above_zero, log_rows, positive_numbers};
 use super::notation::Notation;
-use super::rows::{Curvature, FamilyRows, LANES, Lane, RowFamily, Terms};
-use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
+use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, RowFamily, Terms};
+use super::{
+    Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
+};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -40,7 +42,7 @@ pub(super) const DEFINITION: Definition = Definition {
             let name = &design.response.name;
             format!("shape of the Weibull distribution of {name}: above 1 its hazard rises")
         },
-        lower: 0.0,
+        support: Support::Above(0.0),
         has_unit: false,
         prior: "lognormal(0.5, 1)",
     }],
@@ -87,6 +89,7 @@ impl Shape {
 }
 
 impl Distribution for Outcome {
+    const COORDINATES: usize = 1;
     const START: Self = Self {
         // 1 − γ and π²/6 − 1.
         shape: Shape {
@@ -126,26 +129,27 @@ impl Distribution for Outcome {
         self.shape.log - y.ln()
     }
 
-    fn log_shape(self) -> Option<f64> {
-        Some(self.shape.log)
+    fn coordinates(self) -> Coordinates {
+        [self.shape.log, 0.0]
     }
 
-    fn with_log_shape(self, log_shape: f64) -> Self {
+    fn with_coordinates(self, [log_shape, _]: Coordinates) -> Self {
         Self {
             shape: Shape::new(log_shape),
         }
     }
 
-    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
         let shape = self.shape.shape;
         let power = self.shape.power(z, y.ln());
         let ratio = power.exp();
         let turn = power - self.shape.digamma;
-        [
+        let of_one = [
             1.0 + turn * (1.0 - ratio),
             shape * (ratio - 1.0 + ratio * turn),
             shape * shape * ratio * (2.0 + turn),
-        ]
+        ];
+        [of_one, [0.0; 3]]
     }
 }
 
@@ -179,12 +183,7 @@ impl RowFamily for Times {
                 sum[k] = weight[k] * (of.log - log_y[k] + power[k] - ratio[k]);
             }
         }
-        Terms {
-            residual,
-            aux: [aux, [0.0; LANES]],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_one(residual, aux, sum)
     }
 
     #[inline(always)]

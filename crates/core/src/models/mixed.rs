@@ -4,18 +4,20 @@
 //! |---|---|---|---|
 //! | `b[Intercept]` | real | normal(0, 2.5), with a log link normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
 //! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor; Gaussian: in sd(y) |
-//! | `sigma` | positive, Gaussian | half_student_t(3, 0, 2.5) | in sd(y) |
-//! | `shape` | positive, negative binomial and gamma | lognormal(2, 2) | none |
+//! | `sigma` | positive, Gaussian and Student t | half_student_t(3, 0, 2.5) | in sd(y) |
+//! | `shape` | positive, negative binomial (zero-inflated or not) and gamma | lognormal(2, 2) | none |
 //! | `shape` | positive, Weibull | lognormal(0.5, 1) | none |
 //! | `sigma` | positive, lognormal | half_student_t(3, 0, 1) | of log y |
 //! | `phi` | positive, beta | lognormal(2, 2) | none |
+//! | `zi` | (0, 1), zero-inflated counts | beta(1, 1) | none |
+//! | `nu` | above 1, Student t | gamma(2, 0.1) | none |
 //! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
 //! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
 //! | `r[g,level,term]` | real | normal with these | |
 //! | `icc[g]` | (0, 1) | follows | |
 //!
 //! `icc[g]`, the share of `g` in the variance of a row, is reported where all effects are intercepts: sd² over the sum of all
-//! sd² and σ² (Gaussian) or π²/3, the variance of the logistic distribution (Bernoulli, binomial).
+//! sd² and σ² (Gaussian; of the logarithm, lognormal) or π²/3, the variance of the logistic distribution (Bernoulli, binomial).
 //!
 //! Columns of group terms are scaled but not centred (centring would change a model whose effects are independent). Row
 //! likelihoods are those of `linear`, `logistic`, `poisson` and `negative-binomial`.
@@ -38,10 +40,10 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
+use super::auxiliary::Parameter;
 use super::coefficients::{Coefficients, FLAT};
 use super::density::add_differences;
 use super::glm::GlmRows;
-use super::positive::Positive;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::translation::{Context, Glm, Translation};
@@ -135,7 +137,7 @@ fn family_of(settings: &Settings) -> Family {
     MixedSettings::read(settings).map_or(Family::Gaussian, |settings| settings.family)
 }
 
-/// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinate, per term log sds and correlations,
+/// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinates, per term log sds and correlations,
 /// then per term the effects.
 struct MixedModel<F> {
     design: Arc<Design>,
@@ -143,7 +145,7 @@ struct MixedModel<F> {
     rows: GlmRows<F>,
     params: Vec<ParamInfo>,
     coefficients: Coefficients,
-    auxiliaries: Vec<Positive>,
+    auxiliaries: Vec<Parameter>,
     terms: Vec<GroupTerm>,
     /// Coordinates of scales: auxiliary, sds, correlations.
     scales: Range<usize>,
@@ -621,7 +623,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
         let mut no_slopes = vec![0.0; len];
         let mut value = self.in_plain(u, |u| self.coefficients.log_prior(u, &mut no_slopes));
         for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
-            value += auxiliary.log_prior(a)[0] - a;
+            value += auxiliary.log_prior(a)[0] - auxiliary.log_jacobian(a);
         }
         let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
         Some(value + of_terms.sum::<f64>())

@@ -47,6 +47,9 @@ pub enum PriorProblem {
     /// A location other than 0 for a positive parameter.
     #[error("must have location 0 for a parameter that is positive")]
     Location,
+    /// A distribution that is not one of chances.
+    #[error("is not one of a chance")]
+    OfChances,
     /// A distribution that is not one of correlations.
     #[error("is not one of correlations")]
     OfCorrelations,

@@ -1,12 +1,13 @@
 //! What all regressions share: a family of row likelihoods, coefficients, auxiliary parameters, and the [`Model`] of them.
 //!
-//! u = (β, a): P coefficients of standardised predictors, then one coordinate per auxiliary parameter, θ = l + e^a.
+//! u = (β, a): P coefficients of standardised predictors, then one coordinate per auxiliary parameter ([`super::auxiliary`]).
 
 use std::sync::Arc;
 
+use super::auxiliary::{Parameter, ParameterSpec};
+use super::chance;
 use super::coefficients::{Coefficients, FLAT, INTERCEPT, SLOPES};
 use super::glm::{GlmRows, MOST_IN_LANES};
-use super::positive::{Positive, PositiveSpec};
 use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
@@ -15,8 +16,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
-use crate::families::{Auxiliary, Family, FamilyError};
-use ergodic_base::param::ParamId;
+use crate::families::{Family, FamilyError};
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -28,13 +28,17 @@ pub(super) const COEFFICIENT_PRIORS: PriorSpec = PriorSpec {
     example: "normal(0, 2.5)",
 };
 
-/// Priors of a template with coefficients and positive parameters.
+/// Priors of a template with coefficients and parameters of its family.
 pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]) -> PriorSpec {
     PriorSpec {
         classes,
         check: |text| {
-            let known = Prior::parse_positive(text).or_else(|_not_positive| Prior::parse(text));
-            Ok(known.map(|_prior| ())?)
+            let known = Prior::parse_positive(text).is_ok() || chance::parse(text).is_ok();
+            if known {
+                Ok(())
+            } else {
+                Ok(Prior::parse(text).map(|_prior| ())?)
+            }
         },
         forms: prior::FORMS,
         example: "normal(0, 2.5)",
@@ -51,30 +55,7 @@ pub(super) struct Parts<F> {
     /// What the linear predictor is, in words: "log odds of y".
     pub quantity: String,
     /// One per auxiliary coordinate.
-    pub auxiliaries: Vec<PositiveSpec>,
-}
-
-/// An auxiliary parameter of a family.
-fn positive(
-    auxiliary: &Auxiliary,
-    design: &Design,
-    response: ResponseScale,
-) -> Result<PositiveSpec, ModelError> {
-    let (unit, unit_words) = if auxiliary.has_unit {
-        let words = format!("sd of `{}`", design.response.name);
-        (response.scale, words)
-    } else {
-        (1.0, String::new())
-    };
-    Ok(PositiveSpec {
-        name: ParamId::named(auxiliary.name),
-        class: auxiliary.name,
-        meaning: (auxiliary.meaning)(design),
-        lower: auxiliary.lower,
-        unit,
-        unit_words,
-        default: Prior::parse_positive(auxiliary.prior)?,
-    })
+    pub auxiliaries: Vec<ParameterSpec>,
 }
 
 /// What is made of the parts of a family that is chosen at run time.
@@ -124,7 +105,7 @@ pub(super) fn regression(
 }
 
 /// Coefficients and auxiliary coordinates, with what they report.
-pub(super) type Coordinates = (Coefficients, Vec<Positive>, Vec<ParamInfo>);
+pub(super) type Coordinates = (Coefficients, Vec<Parameter>, Vec<ParamInfo>);
 
 impl<F: RowFamily> Parts<F> {
     /// What `family` says about a regression with these rows.
@@ -148,7 +129,7 @@ impl<F: RowFamily> Parts<F> {
         let definition = family.definition();
         // A parameter that a setting fixes is no coordinate.
         let auxiliaries = definition.auxiliaries.iter().take(F::AUX);
-        let auxiliaries = auxiliaries.map(|one| positive(one, &design, rows.response));
+        let auxiliaries = auxiliaries.map(|one| ParameterSpec::of(one, &design, rows.response));
         Ok(Self {
             auxiliaries: auxiliaries.collect::<Result<_, _>>()?,
             quantity: definition.quantity_of(&design.response.name),
@@ -169,7 +150,7 @@ impl<F: RowFamily> Parts<F> {
             Coefficients::new(design, self.response, &self.quantity, options)?;
         let mut auxiliaries = Vec::new();
         for spec in &self.auxiliaries {
-            let (auxiliary, info) = Positive::new(spec.clone(), options)?;
+            let (auxiliary, info) = spec.with(options)?;
             auxiliaries.push(auxiliary);
             params.push(info);
         }
@@ -196,7 +177,7 @@ pub(super) struct Regression<F> {
     rows: GlmRows<F>,
     params: Vec<ParamInfo>,
     coefficients: Coefficients,
-    auxiliaries: Vec<Positive>,
+    auxiliaries: Vec<Parameter>,
     /// Without auxiliary parameters.
     prior_rows: Option<PriorRows>,
 }
@@ -375,7 +356,8 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
     }
 
     fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
-        let log_jacobian: f64 = u[self.coefficients.len()..].iter().sum();
+        let positions = self.auxiliaries.iter().zip(&u[self.coefficients.len()..]);
+        let log_jacobian: f64 = positions.map(|(one, &a)| one.log_jacobian(a)).sum();
         Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
     }
 

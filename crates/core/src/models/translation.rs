@@ -119,6 +119,8 @@ pub(super) fn each_of<T: AsRef<str>>(names: &[T]) -> String {
 pub(super) struct Program {
     /// Comments at its head.
     pub notes: Vec<String>,
+    /// Block `functions`.
+    pub functions: Vec<String>,
     /// Block `data`.
     pub data: Vec<String>,
     /// Block `transformed data`.
@@ -141,6 +143,7 @@ impl Program {
             text.push_str(&format!("// {note}\n"));
         }
         for (name, lines) in [
+            ("functions", &self.functions),
             ("data", &self.data),
             ("transformed data", &self.transformed_data),
             ("parameters", &self.parameters),

@@ -464,7 +464,7 @@ impl State {
         let weight = self.statistics.weight;
         let log_lik = |a: f64| -weight * a - 0.5 * squares * (-2.0 * a).exp();
         slice_each(&mut rest[..1], rng, |a| {
-            view.auxiliary_prior(a[0])[0] + log_lik(a[0])
+            view.auxiliary_prior(0, a[0])[0] + log_lik(a[0])
         })?;
         Ok((rows, log_lik(rest[0])))
     }

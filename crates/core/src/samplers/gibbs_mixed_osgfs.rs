@@ -11,7 +11,7 @@
 //!    H = n C + Σ_t⁻¹, and C the covariance of row gradients, averaged over warm-up. Groups of at most |S| rows use all
 //!    of them, with n C the curvature of the rows. The first half of warm-up, which is forgotten, uses a C under which no
 //!    predictor moves by much more than 1 a step: far from the mode C itself of counts would stop chains or let them run away.
-//! 2. β and the family's auxiliary coordinate by the same step on all rows, |S| times the number of groups of them.
+//! 2. β and the family's auxiliary coordinates by the same step on all rows, |S| times the number of groups of them.
 //! 3. Along directions that leave every predictor as it is, between coefficients and effects ([`super::mixed::shifts`])
 //!    and between nested groups ([`super::mixed::nesting`]): exactly, without rows.
 //! 4. Standard deviations and correlations given the effects along slices: exactly, without rows.
@@ -304,7 +304,7 @@ impl State {
     }
 }
 
-/// Gradient and curvature of the log prior of β and the auxiliary coordinate at `at`.
+/// Gradient and curvature of the log prior of β and the auxiliary coordinates at `at`.
 fn prior_of_head(
     view: &dyn MixedEffects,
     prior: &PriorRows,
@@ -324,11 +324,11 @@ fn prior_of_head(
             axpy(second * row[i], row, &mut curvature[i * dim..i * dim + p]);
         }
     }
-    if dim > p {
-        let [_value, slope, second] = view.auxiliary_prior(at[p]);
-        grad[p] = slope;
+    for j in p..dim {
+        let [_value, slope, second] = view.auxiliary_prior(j - p, at[j]);
+        grad[j] = slope;
         // Where it is not concave the rows' curvature stands alone.
-        curvature[p * dim + p] = (-second).max(0.0);
+        curvature[j * dim + j] = (-second).max(0.0);
     }
 }
 
@@ -361,7 +361,7 @@ impl Unit {
         }
     }
 
-    /// Moves `at`, whose prior is in place; `term` is that of a group, `None` for β and the auxiliary coordinate, which
+    /// Moves `at`, whose prior is in place; `term` is that of a group, `None` for β and the auxiliary coordinates, which
     /// stand at the beginning of `head`.
     fn advance(
         &mut self,
@@ -464,8 +464,8 @@ impl Unit {
             for (out, column) in score.iter_mut().zip(columns) {
                 *out = slopes[0] * column;
             }
-            if term.is_none() && width == 2 {
-                score[dim - 1] = slopes[1];
+            if term.is_none() {
+                score[dim + 1 - width..].copy_from_slice(&slopes[1..]);
             }
         }
     }
@@ -507,8 +507,10 @@ impl Unit {
             for (i, z_i) in z.iter().enumerate() {
                 axpy(bound * z_i, z, &mut self.hessian[i * dim..][..z.len()]);
             }
-            if term.is_none() && width == 2 {
-                self.hessian[dim * dim - 1] += slopes[1].abs();
+            if term.is_none() {
+                for (j, slope) in (dim + 1 - width..).zip(&slopes[1..]) {
+                    self.hessian[j * dim + j] += slope.abs();
+                }
             }
         }
         self.covariance.minibatches += 1;

@@ -94,7 +94,11 @@ impl Posterior {
     fn model(self, set: &str) -> Arc<dyn Model> {
         let data = file(&format!("{set}_data.csv"));
         let (names, rows) = read(&data);
-        let column = |j: usize| rows.iter().map(|row| row[j].parse().unwrap()).collect();
+        // Names of groups end in their numbers.
+        let column = |j: usize| {
+            let number = |row: &Vec<&str>| row[j].trim_start_matches('g').parse().unwrap();
+            rows.iter().map(number).collect()
+        };
         let columns = names.into_iter().enumerate();
         let table = table_of(columns.map(|(j, name)| (name, column(j))).collect());
         let mut settings = Settings::default();
@@ -184,6 +188,29 @@ impl Posterior {
 fn correlated_slopes_of_a_gaussian_response_are_those_of_numpyro() {
     GAUSSIAN.agrees(&Run::new("nuts"), SMALL, 2, 1500);
     GAUSSIAN.agrees(&Run::new("gibbs-mixed"), SMALL, 2, 5000);
+}
+
+/// The conditional distributions of lognormal rows are those of their logarithms: both samplers know the posterior.
+#[test]
+fn gibbs_draws_lognormal_rows_as_nuts_does() {
+    let posterior = Posterior {
+        name: "lognormal",
+        family: "lognormal",
+        formula: "lognormal ~ x + (1 + x | g)",
+        response: ResponseUse::Number,
+        priors: &[],
+        standardize: true,
+    };
+    let model = posterior.model("families");
+    let [nuts, gibbs] = [("nuts", 1500), ("gibbs-mixed", 5000)]
+        .map(|(id, draws)| reported_by(&Run::new(id), &model, 2, draws));
+    for (j, param) in model.params().iter().enumerate() {
+        let of = |draws: &[Vec<Vec<f64>>]| -> Vec<Vec<f64>> {
+            draws.iter().map(|chain| chain[j].clone()).collect()
+        };
+        let Moments { mean, sd } = Moments::of(&of(&nuts));
+        assert_moments_near(&param.name, &of(&gibbs), mean.0, mean.1, sd.0);
+    }
 }
 
 #[test]

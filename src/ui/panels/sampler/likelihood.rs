@@ -102,7 +102,7 @@ fn options_ui(
         ui.spacing_mut().item_spacing.x = t.space.x3;
         let mut segments = Segments::new("Outcome", &mut family);
         // The data tell successes among trials from yes and no.
-        for &one in Family::MIXED {
+        for &one in Family::ALL {
             if one != Family::Binomial {
                 segments = segments.option(one, one.definition().title);
             }
@@ -235,11 +235,11 @@ fn variance_ui(ui: &mut Ui, done: &LikelihoodFit) {
             rows.push((&component.group, name, component.sd[i], correlations, share));
         }
     }
-    if let Some((name, value)) = fit.parameter() {
+    for (one, value) in fit.parameters() {
         let name = if fit.sigma.is_some() {
             "residual"
         } else {
-            name
+            one.name
         };
         rows.push((name, "", value, String::new(), None));
     }

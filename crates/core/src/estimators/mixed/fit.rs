@@ -10,7 +10,7 @@ use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
 use super::mcem::MonteCarlo;
 use super::remark::{Edge, Remark};
-use crate::families::{Family, Outcome};
+use crate::families::{Auxiliary, Family, Outcome};
 use ergodic_base::reporter::Warning;
 
 /// How a mixed model is fitted.
@@ -200,8 +200,8 @@ pub struct MixedFit {
     pub components: Vec<VarianceComponent>,
     /// Residual standard deviation of a Gaussian response.
     pub sigma: Option<f64>,
-    /// The parameter that a response of another family has besides its linear predictor; [`Self::parameter`] names it.
-    pub shape: Option<f64>,
+    /// The parameters that a response of another family has besides its linear predictor; [`Self::parameters`] names them.
+    pub auxiliaries: Vec<f64>,
     /// One per group term.
     pub effects: Vec<GroupEffects>,
     /// Log likelihood, restricted for REML.
@@ -247,17 +247,23 @@ impl MixedFit {
 
     /// The response at the estimates.
     pub fn outcome(&self) -> Outcome {
-        match (self.family.outcome(), self.sigma, self.shape) {
-            (unit, Some(sigma), _) => unit.scaled(sigma),
-            (start, None, Some(shape)) => start.with_log_shape(shape.ln()),
-            (only, None, None) => only,
+        let start = self.family.outcome();
+        if let Some(sigma) = self.sigma {
+            return start.scaled(sigma);
         }
+        let mut at = start.coordinates();
+        let auxiliaries = self.family.definition().auxiliaries.iter();
+        for (at, (one, value)) in at.iter_mut().zip(auxiliaries.zip(&self.auxiliaries)) {
+            *at = one.support.coordinate(*value);
+        }
+        start.with_coordinates(at)
     }
 
-    /// The parameter of the response besides its linear predictor, by its name in models.
-    pub fn parameter(&self) -> Option<(&'static str, f64)> {
-        let auxiliary = self.family.definition().auxiliaries.first()?;
-        Some((auxiliary.name, self.sigma.or(self.shape)?))
+    /// The parameters of the response besides its linear predictor.
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static Auxiliary, f64)> {
+        let values = self.sigma.iter().chain(&self.auxiliaries);
+        let auxiliaries = self.family.definition().auxiliaries.iter();
+        auxiliaries.zip(values.copied())
     }
 
     /// Monte Carlo errors in words, where there are some.
@@ -274,8 +280,8 @@ impl MixedFit {
                 parts.push(format!("sd of {name} by {} {error:.2e}", component.group));
             }
         }
-        let parameter = self.parameter().zip(errors.shape);
-        parts.extend(parameter.map(|((name, _), error)| format!("{name} {error:.2e}")));
+        let parameters = self.parameters().zip(&errors.auxiliaries);
+        parts.extend(parameters.map(|((one, _), error)| format!("{} {error:.2e}", one.name)));
         Some(format!(
             "Monte Carlo standard errors of the mean of the last {} iterations: {}",
             errors.averaged,

@@ -168,7 +168,7 @@ fn report(
         fixed,
         covariance,
         sigma: Some(sigma),
-        shape: None,
+        auxiliaries: Vec::new(),
         log_lik: -0.5 * deviance,
         num_params,
         aic: deviance + 2.0 * num_params as f64,

@@ -6,8 +6,9 @@ use super::laplace::Laplace;
 use super::mcem::{self, MonteCarlo};
 use super::quadrature::Quadrature;
 use super::remark::Remark;
+use super::units::Units;
 use super::{EVALUATING, MixedData, MixedError, tick};
-use crate::families::{Family, Link};
+use crate::families::{Family, Link, Support};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::reporter::Warning;
@@ -24,10 +25,16 @@ const NOT_WORSE: f64 = 1e-7;
 const STEP: f64 = 2e-3;
 /// Shape of the negative binomial beyond which it is a Poisson distribution to all who look.
 const POISSON_SHAPE: f64 = 1e4;
-/// Largest log shape of a negative binomial: beyond it the likelihood counts as flat.
+/// Largest log shape of a negative binomial, and logarithm of degrees of freedom: beyond it the likelihood counts as flat.
 const MOST_LOG_SHAPE: f64 = 11.5;
 /// That of others: responses then differ from their means by rounding only.
 const EXACT_LOG_SHAPE: f64 = 50.0;
+/// Log odds beyond which a chance counts as 0 or 1, and the likelihood as flat.
+const MOST_LOG_ODDS: f64 = 12.0;
+/// Chance that is 0 to all who look.
+const NO_CHANCE: f64 = 1e-4;
+/// What models call the scale of noise.
+const SIGMA: &str = "sigma";
 /// Monte Carlo error in standard errors that deserves a word.
 const NOISY: f64 = 0.1;
 /// Size of a coefficient of a scaled column that no data make unless they separate yes from no.
@@ -79,6 +86,21 @@ pub fn fit_generalised(
     control: &Control,
 ) -> Result<MixedFit, MixedError> {
     control.enter(EVALUATING);
+    if family.definition().link == Link::Identity {
+        let units = Units::of(data);
+        let fit = search_fit(&units.standardised(data), family, method, nodes, control)?;
+        return Ok(units.back(fit, data));
+    }
+    search_fit(data, family, method, nodes, control)
+}
+
+fn search_fit(
+    data: &MixedData,
+    family: Family,
+    method: Method,
+    nodes: usize,
+    control: &Control,
+) -> Result<MixedFit, MixedError> {
     let mut laplace = Laplace::new(data, family)?;
     let (mut parameters, mut inverse) = start(&mut laplace, control)?;
     let mut iterations = 0;
@@ -187,29 +209,50 @@ fn search(
     inverse: Vec<f64>,
     control: &Control,
 ) -> Result<Minimum, MixedError> {
-    let last = parameters.len() - 1;
-    let has_shape = objective.laplace().has_shape();
-    let most = match objective.laplace().outcome.family() {
-        Family::NegativeBinomial => MOST_LOG_SHAPE,
-        _ => EXACT_LOG_SHAPE,
-    };
+    let first = objective.laplace().auxiliaries().start;
+    let bounds = bounds(objective.laplace().outcome.family());
+    let bounds = &bounds[..parameters.len() - first];
     let end = minimise(parameters, inverse, |at, grad| {
-        if has_shape && at[last] > most {
-            let mut capped = at.to_vec();
-            capped[last] = most;
-            let value = objective.gradient(&capped, grad, control);
-            grad[last] = 0.0;
-            return value;
+        let inside = |(at, [least, most]): (&f64, &[f64; 2])| at >= least && at <= most;
+        if at[first..].iter().zip(bounds).all(inside) {
+            return objective.gradient(at, grad, control);
         }
-        objective.gradient(at, grad, control)
+        let mut capped = at.to_vec();
+        clamp(&mut capped[first..], bounds);
+        let value = objective.gradient(&capped, grad, control);
+        for j in first..at.len() {
+            if capped[j] != at[j] {
+                grad[j] = 0.0;
+            }
+        }
+        value
     })?;
-    if has_shape {
-        parameters[last] = parameters[last].min(most);
-    }
+    clamp(&mut parameters[first..], bounds);
     Ok(end)
 }
 
-/// θ of the identity, β without group effects, log shape 0; and a guess of the inverse curvature there.
+/// Between which coordinates of a family's parameters the likelihood is not flat.
+fn bounds(family: Family) -> Vec<[f64; 2]> {
+    let counts = family.definition().is_whole;
+    let auxiliaries = family.definition().auxiliaries.iter();
+    auxiliaries
+        .map(|one| match one.support {
+            Support::Chance => [-MOST_LOG_ODDS, MOST_LOG_ODDS],
+            // Shapes of counts, whose variance does not vanish with them.
+            Support::Above(_) if counts => [f64::NEG_INFINITY, MOST_LOG_SHAPE],
+            Support::Above(lower) if lower > 0.0 => [f64::NEG_INFINITY, MOST_LOG_SHAPE],
+            Support::Above(_) => [f64::NEG_INFINITY, EXACT_LOG_SHAPE],
+        })
+        .collect()
+}
+
+fn clamp(at: &mut [f64], bounds: &[[f64; 2]]) {
+    for (at, [least, most]) in at.iter_mut().zip(bounds) {
+        *at = at.clamp(*least, *most);
+    }
+}
+
+/// θ of the identity, β without group effects, the family where a search starts; and a guess of the inverse curvature there.
 fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<f64>), MixedError> {
     let data = laplace.data;
     let (n, p, free) = (data.num_obs(), data.num_columns(), laplace.shape.len());
@@ -273,7 +316,8 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
     let dim = laplace.dim();
     let mut parameters = laplace.shape.start();
     parameters.extend_from_slice(&beta);
-    parameters.resize(dim, 0.0);
+    let coordinates = laplace.outcome.coordinates();
+    parameters.extend_from_slice(&coordinates[..laplace.outcome.num_coordinates()]);
     if !laplace.deviance(&parameters, control)?.is_finite() {
         return Err(MixedError::failed(
             "The likelihood is not finite at the start; rescale the columns or the offset",
@@ -295,8 +339,8 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
             inverse[i * dim + i] = 1.0 / n as f64;
         }
     }
-    if laplace.has_shape() {
-        inverse[dim * dim - 1] = 1.0 / n as f64;
+    for j in laplace.auxiliaries() {
+        inverse[j * dim + j] = 1.0 / n as f64;
     }
     Ok((parameters, inverse))
 }
@@ -373,15 +417,19 @@ fn covariance(
         .into_iter()
         .filter(|&k| parameters[k] == 0.0)
         .collect();
+    let first = laplace.auxiliaries().start;
+    let bounds = bounds(laplace.outcome.family());
+    let is_flat = |k: usize| k >= first && bounds[k - first].contains(&parameters[k]);
     // Where a diagonal of Λ is 0, so are the derivatives in its column.
     let entries: Vec<(usize, usize, usize)> = laplace.shape.entries().collect();
     let kept: Vec<usize> = (0..dim)
         .filter(|&k| {
-            !at_edge.iter().any(|&edge| {
-                k == edge
-                    || (k < free
-                        && (entries[k].0, entries[k].2) == (entries[edge].0, entries[edge].2))
-            })
+            !is_flat(k)
+                && !at_edge.iter().any(|&edge| {
+                    k == edge
+                        || (k < free
+                            && (entries[k].0, entries[k].2) == (entries[edge].0, entries[edge].2))
+                })
         })
         .collect();
     let size = kept.len();
@@ -430,10 +478,25 @@ fn report(
     warnings.extend(fit::singular(data, &laplace.lambda));
     let family = laplace.outcome.family();
     let definition = family.definition();
-    let shape = laplace.outcome.log_shape().map(f64::exp);
-    if family == Family::NegativeBinomial && shape.is_some_and(|shape| shape > POISSON_SHAPE) {
-        warnings.push(Remark::NoOverdispersion {}.into());
+    let at = laplace.outcome.coordinates();
+    let auxiliaries = definition.auxiliaries.iter().zip(at);
+    let auxiliaries: Vec<f64> = auxiliaries.map(|(one, at)| one.support.value(at)).collect();
+    for (one, value) in definition.auxiliaries.iter().zip(&auxiliaries) {
+        match one.support {
+            Support::Above(_) if definition.is_whole && *value > POISSON_SHAPE => {
+                warnings.push(Remark::NoOverdispersion {}.into());
+            }
+            Support::Chance if *value < NO_CHANCE => {
+                warnings.push(Remark::NoExtraZeros {}.into());
+            }
+            _ => {}
+        }
     }
+    // The scale of noise is a variance on the scale of the linear predictor, too, where all of that is known.
+    let sigma = (definition.auxiliaries.iter().zip(&auxiliaries))
+        .find(|(one, _)| one.name == SIGMA)
+        .map_or(0.0, |(_, sigma)| *sigma);
+    let within = definition.latent_variance.map(|rest| rest + sigma * sigma);
     if definition.link == Link::Logit
         && definition.is_whole
         && let Some(j) = (0..p).find(|&j| beta[j].abs() > SEPARATED)
@@ -453,7 +516,7 @@ fn report(
             _ => "Laplace".to_owned(),
         },
         num_obs: data.num_obs(),
-        components: fit::components(data, &laplace.lambda, 1.0, definition.latent_variance),
+        components: fit::components(data, &laplace.lambda, 1.0, within),
         effects: fit::effects(
             data,
             &laplace.blocks,
@@ -466,7 +529,7 @@ fn report(
         fixed,
         covariance,
         sigma: None,
-        shape,
+        auxiliaries,
         log_lik: -0.5 * deviance,
         num_params,
         aic: deviance + 2.0 * num_params as f64,

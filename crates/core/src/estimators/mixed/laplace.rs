@@ -17,15 +17,17 @@
 //! ```text
 //! ∂D/∂β = X'(−2s + t − W ZΛa)
 //! ∂D/∂Λ = −2 (Z's)u' + 2 AΛM⁻¹ + (Z't)u' + (Z's)a' − (Z'W ZΛa)u'      summed over groups, at Λ's entries
-//! ∂D/∂log shape = Σ −2 ∂log p + (z_i'ΛM⁻¹Λ'z_i) ∂w_i + (ZΛa)_i ∂s_i
+//! ∂D/∂a    = Σ −2 ∂log p + (z_i'ΛM⁻¹Λ'z_i) ∂w_i + (ZΛa)_i ∂s_i
 //! ```
+
+use std::ops::Range;
 
 use super::blocks::Blocks;
 use super::covariance::Shape;
 use super::factor::Factor;
 use super::profile::add_trace;
 use super::{MixedData, MixedError, tick};
-use crate::families::{Family, Outcome};
+use crate::families::{Coordinates, Family, Outcome};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{NotPositiveDefinite, axpy, dot};
 
@@ -36,11 +38,18 @@ const DECREMENT: f64 = 1e-8;
 /// Halvings of a step before giving up.
 const MAX_HALVINGS: usize = 30;
 
+/// Coordinates of a family's parameters, of which there may be fewer than places.
+pub(super) fn coordinates(given: &[f64]) -> Coordinates {
+    let mut at = Coordinates::default();
+    at[..given.len()].copy_from_slice(given);
+    at
+}
+
 /// The approximate deviance, with the mode at the parameters it was last evaluated at.
 pub struct Laplace<'a> {
     /// The data.
     pub data: &'a MixedData,
-    /// Distribution of the response; its shape is set by the parameters.
+    /// Distribution of the response; what it has besides the linear predictor is set by the parameters.
     pub outcome: Outcome,
     /// Pattern.
     pub blocks: Blocks,
@@ -65,7 +74,7 @@ pub struct Laplace<'a> {
     eta: Vec<f64>,
     score: Vec<f64>,
     slope: Vec<f64>,
-    /// Sum of the constants of log p, where they do not depend on a shape.
+    /// Sum of the constants of log p, where they do not depend on parameters.
     constant: Option<f64>,
 }
 
@@ -98,20 +107,21 @@ impl<'a> Laplace<'a> {
             blocks,
             shape,
         };
-        if outcome.log_shape().is_none() {
+        if outcome.num_coordinates() == 0 {
             laplace.constant = Some(laplace.sum_constants());
         }
         Ok(laplace)
     }
 
-    /// Number of parameters: θ, β, and the log of the shape if there is one.
+    /// Number of parameters: θ, β, and coordinates a of what the family has besides.
     pub fn dim(&self) -> usize {
-        self.shape.len() + self.data.num_columns() + usize::from(self.has_shape())
+        self.auxiliaries().end
     }
 
-    /// Whether the family has a shape.
-    pub fn has_shape(&self) -> bool {
-        self.outcome.log_shape().is_some()
+    /// Where coordinates of the family's parameters are among all parameters.
+    pub fn auxiliaries(&self) -> Range<usize> {
+        let first = self.shape.len() + self.data.num_columns();
+        first..first + self.outcome.num_coordinates()
     }
 
     /// Response, trials and prior weight of a row.
@@ -133,12 +143,12 @@ impl<'a> Laplace<'a> {
             .sum()
     }
 
-    /// Σ of the constants of log p at the present shape.
+    /// Σ of the constants of log p at the present parameters.
     pub fn constants(&self) -> f64 {
         self.constant.unwrap_or_else(|| self.sum_constants())
     }
 
-    /// D at θ, β and the log of the shape, in one vector; infinite where there is none.
+    /// D at θ, β and a, in one vector; infinite where there is none.
     ///
     /// # Errors
     /// Cancelled.
@@ -146,8 +156,9 @@ impl<'a> Laplace<'a> {
         let free = self.shape.len();
         let p = self.data.num_columns();
         self.shape.lambda(&parameters[..free], &mut self.lambda);
-        if self.has_shape() {
-            self.outcome = self.outcome.with_log_shape(parameters[free + p]);
+        if self.outcome.num_coordinates() > 0 {
+            let at = coordinates(&parameters[self.auxiliaries()]);
+            self.outcome = self.outcome.with_coordinates(at);
         }
         let beta = &parameters[free..free + p];
         for row in 0..self.data.num_obs() {
@@ -314,14 +325,15 @@ impl<'a> Laplace<'a> {
         self.blocks.add_outer(1.0, &by_u, &self.u, &mut sums);
         self.blocks.add_outer(1.0, &zs, &a, &mut sums);
         self.shape.pick(&sums, &mut grad[..free]);
-        if self.has_shape() {
-            grad[free + p] = (0..n)
-                .map(|row| {
-                    let (y, _, weight) = self.row(row);
-                    let [log_p, score, w] = self.outcome.in_log_shape(self.eta[row], y);
-                    weight * (-2.0 * log_p + leverage[row] * w + moved[row] * score)
-                })
-                .sum();
+        let auxiliaries = self.auxiliaries();
+        if !auxiliaries.is_empty() {
+            for row in 0..n {
+                let (y, _, weight) = self.row(row);
+                let slopes = self.outcome.in_coordinates(self.eta[row], y);
+                for (grad, [log_p, score, w]) in grad[auxiliaries.clone()].iter_mut().zip(slopes) {
+                    *grad += weight * (-2.0 * log_p + leverage[row] * w + moved[row] * score);
+                }
+            }
         }
         Ok(deviance)
     }

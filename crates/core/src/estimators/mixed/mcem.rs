@@ -28,7 +28,7 @@
 use rand::RngExt as _;
 
 use super::data::RandomTerm;
-use super::laplace::Laplace;
+use super::laplace::{Laplace, coordinates};
 use super::{MixedData, MixedError, tick};
 use crate::design::confounding::{Direction, GroupColumns, directions};
 use crate::families::Outcome;
@@ -58,7 +58,7 @@ const LEAST_GAIN: f64 = 0.02;
 const BATCHES: usize = 8;
 /// Monte Carlo errors by which the means of two halves may differ.
 const AGREEMENT: f64 = 3.0;
-/// Longest step of a coefficient of a scaled column, or of the log shape.
+/// Longest step of a coefficient of a scaled column, or of a coordinate of the family.
 const LONGEST_STEP: f64 = 1.0;
 /// Variance below which an effect counts as absent.
 const LEAST_VARIANCE: f64 = 1e-10;
@@ -72,8 +72,8 @@ pub struct MonteCarlo {
     pub fixed: Vec<f64>,
     /// Of standard deviations, by group term.
     pub sd: Vec<Vec<f64>>,
-    /// Of the shape, if there is one.
-    pub shape: Option<f64>,
+    /// Of the parameters that the family has besides the linear predictor.
+    pub auxiliaries: Vec<f64>,
     /// All iterations.
     pub iterations: u64,
     /// Of these, at the end, averaged.
@@ -114,7 +114,7 @@ struct Chain<'a> {
     data: &'a MixedData,
     outcome: Outcome,
     terms: Vec<Term<'a>>,
-    /// β, and the log of the shape.
+    /// β, and coordinates of the family's parameters.
     head: Vec<f64>,
     /// Xβ + o (n).
     base: Vec<f64>,
@@ -132,7 +132,7 @@ struct Chain<'a> {
     iterations: u64,
 }
 
-/// Estimates of θ, β and the log shape for `laplace.data`, in one vector, from a start of the same form, with their
+/// Estimates of θ, β and the family's coordinates for `laplace.data`, in one vector, from a start of the same form, with their
 /// errors.
 ///
 /// # Errors
@@ -293,8 +293,8 @@ impl<'a> Chain<'a> {
             let offset = self.data.offset.as_ref().map_or(0.0, |o| o[row]);
             self.base[row] = dot(self.data.row(row), &self.head[..p]) + offset;
         }
-        if let Some(&log_shape) = self.head.get(p) {
-            self.outcome = self.outcome.with_log_shape(log_shape);
+        if self.head.len() > p {
+            self.outcome = self.outcome.with_coordinates(coordinates(&self.head[p..]));
         }
         for term in &mut self.terms {
             let q = term.columns.width();
@@ -434,7 +434,7 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Score and information of β and the log shape at the present effects, from as many rows as the groups use.
+    /// Score and information of β and the family's coordinates at the present effects, from as many rows as the groups use.
     fn add_head(&mut self) {
         let (n, p, dim) = (self.base.len(), self.data.num_columns(), self.head.len());
         let groups = self.terms.iter().map(|term| term.groups.len()).max();
@@ -457,9 +457,20 @@ impl<'a> Chain<'a> {
             }
             if dim > p {
                 // The square of the score has the expectation of the information.
-                let [slope, _, _] = self.outcome.in_log_shape(eta, y);
-                self.score[p] += factor * weight * slope;
-                self.information[p * dim + p] += factor * weight * slope * slope;
+                let slopes = self
+                    .outcome
+                    .in_coordinates(eta, y)
+                    .map(|[slope, _, _]| slope);
+                let slopes = &slopes[..dim - p];
+                axpy(factor * weight, slopes, &mut self.score[p..]);
+                for (i, slope) in (p..dim).zip(slopes) {
+                    let scaled = factor * weight * slope;
+                    axpy(
+                        scaled,
+                        slopes,
+                        &mut self.information[i * dim + p..][..dim - p],
+                    );
+                }
             }
         }
         self.visited += batch as u64;
@@ -544,13 +555,13 @@ impl<'a> Chain<'a> {
         self.settle()
     }
 
-    /// β, the log shape, and Σ of all terms.
+    /// β, the family's coordinates, and Σ of all terms.
     fn estimates(&self) -> Vec<f64> {
         let covariances = self.terms.iter().flat_map(|term| &term.covariance);
         self.head.iter().chain(covariances).copied().collect()
     }
 
-    /// θ, β and the log shape of averaged estimates.
+    /// θ, β and the family's coordinates of averaged estimates.
     fn parameters(&self, laplace: &Laplace<'_>, estimates: &[f64]) -> Result<Vec<f64>, MixedError> {
         let mut rest = &estimates[self.head.len()..];
         let mut lambda = laplace.shape.zeros();
@@ -578,7 +589,10 @@ impl<'a> Chain<'a> {
             .map(|estimates| {
                 let mut row = vec![0.0; p];
                 self.data.scaling.to_raw(&estimates[..p], &mut row);
-                row.extend(estimates[p..dim].iter().map(|log| log.exp()));
+                let auxiliaries = self.outcome.family().definition().auxiliaries.iter();
+                row.extend(
+                    (auxiliaries.zip(&estimates[p..dim])).map(|(one, &at)| one.support.value(at)),
+                );
                 let mut rest = &estimates[dim..];
                 for term in &self.terms {
                     let q = term.columns.width();
@@ -593,7 +607,7 @@ impl<'a> Chain<'a> {
         let mut rest = errors[dim..].iter().copied();
         MonteCarlo {
             fixed: errors[..p].to_vec(),
-            shape: (dim > p).then(|| errors[p]),
+            auxiliaries: errors[p..dim].to_vec(),
             sd: self
                 .terms
                 .iter()

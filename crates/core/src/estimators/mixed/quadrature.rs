@@ -63,7 +63,7 @@ impl<'l, 'a> Quadrature<'l, 'a> {
         })
     }
 
-    /// The deviance at θ, β and the log of the shape, in one vector.
+    /// The deviance at the parameters of [`Laplace::deviance`].
     ///
     /// # Errors
     /// Cancelled.

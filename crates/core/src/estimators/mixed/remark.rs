@@ -46,6 +46,12 @@ ergodic_base::remarks! {
             "The counts vary no more than Poisson counts do, so the shape of the negative binomial runs away"
         ) remedy ("Use the family poisson");
 
+        /// There are no more zeros than the distribution has.
+        NoExtraZeros {}
+        Watch "no-extra-zeros" (
+            "There are no more zeros than the distribution of the counts has, so the chance of an extra zero goes to 0"
+        ) remedy ("Use the family without extra zeros");
+
         /// A coefficient runs away.
         Separation {
             /// Its column.

@@ -6,6 +6,7 @@ use super::quadrature::Quadrature;
 use super::testing::{Reference, all_designs, data, numbers};
 use super::*;
 use crate::design::matrix::{Design, ModelFrame};
+use crate::design::response::ResponseUse;
 use crate::design::testing::{load_csv, reference};
 use crate::families::Family;
 use ergodic_base::control::Control;
@@ -452,6 +453,17 @@ fn the_gradient_of_laplaces_deviance_is_that_of_differences() {
                 Family::Weibull,
             ),
             ("counts", "y ~ x + (x | g)", Family::Beta),
+            (
+                "counts",
+                "y ~ x + offset(log(e)) + (x | g)",
+                Family::ZeroInflatedPoisson,
+            ),
+            (
+                "counts",
+                "y ~ x + offset(log(e)) + (x | g)",
+                Family::ZeroInflatedNegativeBinomial,
+            ),
+            ("counts", "y ~ x + (x | g)", Family::Student),
         ]);
     for (set, formula, family) in cases {
         let mut data = general(set, formula, family);
@@ -547,7 +559,7 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
     // Slopes that vary and are not modelled make these counts a little overdispersed.
     let (poisson, spread) = (fit(&data, Family::Poisson), fit(&data, family));
     assert!(spread.log_lik > poisson.log_lik + 1.0);
-    assert!(spread.shape.unwrap() < 100.0);
+    assert!(spread.auxiliaries[0] < 100.0);
     // Counts equal to their rounded means vary less than Poisson counts.
     for row in 0..data.num_obs() {
         let offset = data.offset.as_ref().unwrap()[row];
@@ -557,7 +569,7 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
     assert!(
         even.warnings.iter().any(|w| w.code == "no-overdispersion"),
         "{:?}",
-        even.shape
+        even.auxiliaries
     );
 }
 
@@ -660,7 +672,7 @@ fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
             (fit.fixed[0].estimate, "intercept"),
             (fit.fixed[1].estimate, "x"),
             (fit.components[0].sd[0], "sd"),
-            (fit.shape.unwrap(), "shape"),
+            (fit.auxiliaries[0], "shape"),
             (fit.log_lik, "log_lik"),
         ] {
             let name = format!("{set}:{name},");
@@ -675,31 +687,51 @@ fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
     }
 }
 
-/// Against the likelihood itself and, for beta responses, glmmTMB's Laplace approximation, from `families.R`.
+/// Against the likelihood itself and glmmTMB's Laplace approximation, from `families.R` and `zero_inflated.R`.
 #[test]
-fn lognormal_weibull_and_beta_fits_are_the_maxima_that_r_finds() {
-    let text = std::fs::read_to_string(reference("families_r.csv")).unwrap();
-    let table = load_csv(&reference("families_data.csv"));
-    for (family, method, nodes, set) in [
-        (Family::Lognormal, Method::Laplace, 1, "mixed"),
-        (Family::Lognormal, Method::Aghq, 9, "mixed"),
-        (Family::Weibull, Method::Aghq, 25, "mixed"),
-        (Family::Beta, Method::Aghq, 25, "mixed"),
-        (Family::Beta, Method::Laplace, 1, "laplace"),
+fn fits_of_families_are_the_maxima_that_r_finds() {
+    let (poisson, overdispersed) = (
+        Family::ZeroInflatedPoisson,
+        Family::ZeroInflatedNegativeBinomial,
+    );
+    for (file, family, method, nodes, set) in [
+        ("families", Family::Lognormal, Method::Laplace, 1, "mixed"),
+        ("families", Family::Lognormal, Method::Aghq, 9, "mixed"),
+        ("families", Family::Weibull, Method::Aghq, 25, "mixed"),
+        ("families", Family::Beta, Method::Aghq, 25, "mixed"),
+        ("families", Family::Beta, Method::Laplace, 1, "laplace"),
+        ("zero_inflated", poisson, Method::Aghq, 25, "mixed"),
+        ("zero_inflated", poisson, Method::Laplace, 1, "laplace"),
+        ("zero_inflated", overdispersed, Method::Aghq, 25, "mixed"),
+        (
+            "zero_inflated",
+            overdispersed,
+            Method::Laplace,
+            1,
+            "laplace",
+        ),
+        ("zero_inflated", Family::Student, Method::Aghq, 25, "mixed"),
     ] {
+        let text = std::fs::read_to_string(reference(&format!("{file}_r.csv"))).unwrap();
+        let table = load_csv(&reference(&format!("{file}_data.csv")));
         let frame = ModelFrame {
             response_use: family.definition().response,
             ..ModelFrame::new(format!("{} ~ x + (1 | g)", family.id()).parse().unwrap())
         };
         let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
         let fit = fit_generalised(&data, family, method, nodes, &Control::default()).unwrap();
-        for (here, name) in [
+        let own = fit.parameters().map(|(one, value)| match file {
+            // All of one parameter.
+            "families" => (value, "parameter"),
+            _ => (value, one.name),
+        });
+        let known = [
             (fit.fixed[0].estimate, "intercept"),
             (fit.fixed[1].estimate, "x"),
             (fit.components[0].sd[0], "sd"),
-            (fit.parameter().unwrap().1, "parameter"),
             (fit.log_lik, "log_lik"),
-        ] {
+        ];
+        for (here, name) in known.into_iter().chain(own) {
             let name = format!("{}:{set}:{name},", family.id());
             let there = text.lines().find_map(|line| line.strip_prefix(&*name));
             let there: f64 = there.unwrap().parse().unwrap();
@@ -710,4 +742,42 @@ fn lognormal_weibull_and_beta_fits_are_the_maxima_that_r_finds() {
         }
         assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
     }
+}
+
+/// The share of a group in the variance of the logarithm is that of a normal model of it.
+#[test]
+fn shares_of_variance_of_lognormal_responses_are_those_of_their_logarithms() {
+    let table = load_csv(&reference("families_data.csv"));
+    let of = |formula: &str| {
+        let frame = ModelFrame {
+            response_use: ResponseUse::Number,
+            ..ModelFrame::new(formula.parse().unwrap())
+        };
+        MixedData::from(Design::build(&table, &frame).unwrap().0)
+    };
+    let control = Control::default();
+    let data = of("lognormal ~ x + (1 | g)");
+    let fit = fit_generalised(&data, Family::Lognormal, Method::Laplace, 1, &control).unwrap();
+    let logs = of("log(lognormal) ~ x + (1 | g)");
+    let expected = fit_gaussian(&logs, Method::Profile, Criterion::Ml, &control).unwrap();
+    let [here, there] = [&fit, &expected].map(|fit| fit.components[0].icc.unwrap());
+    close("icc", here, there, 1e-5);
+}
+
+#[test]
+fn counts_without_extra_zeros_say_so() {
+    let family = Family::ZeroInflatedPoisson;
+    let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
+    data.y.iter_mut().for_each(|y| *y = y.max(1.0));
+    let fit = fit_generalised(&data, family, Method::Laplace, 1, &Control::default()).unwrap();
+    assert!(fit.warnings.iter().any(|w| w.code == "no-extra-zeros"));
+    let plain = fit_generalised(
+        &data,
+        Family::Poisson,
+        Method::Laplace,
+        1,
+        &Control::default(),
+    );
+    // The chance of an extra zero is not quite 0.
+    close("log_lik", fit.log_lik, plain.unwrap().log_lik, 1e-4);
 }

@@ -272,7 +272,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
         ],
     ];
     let mut cases = Vec::new();
-    for &family in Family::MIXED {
+    for &family in Family::ALL {
         let trials = family == Family::Binomial;
         let shape = Shape {
             trials,

@@ -2,6 +2,7 @@
 
 use crate::families::Family;
 use crate::models::PriorSpec;
+use crate::models::chance;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
 use crate::models::prior::Prior;
 use crate::models::prior_text::{PriorError, PriorProblem, PriorText};
@@ -12,7 +13,7 @@ pub(super) const DEFAULT_ETA: f64 = 1.0;
 const LKJ_FORM: &str = "lkj(eta) with eta above 0";
 
 /// Keys of priors besides those of the family.
-pub(super) const CLASSES: [(&str, &str); 7] = [
+pub(super) const CLASSES: [(&str, &str); 9] = [
     INTERCEPT,
     SLOPES,
     ("sd", "Standard deviations of groups"),
@@ -20,6 +21,8 @@ pub(super) const CLASSES: [(&str, &str); 7] = [
     ("sigma", "Residual standard deviation"),
     ("shape", "Shape of the distribution"),
     ("phi", "Precision of the distribution"),
+    ("zi", "Chance of an extra zero"),
+    ("nu", "Degrees of freedom"),
 ];
 
 ergodic_base::choice! {
@@ -35,11 +38,11 @@ ergodic_base::choice! {
 }
 
 impl Setting for Family {
-    const KIND: Kind = Kind::Choice(Self::MIXED_IDS);
+    const KIND: Kind = Kind::Choice(Self::IDS);
 
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Text(id) => Self::find_mixed(id).ok(),
+            Value::Text(id) => Self::find(id),
             _ => None,
         }
     }
@@ -52,11 +55,12 @@ impl Setting for Family {
 ergodic_base::settings! {
     /// Settings of [`super::Mixed`].
     pub(super) struct MixedSettings {
-        pub family: Family = Field::choice("Family", Family::MIXED_IDS, Some(Family::Gaussian.id()))
+        pub family: Family = Field::choice("Family", Family::IDS, Some(Family::Gaussian.id()))
             .help(
-                "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
-                 trials, poisson and negative_binomial for counts, gamma, lognormal and weibull for positive numbers, beta for \
-                 numbers between 0 and 1",
+                "Distribution of the outcome: gaussian for numbers, student for numbers with outliers, bernoulli for two values, \
+                 binomial for successes among trials, poisson and negative_binomial for counts, zero_inflated_poisson and \
+                 zero_inflated_negative_binomial for counts with more zeros, gamma, lognormal and weibull for positive numbers, \
+                 beta for numbers between 0 and 1",
             )
             .why("the usual mixed model");
         pub parametrisation: Parametrisation = Parametrisation::field("Parametrisation", Some(Parametrisation::Auto))
@@ -77,7 +81,9 @@ ergodic_base::settings! {
 pub(super) const PRIORS: PriorSpec = PriorSpec {
     classes: &CLASSES,
     check: |text| {
-        let known = Prior::parse_positive(text).is_ok() || eta_of(text).is_ok();
+        let known = Prior::parse_positive(text).is_ok()
+            || eta_of(text).is_ok()
+            || chance::parse(text).is_ok();
         if known {
             Ok(())
         } else {
@@ -86,7 +92,7 @@ pub(super) const PRIORS: PriorSpec = PriorSpec {
     },
     forms: "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), cauchy(location, scale) or \
                  flat; for standard deviations half_student_t(df, 0, scale), half_normal(sd), exponential(rate), \
-                 gamma(shape, rate); for correlations lkj(eta)",
+                 gamma(shape, rate); for correlations lkj(eta); for chances beta(a, b)",
     example: "normal(0, 2.5)",
 };
 

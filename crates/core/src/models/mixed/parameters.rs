@@ -5,6 +5,7 @@ use super::options::{CLASSES, DEFAULT_ETA, Parametrisation, eta_of};
 use super::terms::{GroupTerm, MAX_EFFECTS};
 use crate::design::matrix::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
+use crate::models::coefficients::{INTERCEPT, SLOPES};
 use crate::models::positive::{Positive, PositiveSpec};
 use crate::models::prior::Prior;
 use crate::models::{ModelError, ModelOptions, ParamInfo};
@@ -164,10 +165,10 @@ pub(super) fn check_keys(
     let classes: Vec<(&str, &str)> = CLASSES
         .into_iter()
         .filter(|(class, _)| match *class {
-            "sigma" | "shape" | "phi" => names.contains(class),
             "sd" => !terms.is_empty(),
             "cor" => !correlations.is_empty(),
-            _ => true,
+            class if class == INTERCEPT.0 || class == SLOPES.0 => true,
+            of_family => names.contains(&of_family),
         })
         .collect();
     options.check_priors(&classes, &names)

@@ -510,35 +510,52 @@ fn the_mode_of_a_gamma_model_is_that_of_glm() {
     assert!(ergodic_base::linalg::Cholesky::of(&hessian, 3).is_ok());
 }
 
-/// The same of `lm`, `survreg` and glmmTMB in `families.R`.
+/// The same of `lm`, `survreg` and glmmTMB in `families.R`, and of searches in `zero_inflated.R`.
 #[test]
-fn the_modes_of_lognormal_weibull_and_beta_models_are_those_of_r() {
-    let text = std::fs::read_to_string(reference("families_r.csv")).unwrap();
-    let table = load_csv(&reference("families_data.csv"));
-    for (family, parameter) in [
-        ("lognormal", "sigma"),
-        ("weibull", "shape"),
-        ("beta", "phi"),
+fn the_modes_of_families_are_those_of_r() {
+    for (file, family, parameters) in [
+        ("families", "lognormal", &["sigma"][..]),
+        ("families", "weibull", &["shape"]),
+        ("families", "beta", &["phi"]),
+        ("zero_inflated", "zero_inflated_poisson", &["zi"]),
+        (
+            "zero_inflated",
+            "zero_inflated_negative_binomial",
+            &["shape", "zi"],
+        ),
+        ("zero_inflated", "student", &["sigma", "nu"]),
     ] {
+        let text = std::fs::read_to_string(reference(&format!("{file}_r.csv"))).unwrap();
+        let table = load_csv(&reference(&format!("{file}_data.csv")));
         let expected = |name: &str| {
             let name = format!("{family}:plain:{name},");
             let line = text.lines().find_map(|line| line.strip_prefix(&*name));
             line.unwrap().parse::<f64>().unwrap()
         };
-        let flat = [("intercept", "flat"), ("b", "flat"), (parameter, "flat")];
-        let options = options(&[("family", family)], &flat);
+        let uniform = |name: &str| if name == "zi" { "beta(1, 1)" } else { "flat" };
+        let mut priors = vec![("intercept", "flat"), ("b", "flat")];
+        priors.extend(parameters.iter().map(|name| (*name, uniform(name))));
+        let options = options(&[("family", family)], &priors);
         let formula = format!("{family} ~ x");
-        let model = built::<Mixed>(&table, &formula, ResponseUse::Number, &options).unwrap();
-        let theta = ["intercept", "x", "parameter"].map(expected);
-        let (mut u, mut grad) = (vec![0.0; 3], vec![0.0; 3]);
+        let response = Family::find(family).unwrap().definition().response;
+        let model = built::<Mixed>(&table, &formula, response, &options).unwrap();
+        let mut theta = ["intercept", "x"].map(expected).to_vec();
+        theta.extend(parameters.iter().map(|name| match file {
+            "families" => expected("parameter"),
+            _ => expected(name),
+        }));
+        let (mut u, mut grad) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
         model.unconstrain(&theta, &mut u);
         let value = log_lik(model.as_ref(), &u, &mut grad);
         assert!(
             (value - expected("log_lik")).abs() < 1e-8,
             "{family} {value}"
         );
-        // glmmTMB ends where its own search does.
-        let near = if family == "beta" { 1e-3 } else { 1e-6 };
+        // Searches by values end where those no longer change; survreg and lm know the slopes.
+        let near = match family {
+            "lognormal" | "weibull" => 1e-6,
+            _ => 1e-3,
+        };
         assert!(
             grad.iter().all(|slope| slope.abs() < near),
             "{family} {grad:?}"

@@ -6,12 +6,12 @@ use crate::families::rows::{CurvatureOf, RowFamily, TermsOf};
 use crate::models::prior::PriorRows;
 use crate::models::{Rows, Scratch};
 
-/// The view of a posterior in which row i depends on u through z_i = x_i'β + o_i + Σ_t z_ti'r_t[g_t(i)] and at most one
-/// auxiliary coordinate a, with r_t[g] ~ N(0, Σ_t): given the scales effects have normal priors, and given the effects
+/// The view of a posterior in which row i depends on u through z_i = x_i'β + o_i + Σ_t z_ti'r_t[g_t(i)] and few
+/// auxiliary coordinates a, with r_t[g] ~ N(0, Σ_t): given the scales effects have normal priors, and given the effects
 /// scales do not depend on the rows.
 ///
 /// Samplers that update block by block need this structure ([`crate::models::Model::mixed_effects`]). All on the scale
-/// on which sampling happens. u holds β (P), a where there is one, per term the scales, then per term coordinates of
+/// on which sampling happens. u holds β (P), a, per term the scales, then per term coordinates of
 /// effects; each [`GroupTerm`] says where its own are and translates coordinates to effects and back. All that is in plain
 /// coordinates, which [`Self::to_plain`] makes of the model's own.
 pub trait MixedEffects: Send + Sync {
@@ -19,7 +19,7 @@ pub trait MixedEffects: Send + Sync {
     fn terms(&self) -> &[GroupTerm];
     /// P.
     fn num_coefficients(&self) -> usize;
-    /// Number of auxiliary coordinates, 0 or 1; it follows the coefficients in u.
+    /// Number of auxiliary coordinates; they follow the coefficients in u.
     fn num_auxiliaries(&self) -> usize;
     /// Effects of all terms together.
     fn num_effects(&self) -> usize;
@@ -33,12 +33,12 @@ pub trait MixedEffects: Send + Sync {
     fn covariates(&self, row: usize) -> &[f64];
     /// The log prior of β as rows.
     fn coefficient_prior(&self) -> PriorRows;
-    /// Log prior of the auxiliary coordinate with its Jacobian, its first and its second derivative.
-    fn auxiliary_prior(&self, a: f64) -> [f64; 3];
+    /// Log prior of the `k`-th auxiliary coordinate with its Jacobian, its first and its second derivative.
+    fn auxiliary_prior(&self, k: usize, a: f64) -> [f64; 3];
     /// Response less offset, and weight, of a row that is N(z_i − o_i, e^{2a}/weight) up to the constant; `None` for
     /// other families.
     fn normal_row(&self, row: usize) -> Option<[f64; 2]>;
-    /// ∂ log p/∂z and, where there is one, ∂ log p/∂a per row, row-major B×(1 + auxiliaries), given β and a in `head`
+    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + auxiliaries), given β and a in `head`
     /// and the effects of all terms.
     fn slopes(
         &self,
@@ -98,9 +98,9 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
         self.coefficients.prior_rows()
     }
 
-    fn auxiliary_prior(&self, a: f64) -> [f64; 3] {
+    fn auxiliary_prior(&self, k: usize, a: f64) -> [f64; 3] {
         self.auxiliaries
-            .first()
+            .get(k)
             .map_or([0.0; 3], |auxiliary| auxiliary.log_prior(a))
     }
 

@@ -10,7 +10,7 @@ use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;
 use crate::families::notation::Notation;
 use crate::families::rows::ResponseScale;
-use crate::families::{Auxiliary, Family};
+use crate::families::{Auxiliary, Family, Support};
 use crate::formula::{Factor, Formula, Trials, quote_name};
 use ergodic_base::param::Class;
 /// A regression with one linear predictor, as far as it differs from others.
@@ -229,10 +229,13 @@ impl Glm<'_> {
             let prior = self.context.prior(name);
             lines.push(if prior == FLAT {
                 format!("{name} has a flat prior")
-            } else if auxiliary.lower == 0.0 {
-                format!("{name}{unit} ~ {prior}")
             } else {
-                format!("{name}{unit} ~ {prior} above {}", auxiliary.lower)
+                match auxiliary.support {
+                    Support::Above(lower) if lower != 0.0 => {
+                        format!("{name}{unit} ~ {prior} above {lower}")
+                    }
+                    _ => format!("{name}{unit} ~ {prior}"),
+                }
             });
         }
         lines.extend(groups.iter().flat_map(|group| group.relations(&unit)));
@@ -253,6 +256,7 @@ impl Glm<'_> {
             (design.reference_levels.iter())
                 .map(|(column, level)| comment(&format!("{column}: reference level {level}"))),
         );
+        (program.functions).extend_from_slice(&self.notation.stan_functions);
         program.data.push("int<lower=1> N;".to_owned());
         if some {
             let names = comment(&slopes.join(", "));
@@ -360,8 +364,11 @@ impl Glm<'_> {
                 if auxiliary.has_unit { unit } else { "" },
             );
             program.parameters.push(format!(
-                "real<lower={}> {name};  // {}{unit}",
-                number(auxiliary.lower),
+                "real<{}> {name};  // {}{unit}",
+                match auxiliary.support {
+                    Support::Above(lower) => format!("lower={}", number(lower)),
+                    Support::Chance => "lower=0, upper=1".to_owned(),
+                },
                 auxiliary.what
             ));
             program.prior(&name, self.context.prior(auxiliary.name));
@@ -392,14 +399,17 @@ impl Glm<'_> {
             arguments.collect::<Vec<_>>().join(", ")
         };
         let density = self.notation.stan_density;
-        if self.context.design.weights.is_none() {
+        let weighted = self.context.design.weights.is_some();
+        // Functions of the program take one row, those of Stan all.
+        if !weighted && self.notation.stan_functions.is_empty() {
             return vec![format!("y ~ {density}({});", arguments(""))];
         }
         let end = if self.continuous { "lpdf" } else { "lpmf" };
+        let weight = if weighted { "weight[i] * " } else { "" };
         vec![
             "for (i in 1:N) {".to_owned(),
             format!(
-                "  target += weight[i] * {density}_{end}(y[i] | {});",
+                "  target += {weight}{density}_{end}(y[i] | {});",
                 arguments("[i]")
             ),
             "}".to_owned(),

@@ -456,3 +456,41 @@ fn priors_are_moved_and_named() {
     );
     assert_eq!(brms_name("log(x)"), ("logx".to_owned(), false));
 }
+
+#[test]
+fn zero_inflated_counts_are_a_function_of_stan_and_a_family_of_brms() {
+    for (family, declared, statement, brms) in [
+        (
+            "zero_inflated_poisson",
+            "real zero_inflated_poisson_log_lpmf(int y, real eta, real zi) {",
+            "target += zero_inflated_poisson_log_lpmf(y[i] | eta[i], zi);",
+            "zero_inflated_poisson()",
+        ),
+        (
+            "zero_inflated_negative_binomial",
+            "real zero_inflated_neg_binomial_2_log_lpmf(int y, real eta, real shape, real zi) {",
+            "target += zero_inflated_neg_binomial_2_log_lpmf(y[i] | eta[i], shape, zi);",
+            "zero_inflated_negbinomial()",
+        ),
+    ] {
+        let settings = [("family", Value::Text(family.to_owned()))];
+        let (all, _) = described(SMALL, "mixed", "n ~ x + (1 | plan)", &[], &settings, true);
+        let (stan, brms_code) = (all.stan.unwrap(), all.brms.unwrap());
+        let real = "real<lower=0, upper=1> zi;  // chance of an extra zero";
+        has(
+            &stan,
+            &["functions {", declared, real, "zi ~ beta(1, 1);", statement],
+        );
+        for part in [
+            &*format!("family = {brms},"),
+            "set_prior(\"beta(1, 1)\", class = \"zi\")",
+        ] {
+            assert!(brms_code.contains(part), "{brms_code}");
+        }
+        assert!(
+            all.words.contains("With chance `zi` `n` is 0"),
+            "{}",
+            all.words
+        );
+    }
+}

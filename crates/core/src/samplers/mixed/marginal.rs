@@ -351,7 +351,7 @@ impl Block {
     ) -> f64 {
         let (p, size, terms) = (self.p, self.size, view.terms());
         let precision = (-2.0 * u[p]).exp();
-        let mut value = view.auxiliary_prior(u[p])[0]
+        let mut value = view.auxiliary_prior(0, u[p])[0]
             - statistics.weight * u[p]
             - 0.5 * precision * self.squares;
         self.spreads.clear();

@@ -126,7 +126,7 @@ fn the_marginal_density_of_scales_is_that_of_the_rows() {
         let priors = block
             .iter()
             .map(|&t| terms[t].log_prior_of_scales(&u[terms[t].scales.clone()]));
-        view.auxiliary_prior(u[p])[0] + priors.sum::<f64>()
+        view.auxiliary_prior(0, u[p])[0] + priors.sum::<f64>()
             - 0.5 * (dot(&rest, &rest) + factor.log_det())
     };
     assert_eq!(

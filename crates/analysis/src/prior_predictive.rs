@@ -538,9 +538,11 @@ impl Simulated<'_> {
         let near = self.outcomes.iter().enumerate().filter(|it| near(*it));
         let absurd = if of_shares {
             // No share is far from another; expected shares are judged as chances are.
-            share(self.means, |p| *p < CERTAIN || *p > 1.0 - CERTAIN)
+            let absurd = share(self.means, |p| *p < CERTAIN || *p > 1.0 - CERTAIN);
+            (absurd, Absurd::Shares)
         } else {
-            1.0 - near.count() as f64 / self.outcomes.len().max(1) as f64
+            let absurd = 1.0 - near.count() as f64 / self.outcomes.len().max(1) as f64;
+            (absurd, Absurd::Outcomes)
         };
         let name = &self.design.response.name;
         let begins = self.begins();
@@ -567,7 +569,7 @@ impl Simulated<'_> {
             self.outcomes,
             &self.observed[0],
             whole,
-            absurd,
+            (absurd, Absurd::Means),
             begins,
         )
     }
@@ -667,16 +669,28 @@ fn column(name: &str, simulated: &[f64], sorted: &[f64]) -> Expected {
     let sd = (sorted.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt();
     let absurd = 1.0 - share(simulated, |y| (y - mean).abs() <= FAR * sd);
     let begins = "The prior expects ";
+    let absurd = (absurd, Absurd::Outcomes);
     numbers(name, simulated, sorted, false, absurd, begins)
 }
 
-/// Numbers simulated against those of the data, which are `sorted`; a share of them is `absurd`.
+/// What is absurd where numbers are expected.
+#[derive(Clone, Copy)]
+enum Absurd {
+    /// Means that are manifold those of the data, or as small.
+    Means,
+    /// Expected shares next to 0 or 1.
+    Shares,
+    /// Outcomes far from the mean of the data.
+    Outcomes,
+}
+
+/// Numbers simulated against those of the data, which are `sorted`; a share of what they say is `absurd`.
 fn numbers(
     name: &str,
     simulated: &[f64],
     sorted: &[f64],
     counts: bool,
-    absurd: f64,
+    (absurd, by): (f64, Absurd),
     begins: &str,
 ) -> Expected {
     // A simulation without an answer was asked for more than a number can hold.
@@ -711,16 +725,20 @@ fn numbers(
     } else {
         ((from, if to > from { to } else { from + 1.0 }), CELLS)
     };
-    let far = if counts {
-        format!(
+    let far = match by {
+        Absurd::Means => format!(
             "{} of the means that it expects are over {MANIFOLD} times the mean of the data or under a hundredth of it",
             percent(absurd)
-        )
-    } else {
-        format!(
+        ),
+        Absurd::Shares => format!(
+            "{} of the means that it expects are below {CERTAIN} or above {}",
+            percent(absurd),
+            1.0 - CERTAIN
+        ),
+        Absurd::Outcomes => format!(
             "{} of prior outcomes fall more than {FAR} standard deviations from the mean of `{name}`",
             percent(absurd)
-        )
+        ),
     };
     let what = if counts { "counts" } else { "values" };
     let sentence = format!(

@@ -434,3 +434,19 @@ fn rows_are_average_in_all_predictors_but_one_in_turn() {
         );
     }
 }
+
+/// The sentence says what was counted: distances mean nothing where responses are judged by proportions or as chances.
+#[test]
+fn sentences_say_by_what_outcomes_are_absurd() {
+    let table = table(1);
+    for (family, response, words) in [
+        ("gaussian", "number", "standard deviations from the mean"),
+        ("student", "number", "standard deviations from the mean"),
+        ("gamma", "number", "times the mean of the data"),
+        ("zero_inflated_poisson", "count", "times the mean of the data"),
+        ("beta", "share", "are below 0.01 or above 0.99"),
+    ] {
+        let found = judged(&table, ("mixed", family, response, " + (1 | g)"), 1, &[]);
+        assert!(found.sentence.contains(words), "{}", found.sentence);
+    }
+}

@@ -443,7 +443,11 @@ fn sentences_say_by_what_outcomes_are_absurd() {
         ("gaussian", "number", "standard deviations from the mean"),
         ("student", "number", "standard deviations from the mean"),
         ("gamma", "number", "times the mean of the data"),
-        ("zero_inflated_poisson", "count", "times the mean of the data"),
+        (
+            "zero_inflated_poisson",
+            "count",
+            "times the mean of the data",
+        ),
         ("beta", "share", "are below 0.01 or above 0.99"),
     ] {
         let found = judged(&table, ("mixed", family, response, " + (1 | g)"), 1, &[]);

@@ -307,6 +307,9 @@ pub fn nested_rhat(
         weights,
         seconds: 0.0,
         superchains: Some(superchains),
+        // For columns that are not asked for.
+        interval: 0.9,
+        rope: None,
     };
     let rows = Extras::of(&[Extra::RhatNested], &inputs).rows.into_iter();
     Some(rows.map(|row| row.first().copied().flatten()).collect())

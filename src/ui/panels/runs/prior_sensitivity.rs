@@ -99,7 +99,9 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity, factors: Option<&Factors>) {
                 .show(ui);
             match factors {
                 Some(Ok(factors)) => factors_ui(ui, factors),
-                Some(Err(why)) => widgets::hint(ui, why),
+                Some(Err(why)) => {
+                    widgets::hint(ui, why);
+                }
                 None => {}
             }
         });

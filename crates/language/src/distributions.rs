@@ -59,7 +59,7 @@ pub struct Distribution {
     pub parameters: &'static [&'static str],
     /// Its values.
     pub support: Support,
-    /// log p(y) in the language; empty for a distribution of vectors, which [`crate::lower`] knows.
+    /// log p(y) in the language; empty for a distribution of vectors, which `lower` knows.
     pub density: &'static str,
 }
 

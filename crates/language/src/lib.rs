@@ -21,15 +21,15 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | text to tokens, tokens to a tree | [`tokens`], [`parser`], [`syntax`] |
-//! | names and shapes resolved, numbers as a graph | [`columns`], [`lower`], [`graph`] |
-//! | programs for blocks of rows | [`code`] |
-//! | their values and derivatives | [`machine`], [`functions`] |
-//! | parameters within bounds | [`transform`] |
-//! | the posterior, and what is linear in it | [`model`], [`linear`] |
-//! | the template `own` | [`own`] |
+//! | text to tokens, tokens to a tree | `tokens`, `parser`, `syntax` |
+//! | names and shapes resolved, numbers as a graph | `columns`, `lower`, `graph` |
+//! | programs for blocks of rows | `code` |
+//! | their values and derivatives | `machine`, `functions` |
+//! | parameters within bounds | `transform` |
+//! | the posterior, and what is linear in it | `model`, `linear` |
+//! | the template `own` | `own` |
 //!
-//! Distributions are one line each in [`distributions`]. `docs/models-as-text.md` describes the language.
+//! Distributions are one line each in `distributions`. `docs/models-as-text.md` describes the language.
 
 #[cfg(test)]
 #[path = "../../core/src/allocations.rs"]

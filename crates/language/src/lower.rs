@@ -7,12 +7,11 @@
 use std::collections::HashMap;
 
 use crate::columns::{CONSTANTS, Columns, Evaluated};
-use crate::distributions;
-use crate::functions::{FUNCTIONS, Function};
 use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
-use crate::syntax::{Binary, Definition, Expr, ExprKind, Law, Name, Statement, Tree};
+use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 
+mod calls;
 mod declarations;
 mod relations;
 
@@ -21,19 +20,6 @@ pub(crate) use declarations::{Bounds, Parameter};
 /// Expressions read, each as often as it is needed: a program of definitions within definitions could ask for more than there is
 /// time.
 const MAX_STEPS: usize = 4_000_000;
-
-/// Functions of several numbers or of vectors, for messages.
-const OTHER_FUNCTIONS: [&str; 9] = [
-    "sum",
-    "mean",
-    "dot",
-    "log_sum_exp",
-    "log_mix",
-    "min",
-    "max",
-    "where",
-    "logit",
-];
 
 /// Sections of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -626,194 +612,6 @@ impl<'a> Lowering<'a> {
                 Err(Fault::new(span, message))
             }
         }
-    }
-
-    /// The elements of the only argument, a vector.
-    fn vector(&mut self, e: &Expr) -> Result<Vec<Id>, Fault> {
-        let sizes = self.shape(e)?;
-        if sizes.is_empty() {
-            return Err(Fault::new(e.span, "A vector is needed here"));
-        }
-        self.elements(e, &sizes)
-    }
-
-    fn arity(
-        &self,
-        name: &Name,
-        arguments: &[Expr],
-        wanted: usize,
-        span: Span,
-    ) -> Result<(), Fault> {
-        if arguments.len() == wanted {
-            return Ok(());
-        }
-        let message = format!(
-            "`{}` takes {wanted} argument{}, but {} given",
-            name.text,
-            if wanted == 1 { "" } else { "s" },
-            are(arguments.len())
-        );
-        Err(Fault::new(span, message))
-    }
-
-    fn called(
-        &mut self,
-        name: &Name,
-        arguments: &[Expr],
-        span: Span,
-        picks: &Picks,
-    ) -> Result<Id, Fault> {
-        let arity = |it: &Self, wanted: usize| it.arity(name, arguments, wanted, span);
-        if let Some(function) = Function::find(&name.text) {
-            arity(self, 1)?;
-            let inner = self.part(&arguments[0], picks)?;
-            self.graph.place = span;
-            return Ok(self.graph.call(function, inner));
-        }
-        let is_vector = arguments.len() == 1;
-        let items = match name.text.as_str() {
-            "sum" | "mean" => {
-                arity(self, 1)?;
-                self.vector(&arguments[0])?
-            }
-            "dot" => {
-                arity(self, 2)?;
-                return self.dot(&arguments[0], &arguments[1], span);
-            }
-            "log_sum_exp" | "min" | "max" if is_vector => self.vector(&arguments[0])?,
-            "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" => {
-                let mut items = Vec::new();
-                for argument in arguments {
-                    items.push(self.part(argument, picks)?);
-                }
-                items
-            }
-            _ => return self.log_density(name, arguments, span, picks),
-        };
-        self.graph.place = span;
-        let graph = &mut self.graph;
-        Ok(match name.text.as_str() {
-            "sum" => graph.sum(&items),
-            "mean" => {
-                let (total, count) = (graph.sum(&items), graph.constant(items.len() as f64));
-                graph.binary(Binary::Div, total, count)
-            }
-            "log_mix" => {
-                self.arity(name, arguments, 3, span)?;
-                self.log_mix(items[0], items[1], items[2])
-            }
-            "where" => {
-                self.arity(name, arguments, 3, span)?;
-                self.graph.select(items[0], items[1], items[2])
-            }
-            "logit" => {
-                self.arity(name, arguments, 1, span)?;
-                let minus = self.graph.negate(items[0]);
-                let (log_p, log_q) = (
-                    self.graph.call(Function::Log, items[0]),
-                    self.graph.call(Function::Log1p, minus),
-                );
-                self.graph.binary(Binary::Sub, log_p, log_q)
-            }
-            other => {
-                let Some((first, rest)) = items.split_first() else {
-                    return Err(Fault::new(span, format!("`{other}` needs an argument")));
-                };
-                let mut result = *first;
-                for &item in rest {
-                    result = match other {
-                        "log_sum_exp" => self.log_sum_exp(result, item),
-                        _ => {
-                            let (a, b) = if other == "min" {
-                                (result, item)
-                            } else {
-                                (item, result)
-                            };
-                            let less = self.graph.binary(Binary::Less, a, b);
-                            self.graph.select(less, result, item)
-                        }
-                    };
-                }
-                result
-            }
-        })
-    }
-
-    /// ln(e^a + e^b).
-    fn log_sum_exp(&mut self, a: Id, b: Id) -> Id {
-        let difference = self.graph.binary(Binary::Sub, b, a);
-        let more = self.graph.call(Function::Softplus, difference);
-        self.graph.binary(Binary::Add, a, more)
-    }
-
-    /// ln(p e^a + (1 − p) e^b).
-    fn log_mix(&mut self, p: Id, a: Id, b: Id) -> Id {
-        let minus = self.graph.negate(p);
-        let log_p = self.graph.call(Function::Log, p);
-        let log_q = self.graph.call(Function::Log1p, minus);
-        let a = self.graph.binary(Binary::Add, log_p, a);
-        let b = self.graph.binary(Binary::Add, log_q, b);
-        self.log_sum_exp(a, b)
-    }
-
-    fn dot(&mut self, a: &Expr, b: &Expr, span: Span) -> Result<Id, Fault> {
-        let (of_a, of_b) = (self.shape(a)?, self.shape(b)?);
-        if of_a.len() != 1 || of_a != of_b {
-            let message = format!(
-                "`dot` takes two vectors of one length, but {} and {} are given",
-                shape_words(&of_a),
-                shape_words(&of_b)
-            );
-            return Err(Fault::new(span, message));
-        }
-        let (a, b) = (self.elements(a, &of_a)?, self.elements(b, &of_b)?);
-        self.graph.place = span;
-        let mut products = Vec::new();
-        for (a, b) in a.into_iter().zip(b) {
-            products.push(self.graph.binary(Binary::Mul, a, b));
-        }
-        Ok(self.graph.sum(&products))
-    }
-
-    /// `normal_lpdf(y, mu, sigma)`: a log density as a number.
-    fn log_density(
-        &mut self,
-        name: &Name,
-        arguments: &[Expr],
-        span: Span,
-        picks: &Picks,
-    ) -> Result<Id, Fault> {
-        let ending = ["_lpdf", "_lpmf"];
-        let stem = ending.iter().find_map(|end| name.text.strip_suffix(end));
-        let Some(stem) = stem else {
-            let functions = FUNCTIONS.iter().map(|(known, _)| *known);
-            let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).collect();
-            let densities = match distributions::find(&name.text) {
-                Some(_) => format!("; the log density is `{}_lpdf`", name.text),
-                None => hint(&name.text, known),
-            };
-            let message = format!("There is no function `{}`{densities}", name.text);
-            return Err(Fault::new(name.span, message));
-        };
-        let law = Law {
-            name: Name {
-                text: stem.to_owned(),
-                span: name.span,
-            },
-            arguments: arguments.iter().skip(1).cloned().collect(),
-            span,
-        };
-        let distribution = self.check_law(&law)?;
-        if distribution.tree().is_none() {
-            let message = format!("`{stem}` is of vectors; write `p ~ {stem}(…)`");
-            return Err(Fault::new(name.span, message));
-        }
-        let mut numbers = Vec::new();
-        for argument in arguments {
-            numbers.push(self.part(argument, picks)?);
-        }
-        self.graph.place = span;
-        self.density(distribution, numbers[0], &numbers[1..], span)
     }
 }
 

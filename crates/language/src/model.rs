@@ -3,14 +3,14 @@
 use ergodic_base::param::ParamId;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::models::{
-    Block, CentreRows, LinearRows, LogDensity, Model, ParamInfo, Posterior, PriorRows,
+    Block, CentreRows, LinearRows, LogDensity, Model, ParamInfo, Posterior, Prior, PriorRows,
     RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
 use crate::columns::Columns;
 use crate::linear::{Linear, linear_rows, prior_rows};
-use crate::lower::{Lowered, Parameter, Reported};
+use crate::lower::{Bounds, Lowered, Parameter, Reported};
 use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
 use crate::place::Fault;
 use crate::transform::Transform;
@@ -19,6 +19,8 @@ use crate::workspace::Pool;
 /// A program with its data, as a model.
 pub(crate) struct ProgramModel {
     params: Vec<ParamInfo>,
+    /// The prior of each element that has one of its own with known numbers.
+    marginals: Vec<Option<Marginal>>,
     blocks: Vec<Block>,
     transform: Transform,
     /// Summands that are the same for all rows, as one sum; none if there is none.
@@ -131,6 +133,25 @@ fn meaning(parameter: &Parameter) -> String {
     }
 }
 
+/// A prior that does not depend on other parameters.
+#[derive(Clone, Copy)]
+struct Marginal {
+    prior: Prior,
+    is_positive: bool,
+}
+
+impl Marginal {
+    fn of(parameter: &Parameter, text: &str) -> Option<Self> {
+        let (prior, is_positive) = match parameter.bounds {
+            Bounds::Real => (Prior::parse(text), false),
+            Bounds::Above(0.0) => (Prior::parse_positive(text), true),
+            _ => return None,
+        };
+        let prior = prior.ok()?;
+        Some(Self { prior, is_positive })
+    }
+}
+
 impl ProgramModel {
     /// The model of a program; `priors` are the texts of the priors of its parameters.
     pub fn new(lowered: &Lowered, columns: &Columns, priors: &[String]) -> Result<Self, Fault> {
@@ -162,8 +183,13 @@ impl ProgramModel {
         let prior_rows = linear
             .as_ref()
             .and_then(|_rows| prior_rows(lowered, &transform, priors));
+        let mut marginals = Vec::new();
+        for (parameter, text) in lowered.parameters.iter().zip(priors) {
+            marginals.extend(vec![Marginal::of(parameter, text); parameter.len()]);
+        }
         Ok(Self {
             params: params(lowered, priors),
+            marginals,
             blocks: blocks.collect(),
             terms,
             sums,
@@ -403,6 +429,19 @@ impl Model for ProgramModel {
 
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
         self.transform.unconstrain(theta, u);
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let marginal = (*self.marginals.get(index)?)?;
+        marginal.prior.span().filter(|_| !marginal.is_positive)
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let Marginal { prior, is_positive } = (*self.marginals.get(index)?)?;
+        match is_positive {
+            true => prior.positive_density(value),
+            false => prior.density(value),
+        }
     }
 
     fn blocks(&self) -> Vec<Block> {

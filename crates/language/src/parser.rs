@@ -17,12 +17,32 @@ pub(crate) const SECTIONS: [&str; 4] = ["parameters", "rows", "target", "report"
 
 /// Reads a program.
 pub(crate) fn parse(text: &str) -> Result<Tree, Fault> {
+    let tokens = tokens(text)?;
+    if let Some(open) = unclosed(&tokens) {
+        // What follows it runs over the ends of lines, and would be found wrong far from here.
+        return Err(Fault::new(open, "This bracket is not closed"));
+    }
     let mut parser = Parser {
-        tokens: tokens(text)?,
+        tokens,
         at: 0,
         depth: 0,
     };
     parser.program()
+}
+
+/// The last bracket that is never closed.
+fn unclosed(tokens: &[(Token, Span)]) -> Option<Span> {
+    let mut open = Vec::new();
+    for (token, span) in tokens {
+        match token {
+            Token::Symbol("(" | "[") => open.push(*span),
+            Token::Symbol(")" | "]") => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop()
 }
 
 /// Reads one expression, for densities that are written in the language.

@@ -165,7 +165,7 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
            share ~ beta_proportion(logistic(r + e * age), 5 + g)
            age ~ student_t(3 + g, lo * fee, h)
          target
-           -h - where(r > 0, r^2, 2 * r^2) + tanh(lo) / (1 + h) + min(r, lo) - abs(r)^1.5 + h^e
+           -h - where(r > 0, r^2, 2 * r^2) + tanh(lo) / (1 + h) + min(r, lo) + max(r, lo) - abs(r)^1.5 + h^e
            log_mix(e, r, lo)",
         "parameters
            b[region, plan] ~ laplace(0, 1)
@@ -182,11 +182,16 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
         .collect()
 }
 
-/// Positions near 0.
+/// Positions near 0, but not so near that a difference could step across a kink there.
 fn position(dim: usize, seed: u64) -> Vec<f64> {
     use rand::RngExt as _;
     let mut rng = ergodic_base::rng::stream(seed, 0, ergodic_base::rng::Purpose::Data);
-    (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect()
+    (0..dim)
+        .map(|_| {
+            let size: f64 = rng.random_range(0.01..1.0);
+            if rng.random::<bool>() { size } else { -size }
+        })
+        .collect()
 }
 
 proptest! {

@@ -211,6 +211,35 @@ fn independent_priors_are_rows() {
 }
 
 #[test]
+fn priors_have_their_densities_for_pictures() {
+    let model = model(
+        "parameters\n a ~ normal(1, 2)\n s ~ half_student_t(3, 0, 2.5)\n b ~ normal(a, 1)\n t: real in (0, inf) ~ normal(0, 1)\n",
+        &[],
+    );
+    for (index, name, parameters) in [(0, "normal", "1, 2"), (1, "half_student_t", "3, 0, 2.5")] {
+        let text = format!("parameters\n y: real\ntarget\n {name}_lpdf(y, {parameters})\n");
+        for y in [0.3, 1.9] {
+            let wanted = density(super::model(&text, &[]).as_ref(), &[y]).0.exp();
+            near(
+                &[model.prior_density(index, y).unwrap()],
+                &[wanted],
+                1e-12,
+                name,
+            );
+        }
+    }
+    assert!(
+        model
+            .prior_range(0)
+            .is_some_and(|(low, high)| low < -3.0 && high > 5.0)
+    );
+    assert_eq!(
+        [model.prior_density(2, 0.0), model.prior_density(4, 0.0)],
+        [None, None]
+    );
+}
+
+#[test]
 fn results_do_not_depend_on_who_asks_first() {
     let (text, columns) = programs().swap_remove(2);
     let (one, two) = (model(text, &columns), model(text, &columns));

@@ -28,7 +28,7 @@ fn errors_say_where_and_what_to_write() {
         ),
         (
             "parameters\n a ~ normal(0, 1",
-            "2:17: Expected `)` or `,`, found the end of the line",
+            "2:12: This bracket is not closed",
         ),
         (
             "parameters\n a",

@@ -13,13 +13,13 @@ use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::INTERVAL;
 use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
+use ergodic_analysis::templates;
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
-use ergodic_core::models;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
@@ -629,7 +629,7 @@ fn summary_text(results: &Results) -> String {
 /// What was fitted to how many rows and groups, and the priors.
 fn head_text(manifest: &Manifest, variables: &[ParamId]) -> String {
     let title =
-        models::find(&manifest.template).map_or(manifest.template.as_str(), |it| it.spec.title);
+        templates::find(&manifest.template).map_or(manifest.template.as_str(), |it| it.spec.title);
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for effect in variables.iter().filter_map(ParamId::group_effect) {
         groups

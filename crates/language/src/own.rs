@@ -17,7 +17,7 @@ pub struct Own;
 /// A text without a default.
 const TEXT: Field = Field {
     default: None,
-    ..Field::text("Model", &[], "`target ⏎ -0.5 * a^2`", "")
+    ..Field::text("Model", &[], "target ⏎ -0.5 * a^2", "")
 };
 
 ergodic_base::settings! {

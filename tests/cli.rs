@@ -1543,6 +1543,11 @@ fn runs_are_scored_by_leaving_rows_out_and_compared() {
     let said = number(&json["runs"][1]["elpd_waic"]["estimate"]);
     assert!((waic - said).abs() < 1e-9, "{waic} {said}");
     // Few draws may be enough, and that is said.
+    let sampled = read(&loo(&["slope", "--subsample", "20", "--json"]));
+    let sampled = &sampled["runs"][0]["elpd_loo"];
+    let off = number(&sampled["estimate"]) - elpd(1);
+    let error = number(&sampled["se_of_sample"]);
+    assert!(off.abs() < 4.0 * error + 1e-9, "{off} ± {error}");
     let few = loo(&["slope", "--draws", "100"]);
     assert!(
         stderr(&few).contains("From 100 of 600 draws"),

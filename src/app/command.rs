@@ -181,6 +181,8 @@ pub enum Command {
     ComputeColumns(u64),
     /// Leave the rows of a run out, one at a time, by importance weights.
     Score(u64),
+    /// Leaves a sample of the rows of a run out.
+    ScoreSample(u64),
     /// Fits a run again without each row whose Pareto k is not good, and takes the scores of these rows from there.
     Refit(u64),
     /// Stop doing that.

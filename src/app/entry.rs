@@ -12,6 +12,7 @@ use super::tasks::{Handle, Task};
 use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::loo::CrossValidation;
+use ergodic_analysis::loo::subsample::Subsampled;
 use ergodic_analysis::predict::Predictions;
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::sensitivity::Sensitivity;
@@ -114,6 +115,8 @@ pub struct RunEntry {
     pub extras_of: usize,
     /// How well it predicts rows that it has not seen.
     pub scores: Task<Arc<CrossValidation>>,
+    /// The same from a sample of rows.
+    pub sampled_scores: Task<Arc<Subsampled>>,
     /// How it compares with another run.
     pub compared: Task<Arc<Compared>>,
     /// How good its predictions are of the rows that it holds out.
@@ -193,6 +196,7 @@ impl RunEntry {
             extras: Task::default(),
             extras_of: 0,
             scores: Task::default(),
+            sampled_scores: Task::default(),
             compared: Task::default(),
             folder: None,
             recalled: Task::default(),
@@ -220,6 +224,7 @@ impl RunEntry {
         self.prior_sensitivity.forget();
         self.bayes_factors = None;
         self.scores.forget();
+        self.sampled_scores.forget();
         self.compared.forget();
     }
 

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use super::command::Page;
 use super::correcting::{Source, source};
-use super::entry::RunEntry;
+use super::entry::{RunEntry, RunPhase};
+use super::from_draws::{Question, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
+use ergodic_analysis::hold_out::SEED;
+use ergodic_analysis::loo::subsample::{self, Subsampled};
 use ergodic_analysis::loo::{CrossValidation, cross_validate, job_without};
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::draws::DrawList;
@@ -68,6 +71,40 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     if let Some(entry) = state.run_mut(id) {
         entry.scores.begin(going);
     }
+}
+
+/// Rows from which a sample of them is left out first: all take minutes.
+const TALL: usize = 100_000;
+
+/// Whether a run has so many rows that a sample of them is left out first.
+pub fn is_tall(entry: &RunEntry) -> bool {
+    let rows = match &entry.phase {
+        RunPhase::Live(run) => run.job().design.rows_used,
+        RunPhase::Read(read) => read.manifest.as_ref().map_or(0, |it| it.rows_used),
+        _ => 0,
+    };
+    rows > TALL
+}
+
+/// How a sample of rows is scored.
+const QUESTION: Question<Subsampled> = Question {
+    kept: |entry| &mut entry.sampled_scores,
+    what: "Leaving out some rows of",
+    without_recipe: "Draws without a recipe have no rows to leave out",
+    cancelled: "Leaving rows out was cancelled",
+};
+
+/// Leaves a sample of the rows of a run out, unless that is being done.
+pub(super) fn score_sample(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run(id) else { return };
+    if entry.is_active() || entry.sampled_scores.working().is_some() {
+        return;
+    }
+    find(state, id, &QUESTION, fx, |draws, control| {
+        let fitted = draws.source.fitted(control).map_err(LogLikError::from)?;
+        let of = (draws.lists, draws.weights);
+        subsample::subsample(&fitted, of, subsample::ROWS, SEED, control)
+    });
 }
 
 /// Fits a run again without each row whose Pareto k is not good, unless rows are being left out.

@@ -101,10 +101,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CheckPrior(id) => prior_sensitivity::look(state, id, fx),
         Command::ComputeColumns(id) => extras::compute(state, id, fx),
         Command::Score(id) => scoring::score(state, id, fx),
+        Command::ScoreSample(id) => scoring::score_sample(state, id, fx),
         Command::Refit(id) => scoring::refit(state, id, fx),
         Command::CancelScore(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.scores.cancel();
+                entry.sampled_scores.cancel();
             }
         }
         Command::CompareRuns(id, with) => comparing_runs::compare(state, id, with, fx),

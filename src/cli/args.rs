@@ -717,6 +717,9 @@ pub struct LooArgs {
     /// Most draws used of each run, evenly spaced; all if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub draws: Option<u64>,
+    /// Leave out so many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
+    #[arg(long, value_name = "ROWS", conflicts_with_all = ["refit", "draws"], value_parser = clap::value_parser!(u64).range(10..))]
+    pub subsample: Option<u64>,
     /// Fit each run again without each row whose Pareto k is not good, so that no score rests on weights that cannot be trusted
     #[arg(long)]
     pub refit: bool,

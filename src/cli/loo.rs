@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::LooArgs;
 use super::{Failure, fit, output, progress, results};
+use ergodic_analysis::hold_out::SEED;
+use ergodic_analysis::loo::subsample::{SampledTotal, Subsampled, subsample};
 use ergodic_analysis::loo::{
     Comparison, CrossValidation, LooError, compare, cross_validate, job_without,
 };
@@ -22,6 +24,9 @@ const ROWS_PRINTED: usize = 20;
 
 /// Scores runs, compares them, and prints.
 pub fn loo(args: &LooArgs) -> Result<(), Failure> {
+    if let Some(rows) = args.subsample {
+        return sampled(args, rows as usize);
+    }
     let most = args.draws.map_or(usize::MAX, |draws| draws as usize);
     // One handler for all runs.
     let interrupted = args.refit.then(fit::interrupt_flag);
@@ -50,6 +55,44 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     }
     if let Some(comparison) = &comparison {
         print_comparison(&runs, comparison);
+    }
+    Ok(())
+}
+
+/// Scores runs by a sample of their rows, the same seed for all.
+fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
+    let mut runs: Vec<(String, Subsampled)> = Vec::new();
+    for path in &args.runs {
+        let folder = RunFolder::open(path).map_err(Failure::request)?;
+        let results = results::of_folder(&folder)?;
+        let recipe = folder.recipe().map_err(Failure::request)?;
+        let control = Control::default();
+        let work = || -> Result<Subsampled, LooError> {
+            let fitted =
+                Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+            let (draws, weights) = results.usable();
+            subsample(&fitted, (&draws, &weights), rows, SEED, &control)
+        };
+        runs.push((path.display().to_string(), in_background(&control, work)?));
+    }
+    if args.json {
+        let text =
+            serde_json::to_string_pretty(&files::sampled_json(&runs)).map_err(Failure::run)?;
+        output::json(&(text + "\n"));
+        return Ok(());
+    }
+    for (name, run) in &runs {
+        let line = |name: &str, it: SampledTotal| {
+            let numbers = [it.estimate, it.se, it.se_of_sample].map(|value| fixed(value, 1));
+            std::iter::once(name.to_owned())
+                .chain(numbers)
+                .collect::<Vec<String>>()
+        };
+        output::result(&format!("{name}\n"));
+        let rows = [line("elpd_loo", run.elpd), line("p_loo", run.p)];
+        let heads = ["", "estimate", "SE", "SE of the sample"];
+        output::result(&output::table(&heads, &rows));
+        output::result(&format!("{}\n\n", run.sentence()));
     }
     Ok(())
 }
@@ -118,11 +161,19 @@ pub(super) fn score(
         let (draws, weights) = results.usable();
         cross_validate(&fitted, (&draws, &weights), most, approximation, &control)
     };
+    in_background(&control, work)
+}
+
+/// Does `work` on a thread of its own and shows how many rows were left out.
+fn in_background<T: Send>(
+    control: &Control,
+    work: impl FnOnce() -> Result<T, LooError> + Send,
+) -> Result<T, Failure> {
     let tell = |done: Option<f64>| {
         let rows = done.map(|done| format!("{:.0} % of rows left out", 100.0 * done));
         Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
     };
-    progress::work("scores", &control, work, tell, |error, interrupted| {
+    progress::work("scores", control, work, tell, |error, interrupted| {
         if interrupted {
             Failure::interrupted(error.to_string())
         } else {

@@ -15,6 +15,7 @@ use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 
 mod refit;
+pub mod subsample;
 
 pub use refit::job_without;
 
@@ -95,7 +96,7 @@ pub fn cross_validate(
         LogLikError::Predict(PredictError::Cancelled) => LooError::Cancelled,
         other => other.into(),
     })?;
-    let loo = scores(fitted, &log_lik, control)?;
+    let loo = scores(fitted, &log_lik, None, control)?;
     Ok(CrossValidation {
         loo,
         observed: log_lik.observed().clone(),
@@ -116,13 +117,20 @@ impl LooError {
     }
 }
 
-fn scores(fitted: &Fitted, log_lik: &LogLik, control: &Control) -> Result<Loo, LooError> {
+/// Scores of all rows, or of those at `places`.
+fn scores(
+    fitted: &Fitted,
+    log_lik: &LogLik,
+    places: Option<&[usize]>,
+    control: &Control,
+) -> Result<Loo, LooError> {
+    let count = places.map_or(log_lik.num_rows(), <[usize]>::len);
+    let at = |k: usize| places.map_or(k, |places| places[k]);
     let chains = Chains::new(log_lik.chains(), log_lik.draw_weights());
     let chains = chains.map_err(|_signed| LooError::SignedWeights)?;
     control.enter("leaving rows out");
-    control.expect(log_lik.num_rows() as u64);
-    let mut rows: Vec<Result<RowScore, Missing>> =
-        vec![Ok(RowScore::default()); log_lik.num_rows()];
+    control.expect(count as u64);
+    let mut rows: Vec<Result<RowScore, Missing>> = vec![Ok(RowScore::default()); count];
     rows.par_chunks_mut(TILE).enumerate().for_each_init(
         || (Scorer::new(&chains), vec![0.0; chains.num_draws()]),
         |(scorer, values), (t, tile)| {
@@ -130,14 +138,14 @@ fn scores(fitted: &Fitted, log_lik: &LogLik, control: &Control) -> Result<Loo, L
                 return;
             }
             for (k, row) in tile.iter_mut().enumerate() {
-                log_lik.row(t * TILE + k, 0, values);
+                log_lik.row(at(t * TILE + k), 0, values);
                 *row = scorer.score(values);
             }
             control.advance(tile.len() as u64);
         },
     );
     control.check(LooError::Cancelled)?;
-    let place = |i: usize| fitted.place(log_lik.observed().rows[i]);
+    let place = |k: usize| fitted.place(log_lik.observed().rows[at(k)]);
     let refuse = |(i, row): (usize, Result<RowScore, Missing>)| {
         row.map_err(|missing| match missing {
             Missing::TooFew => LooError::TooFew,

@@ -215,6 +215,44 @@ fn a_difference_is_told_with_its_uncertainty() {
     assert_eq!(words(0.0, 0.0), "A and B predict equally well");
 }
 
+/// A sample of all rows is all rows; of some the sum is that of all within its error by their choice.
+#[test]
+fn a_sample_of_rows_tells_the_sum_over_all() {
+    let (_folder, path) = table();
+    let fitted = opened(&path, "linear", "y ~ x");
+    let whole = scored(&fitted, 3).loo.elpd();
+    let lists = draws(3, 3);
+    let lists = [&lists[0], &lists[1]];
+    let of = |size: usize, seed: u64| {
+        let sampled = subsample::subsample(&fitted, (&lists, &[]), size, seed, &Control::default());
+        sampled.unwrap()
+    };
+    let all = of(100, 1);
+    assert_eq!((all.rows.len(), all.rows_total), (20, 20));
+    assert!((all.elpd.estimate - whole.estimate).abs() < 1e-9);
+    assert!((all.elpd.se / whole.se - 1.0).abs() < 0.05 && all.elpd.se_of_sample < 1e-9);
+    // Over many samples the estimate is right on average, and as uncertain as it says.
+    let samples: Vec<subsample::SampledTotal> = (0..200).map(|seed| of(8, seed).elpd).collect();
+    let count = samples.len() as f64;
+    let mean = samples.iter().map(|it| it.estimate).sum::<f64>() / count;
+    let square = samples
+        .iter()
+        .map(|it| (it.estimate - mean).powi(2))
+        .sum::<f64>()
+        / (count - 1.0);
+    assert!(
+        (mean - whole.estimate).abs() < 4.0 * (square / count).sqrt(),
+        "{mean}"
+    );
+    let said = samples
+        .iter()
+        .map(|it| it.se_of_sample.powi(2))
+        .sum::<f64>()
+        / count;
+    assert!((said / square - 1.0).abs() < 0.5, "{said} for {square}");
+    assert!(of(8, 1).sentence().starts_with("8 of 20 rows left out"));
+}
+
 /// A straight line with flat priors, also on sigma: the prediction of a row by the others is Student t with n − p − 1 degrees of
 /// freedom and squared scale SSE/(n − p − 1) (1 + h). An outlier at the end of the line has weights that cannot be trusted.
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use ergodic_analysis::loo::subsample::{SampledTotal, Subsampled};
 use ergodic_analysis::loo::{Comparison, CrossValidation};
 use ergodic_diagnostics::loo::Total;
 
@@ -12,6 +13,23 @@ pub fn to_json(runs: &[(String, &CrossValidation)], comparison: Option<&Comparis
         "runs": all,
         "comparison": comparison.map(|comparison| comparison_json(runs, comparison)),
     })
+}
+
+/// Runs of which a sample of rows was left out, each with its name.
+pub fn sampled_json(runs: &[(String, Subsampled)]) -> Json {
+    let total = |it: SampledTotal| json!({ "estimate": it.estimate, "se": it.se, "se_of_sample": it.se_of_sample });
+    let run = |(name, it): &(String, Subsampled)| {
+        json!({
+            "run": name,
+            "rows_used": it.rows_total,
+            "rows_left_out": it.rows.iter().map(|row| row + 1).collect::<Vec<u32>>(),
+            "elpd_loo": total(it.elpd),
+            "p_loo": total(it.p),
+            "doubtful_rows": it.loo.doubtful().len(),
+            "sentence": it.sentence(),
+        })
+    };
+    json!({ "runs": runs.iter().map(run).collect::<Vec<Json>>() })
 }
 
 fn total(total: Total) -> Json {

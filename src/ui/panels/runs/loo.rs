@@ -6,7 +6,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::scoring::refusal;
+use crate::app::scoring::{is_tall, refusal};
 use crate::app::{AppState, Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
@@ -17,6 +17,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
+use ergodic_analysis::loo::subsample::Subsampled;
 use ergodic_analysis::loo::{Comparison, CrossValidation, check_comparable, compare};
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
 
@@ -69,7 +70,8 @@ impl Pane for LooView {
 }
 
 fn loo_pane(ui: &mut Ui, state: &AppState, entry: &RunEntry, view: &mut LooView, out: &mut Outbox) {
-    if let Some(going) = entry.scores.working() {
+    let going = entry.scores.working();
+    if let Some(going) = going.or(entry.sampled_scores.working()) {
         let text = tasks::words(going, state.tasks.secs_left(going));
         if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
             out.send(Command::CancelScore(entry.id));
@@ -79,20 +81,67 @@ fn loo_pane(ui: &mut Ui, state: &AppState, entry: &RunEntry, view: &mut LooView,
     } else if let Some(done) = entry.scores.done() {
         view.update(state, entry, done);
         done_ui(ui, state, entry, (done.as_ref(), &*view), out);
+    } else if let Some(done) = entry.sampled_scores.done() {
+        sampled_ui(ui, entry, done, out);
     } else {
-        let why = entry.scores.refusal().or(refusal(entry));
+        let failed = entry.scores.refusal().or(entry.sampled_scores.refusal());
+        let why = failed.or(refusal(entry));
         let text = why.unwrap_or(
             "How well would this model predict rows that it has not seen? Leave-one-out cross-validation tells from the draws there \
              are, without another run, and compares runs of the same rows",
         );
-        let act = match entry.scores.refusal() {
+        let act = match failed {
             Some(_) => Some("Try again"),
             None => why.is_none().then_some("Leave rows out"),
         };
         if widgets::empty_state(ui, icons::INTERSECT, text, act) {
-            out.send(Command::Score(entry.id));
+            out.send(match is_tall(entry) {
+                true => Command::ScoreSample(entry.id),
+                false => Command::Score(entry.id),
+            });
         }
     }
+}
+
+/// What a sample of the rows of a tall table says, and the way to all of them.
+fn sampled_ui(ui: &mut Ui, entry: &RunEntry, done: &Subsampled, out: &mut Outbox) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x2;
+        widgets::heading(ui, "How well rows are predicted that were left out");
+        let rows = [("elpd_loo", done.elpd), ("p_loo", done.p)];
+        let value = |value: f64, tone: Tone| Cell::number(number::fixed(value, 1), tone);
+        Table::new(
+            "loo sample",
+            "Scores of the run from a sample of its rows",
+            rows.len(),
+        )
+        .whole()
+        .column(Column::names(ui, "", rows.len(), |k| rows[k].0))
+        .column(Column::number("estimate", 100.0, |k| {
+            value(rows[k].1.estimate, Tone::Primary)
+        }))
+        .column(Column::number("se", 84.0, |k| {
+            value(rows[k].1.se, Tone::Secondary)
+        }))
+        .column(
+            Column::number("se of sample", 100.0, |k| {
+                value(rows[k].1.se_of_sample, Tone::Secondary)
+            })
+            .help("The part of the error that comes from the choice of the rows"),
+        )
+        .show(ui);
+        widgets::sentence(ui, &done.sentence(), Text::Body);
+        let all = Button::new("Leave all rows out").small();
+        if ui
+            .add(all)
+            .on_hover_text("One row after the other: minutes")
+            .clicked()
+        {
+            out.send(Command::Score(entry.id));
+        }
+    });
 }
 
 /// Finished runs of the same data as `entry` whose rows can be left out as well.

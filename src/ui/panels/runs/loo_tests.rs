@@ -93,3 +93,58 @@ fn a_row_is_shown_on_the_data_page() {
     session.send(Command::ShowRow(41));
     assert_eq!(session.state.row_asked, Some((2, 41)));
 }
+
+/// A row that weights cannot score is scored by a fit without it.
+#[test]
+fn rows_with_bad_weights_are_fitted_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..14)
+        .map(|i| format!("{i},{}\n", [0.3, -0.2, 0.1][i % 3] + 0.5 * i as f64))
+        .collect();
+    // An outlier at the end of the line.
+    let text = format!("x,y\n{rows}14,17\n");
+    let mut session = Session::with_file(&folder, "rows.csv", &text);
+    session.send(Command::AcceptImport);
+    session.send(Command::SetFormula("y ~ x".to_owned()));
+    session.send(Command::SetTemplate("linear".to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(200),
+        draws: 200,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let id = session.state.runs[0].id;
+    session.send(Command::Score(id));
+    let before = session.state.runs[0].scores.done().unwrap().clone();
+    assert!(!before.doubtful().is_empty());
+    let mut harness = page(session);
+    let word = match before.doubtful().len() {
+        1 => "Fit again without that row".to_owned(),
+        count => format!("Fit again without each of {count} rows"),
+    };
+    harness.get_by_label(&word).click_accesskit();
+    harness.run_steps(4);
+    assert!(harness.state().sent.contains(&Command::Refit(id)));
+    let session = &harness.state().session;
+    let after = session.state.runs[0].scores.done().unwrap();
+    assert!(after.doubtful().is_empty());
+    assert_eq!(after.refitted.len(), before.doubtful().len());
+    harness.get_by_label_contains("scored by a fit without");
+}
+
+/// A sample says what all rows would, and leads to all of them.
+#[test]
+fn a_sample_of_rows_is_shown_with_both_errors() {
+    let mut session = finished(&["churned ~ age"]);
+    let id = session.state.runs[0].id;
+    session.send(Command::ScoreSample(id));
+    let sampled = session.state.runs[0].sampled_scores.done().unwrap();
+    assert_eq!((sampled.rows.len(), sampled.rows_total), (1000, 1000));
+    let mut harness = page(session);
+    harness.get_by_role_and_label(Role::ColumnHeader, "se of sample");
+    harness.get_by_label("Leave all rows out").click_accesskit();
+    harness.run_steps(4);
+    assert!(harness.state().sent.contains(&Command::Score(id)));
+}

@@ -31,7 +31,7 @@ pub struct Discrepancy {
 /// The squared discrepancy of independent `points` (n×D, row-major) with `scores` (n×D) and `weights` (n, or none), tested against
 /// the wild bootstrap: each replicate gives every point a random sign, Σ ε_i ε_j w_i w_j k₀(x_i, x_j), which has the distribution
 /// of the statistic where the points are from the target (Chwialkowski, Strathmann and Gretton 2016, "A kernel test of goodness of
-/// fit", section 4, with signs that are independent as the points are). Errors of scores that are independent with mean 0 widen
+/// fit", with signs that are independent as the points are). Errors of scores that are independent with mean 0 widen
 /// both alike. `None` with fewer than two points, or where a number is not finite. Costs n² (D + 1000) operations.
 pub fn tested_discrepancy(
     (points, scores): (&[f64], &[f64]),

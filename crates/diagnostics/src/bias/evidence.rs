@@ -49,8 +49,8 @@ impl Evidence {
 
 /// The bias at a step h by Richardson's extrapolation: where it is C h^p to first order, runs at h and at h/2 differ by
 /// C h^p (1 − 2^{−p}) (Vollmer, Zygalakis and Teh 2016, "Exploration of the (non-)asymptotic bias and variance of stochastic
-/// gradient Langevin dynamics", section 4; Durmus, Simsekli, Moulines, Badeau and Richard 2016, "Stochastic gradient
-/// Richardson-Romberg Markov chain Monte Carlo", equation (4)).
+/// gradient Langevin dynamics"; Durmus, Simsekli, Moulines, Badeau and Richard 2016, "Stochastic gradient
+/// Richardson-Romberg Markov chain Monte Carlo").
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepBias {
     /// p.

@@ -147,7 +147,7 @@ pub enum Command {
     /// Check whether data that a fitted model makes look like those observed
     Check(super::check::CheckArgs),
     /// Score runs by leave-one-out cross-validation, and compare those of the same rows
-    Loo(LooArgs),
+    Loo(super::loo::LooArgs),
     /// Say what differs between two runs: settings, parameters, posteriors, predictions
     CompareRuns(super::compare_runs::CompareRunsArgs),
     /// Score runs by rows that they were not fitted to: log loss, ROC, errors, coverage
@@ -704,26 +704,6 @@ pub struct PredictArgs {
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
     /// Print JSON instead of a table
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `loo`.
-#[derive(Debug, Parser)]
-pub struct LooArgs {
-    /// Run folders; several of the same rows are compared
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
-    /// Most draws used of each run, evenly spaced; all if absent
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
-    pub draws: Option<u64>,
-    /// Leave out so many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
-    #[arg(long, value_name = "ROWS", conflicts_with_all = ["refit", "draws"], value_parser = clap::value_parser!(u64).range(10..))]
-    pub subsample: Option<u64>,
-    /// Fit each run again without each row whose Pareto k is not good, so that no score rests on weights that cannot be trusted
-    #[arg(long)]
-    pub refit: bool,
-    /// Print JSON, with the scores of all rows, instead of tables
     #[arg(long)]
     pub json: bool,
 }

@@ -1,10 +1,11 @@
 //! `loo`: how well finished runs predict rows that they have not seen, and how they compare.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::LooArgs;
+use clap::Parser;
+
 use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::hold_out::SEED;
 use ergodic_analysis::loo::subsample::{SampledTotal, Subsampled, subsample};
@@ -21,6 +22,26 @@ use ergodic_export::{Results, RunFolder, loo as files};
 
 /// Rows with a Pareto k that is not good that are printed; JSON has all.
 const ROWS_PRINTED: usize = 20;
+
+/// `loo`.
+#[derive(Debug, Parser)]
+pub struct LooArgs {
+    /// Run folders; several of the same rows are compared
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Most draws used of each run, evenly spaced; all if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    pub draws: Option<u64>,
+    /// Leave out so many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
+    #[arg(long, value_name = "ROWS", conflicts_with_all = ["refit", "draws"], value_parser = clap::value_parser!(u64).range(10..))]
+    pub subsample: Option<u64>,
+    /// Fit each run again without each row whose Pareto k is not good, so that no score rests on weights that cannot be trusted
+    #[arg(long)]
+    pub refit: bool,
+    /// Print JSON, with the scores of all rows, instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Scores runs, compares them, and prints.
 pub fn loo(args: &LooArgs) -> Result<(), Failure> {

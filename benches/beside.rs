@@ -263,7 +263,7 @@ fn mixed(response: &str, effects: &str) -> Option<f64> {
         response: "y".to_owned(),
         weights: None,
         offset: None,
-        trials: None,
+        known: None,
         terms: vec![RandomTerm {
             group: "g".to_owned(),
             levels: (0..groups).map(|g| g.to_string()).collect(),

@@ -115,7 +115,7 @@ fn data(slopes: bool, crossed: bool, counts: bool) -> MixedData {
         response: "y".to_owned(),
         weights: None,
         offset: None,
-        trials: None,
+        known: None,
         terms,
     }
 }

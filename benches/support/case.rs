@@ -45,6 +45,7 @@ impl Case {
             y,
             trials: None,
             weights: None,
+            se: None,
             offset: None,
             row: (0..n as u32).collect(),
             response: ResponseInfo {

@@ -442,6 +442,14 @@ impl Draft<'_> {
                 &plain,
             )));
         }
+        if let Some(Response { se: Some(se), .. }) = &self.formula.response {
+            let mut plain = self.formula.clone();
+            if let Some(response) = &mut plain.response {
+                response.se = None;
+            }
+            let label = format!("Leave the standard errors {se} out");
+            found.push(Some(QuickFix::formula(label, &plain)));
+        }
         if let Some(Response {
             weights: Some(weights),
             ..

@@ -285,7 +285,7 @@ pub struct EstimateArgs {
     /// Model formula with group terms, such as 'y ~ x + (1 + x | group)'
     #[arg(long)]
     pub formula: Option<String>,
-    /// gaussian, student, bernoulli, binomial, poisson, negative_binomial, gamma,
+    /// gaussian, gaussian_se, student, bernoulli, binomial, poisson, negative_binomial, gamma,
     /// lognormal, weibull, beta, zero_inflated_poisson or
     /// zero_inflated_negative_binomial; the recipe's, or gaussian, if absent
     #[arg(long)]

@@ -164,6 +164,9 @@ cases! {
         "model.family=zero_inflated_negative_binomial", "priors.b=normal(0, 1)", "priors.intercept=normal(1, 1)",
         "priors.sd=lognormal(-0.7, 0.4)", "priors.shape=lognormal(1, 0.5)", "priors.zi=beta(2, 5)"
     ];
+    mixed_gaussian_se: "mixed" [
+        "model.family=gaussian_se", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)"
+    ];
     mixed_student: "mixed" [
         "model.family=student", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.3)"
     ];

@@ -94,7 +94,8 @@ pub fn fit(
     options: &LikelihoodOptions,
     control: &Control,
 ) -> Result<LikelihoodFit, LikelihoodError> {
-    let method = method(options)?;
+    // An unknown name needs no data to be refused.
+    method(options, options.family)?;
     let read;
     let loaded = match loaded {
         Some(loaded) => loaded,
@@ -118,8 +119,17 @@ pub fn fit(
     let row = design.row.clone();
     let response = design.response.clone();
     warnings.extend(about_density(&design));
-    let family = by_trials(options.family, design.trials.is_some());
+    let family = told_apart(options.family, &design);
+    if design.se.is_some() && family != Family::GaussianSe {
+        return Err(LikelihoodError::Option(format!(
+            "The family {} takes no standard errors of `{}`; leave `se()` out, or choose the family {}",
+            family.id(),
+            design.response.name,
+            Family::GaussianSe.id()
+        )));
+    }
     (family.definition().check)(&design)?;
+    let method = method(options, family)?;
     let data = MixedData::from(design);
     let start = Instant::now();
     let fit = match family {
@@ -192,18 +202,19 @@ pub enum LikelihoodError {
     Option(String),
 }
 
-/// The family with yes-no responses and successes among trials told apart by the data.
-pub(super) fn by_trials(family: Family, has_trials: bool) -> Family {
+/// The family with yes-no responses and successes among trials, numbers and those with known errors told apart by the data.
+pub(super) fn told_apart(family: Family, design: &Design) -> Family {
     match family {
-        Family::Bernoulli | Family::Binomial if has_trials => Family::Binomial,
+        Family::Bernoulli | Family::Binomial if design.trials.is_some() => Family::Binomial,
         Family::Bernoulli | Family::Binomial => Family::Bernoulli,
+        Family::Gaussian if design.se.is_some() => Family::GaussianSe,
         other => other,
     }
 }
 
-fn method(options: &LikelihoodOptions) -> Result<Method, LikelihoodError> {
+fn method(options: &LikelihoodOptions, family: Family) -> Result<Method, LikelihoodError> {
     if options.method == AUTO {
-        return Ok(if options.family == Family::Gaussian {
+        return Ok(if family == Family::Gaussian {
             Method::Profile
         } else {
             Method::Laplace

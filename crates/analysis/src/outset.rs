@@ -90,7 +90,7 @@ impl Outset {
     ) -> Result<Option<Self>, OutsetError> {
         let family = LikelihoodOptions::of(recipe).family;
         let data = MixedData::from(Design::clone(design));
-        let fitted = match likelihood::by_trials(family, design.trials.is_some()) {
+        let fitted = match likelihood::told_apart(family, design) {
             Family::Gaussian => fit_gaussian(&data, Method::Profile, Criterion::Reml, control),
             family => fit_generalised(&data, family, Method::Laplace, 1, control),
         };

@@ -641,7 +641,7 @@ impl Posterior {
         let trials = rows.trials.as_ref().map_or(1.0, |trials| trials[i]);
         let mut rng: ChainRng = stream(seed, rows.row[i] as usize, Purpose::Predictive);
         for ((eta, y), outcome) in eta.iter_mut().zip(&mut work.outcome).zip(&self.outcomes) {
-            *y = outcome.draw(*eta, trials, &mut rng);
+            *y = outcome.draw(*eta, rows.known(i), &mut rng);
             *eta = outcome.mean(*eta);
         }
         if let Some(function) = self.function {

@@ -262,7 +262,7 @@ fn table(predictors: usize) -> Table {
 }
 
 /// Templates with their families, the response, and what stands behind the predictors.
-const FAMILIES: [(&str, &str, &str, &str); 19] = [
+const FAMILIES: [(&str, &str, &str, &str); 20] = [
     ("logistic", "", "yes", ""),
     ("logistic", "", "done | trials(trials)", ""),
     ("linear", "", "number", ""),
@@ -289,6 +289,7 @@ const FAMILIES: [(&str, &str, &str, &str); 19] = [
     ("mixed", "weibull", "number", " + (1 | g)"),
     ("mixed", "beta", "share", " + (1 | g)"),
     ("mixed", "student", "number", " + (1 | g)"),
+    ("mixed", "gaussian_se", "number | se(share)", " + (1 | g)"),
     (
         "mixed",
         "zero_inflated_poisson",

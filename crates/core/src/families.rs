@@ -17,6 +17,7 @@ mod beta;
 pub(crate) mod binomial;
 mod gamma;
 mod gaussian;
+mod gaussian_se;
 mod lognormal;
 mod negative_binomial;
 pub(crate) mod notation;
@@ -98,26 +99,26 @@ macro_rules! registry {
                 }
             }
 
-            /// A response at z, for successes among `trials`. Where a mean is too small or too large for a distribution, the
+            /// A response at z of a row of which `known` is known ([`Design::known`]). Where a mean is too small or too large for a distribution, the
             /// mean.
-            pub fn draw(self, z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
+            pub fn draw(self, z: f64, known: f64, rng: &mut ChainRng) -> f64 {
                 match self {
-                    $(Self::$name(it) => it.draw(z, trials, rng),)*
+                    $(Self::$name(it) => it.draw(z, known, rng),)*
                 }
             }
 
-            /// log p and derivatives at z for response `y` among `trials`.
+            /// log p and derivatives at z for response `y` of such a row.
             #[inline]
-            pub fn at(self, z: f64, y: f64, trials: f64) -> Derivatives {
+            pub fn at(self, z: f64, y: f64, known: f64) -> Derivatives {
                 match self {
-                    $(Self::$name(it) => it.at(z, y, trials),)*
+                    $(Self::$name(it) => it.at(z, y, known),)*
                 }
             }
 
             /// The part of log p that does not depend on z.
-            pub fn constant(self, y: f64, trials: f64) -> f64 {
+            pub fn constant(self, y: f64, known: f64) -> f64 {
                 match self {
-                    $(Self::$name(it) => it.constant(y, trials),)*
+                    $(Self::$name(it) => it.constant(y, known),)*
                 }
             }
 
@@ -163,6 +164,8 @@ macro_rules! registry {
 registry! {
     /// Numbers with normal noise.
     Gaussian: gaussian,
+    /// Numbers with known standard errors.
+    GaussianSe: gaussian_se,
     /// Yes or no.
     Bernoulli: bernoulli,
     /// Successes among trials.
@@ -280,6 +283,15 @@ pub enum FamilyError {
         response: String,
         /// The family that has them.
         instead: &'static str,
+    },
+    /// An outcome without standard errors, for the family of known ones.
+    #[error(
+        "The outcome `{response}` has no known standard errors; write `{response} | se(s)` with their column, or set \
+         model.family = \"gaussian\""
+    )]
+    NoErrors {
+        /// The outcome.
+        response: String,
     },
     /// An outcome that is not above 0.
     #[error(
@@ -409,11 +421,11 @@ trait Distribution: Copy {
     /// See [`Outcome::num_coordinates`].
     const COORDINATES: usize = 0;
 
-    fn draw(self, z: f64, trials: f64, rng: &mut ChainRng) -> f64;
+    fn draw(self, z: f64, known: f64, rng: &mut ChainRng) -> f64;
 
-    fn at(self, z: f64, y: f64, trials: f64) -> Derivatives;
+    fn at(self, z: f64, y: f64, known: f64) -> Derivatives;
 
-    fn constant(self, y: f64, trials: f64) -> f64;
+    fn constant(self, y: f64, known: f64) -> f64;
 
     fn scaled(self, _by: f64) -> Self {
         self

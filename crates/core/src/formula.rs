@@ -73,6 +73,8 @@ pub struct Response {
     pub trials: Option<Trials>,
     /// Column of row weights.
     pub weights: Option<String>,
+    /// Column of standard errors of the outcome.
+    pub se: Option<String>,
 }
 
 impl Response {
@@ -83,6 +85,7 @@ impl Response {
             function: None,
             trials: None,
             weights: None,
+            se: None,
         }
     }
 
@@ -157,13 +160,14 @@ impl Formula {
         formula
     }
 
-    /// All columns named, each once: response, trials, weights, terms, offsets, groups.
+    /// All columns named, each once: response, trials, weights, standard errors, terms, offsets, groups.
     pub fn columns(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         if let Some(response) = &self.response {
             names.push(&response.column);
             names.extend(response.trials.as_ref().and_then(Trials::column));
             names.extend(response.weights.as_deref());
+            names.extend(response.se.as_deref());
         }
         names.extend(self.terms.iter().flatten().map(Factor::column));
         names.extend(self.offsets.iter().map(Factor::column));
@@ -282,6 +286,9 @@ impl fmt::Display for Response {
         }
         if let Some(weights) = &self.weights {
             additions.push(format!("weights({})", quote_name(weights)));
+        }
+        if let Some(se) = &self.se {
+            additions.push(format!("se({})", quote_name(se)));
         }
         if additions.is_empty() {
             Ok(())
@@ -499,7 +506,7 @@ mod tests {
             (
                 "y | trial(n) ~ x",
                 5,
-                "expected `trials(…)` or `weights(…)`",
+                "expected `trials(…)`, `weights(…)` or `se(…)`",
             ),
             ("y | trials(0) ~ x", 12, "at least 1"),
             ("y ~ 0", 6, "nothing is left"),

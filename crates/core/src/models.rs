@@ -472,6 +472,15 @@ fn build_stored<T: Template>(
         let why = "keeps its numbers in double precision alone; leave `data.storage` out";
         return Err(ModelError::unfit(T::SPEC.id, why));
     }
+    let errors = design.se.is_some();
+    if errors && T::family(&options.settings) != Some(Family::GaussianSe) {
+        let why = format!(
+            "does not take the standard errors of `{}` into account here; leave `se()` out, or choose template `mixed` with \
+             model.family = \"gaussian_se\"",
+            design.response.name
+        );
+        return Err(ModelError::unfit(T::SPEC.id, why));
+    }
     T::build(design, options)
 }
 

@@ -105,6 +105,8 @@ pub struct Roles {
     pub weights: Option<String>,
     /// Numbers of trials.
     pub trials: Option<Trials>,
+    /// Standard errors of the response.
+    pub se: Option<String>,
 }
 
 impl Default for Roles {
@@ -121,6 +123,7 @@ impl Default for Roles {
             offsets: Vec::new(),
             weights: None,
             trials: None,
+            se: None,
         }
     }
 }
@@ -192,6 +195,7 @@ impl Roles {
                 .response
                 .as_ref()
                 .and_then(|response| response.trials.clone()),
+            se: (formula.response.as_ref()).and_then(|response| response.se.clone()),
         }
     }
 
@@ -203,6 +207,7 @@ impl Roles {
                 function: self.response_function,
                 trials: self.trials.clone(),
                 weights: self.weights.clone(),
+                se: self.se.clone(),
             }),
             None if self.response_use == ResponseUse::Absent && !self.predictors.is_empty() => None,
             None => return None,
@@ -284,6 +289,7 @@ impl Roles {
         );
         used.extend(self.response.as_deref());
         used.extend(self.weights.as_deref());
+        used.extend(self.se.as_deref());
         used.extend(self.trials.as_ref().and_then(Trials::column));
         table.names().filter(|name| !used.contains(name)).collect()
     }
@@ -360,6 +366,9 @@ impl Roles {
         self.groups
             .retain(|group| group.intercept || !group.terms.is_empty());
         self.offsets.retain(|offset| offset.column() != column);
+        if self.se.as_deref() == Some(column) {
+            self.se = None;
+        }
         if self.weights.as_deref() == Some(column) {
             self.weights = None;
         }
@@ -602,6 +611,7 @@ mod tests {
             ]),
             function in prop::option::of(prop_oneof![Just(Elementwise::Log), Just(Elementwise::Sqrt), Just(Elementwise::Log1p)]),
             weights in prop::option::of(name()),
+            se in prop::option::of(name()),
             intercept: bool,
             first in factor(),
             terms in prop::collection::vec(term(3), 0..5),
@@ -616,7 +626,7 @@ mod tests {
             let trials = trials.map(|it| if failures.is_empty() { it } else { Trials::Failures(failures.clone()) });
             let function = function.filter(|_| trials.is_none());
             let mut formula = Formula {
-                response: Some(Response { column: column.clone(), function, trials, weights }), intercept,
+                response: Some(Response { column: column.clone(), function, trials, weights, se }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
             for term in terms.into_iter().chain([vec![first]])

@@ -274,6 +274,7 @@ impl Suggestions {
             && roles.groups.is_empty()
             && roles.offsets.is_empty()
             && roles.weights.is_none()
+            && roles.se.is_none()
             && roles.intercept;
         let all = self.explaining(None);
         let named = |name: &&str| {

@@ -274,11 +274,11 @@ impl LogLik {
     /// Turns linear predictors of the `i`-th row under the draws from `first` on into log p(y_i | s).
     fn density(&self, i: usize, first: usize, out: &mut [f64]) {
         let y = self.y[i];
-        let trials = self.trials(i);
+        let known = self.coded.known(i);
         let weight = self.observed.weights.as_ref().map_or(1.0, |w| w[i]);
         let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
         for (value, outcome) in out.iter_mut().zip(&self.posterior.outcomes[first..]) {
-            let log_p = outcome.at(*value, y, trials).log_p + outcome.constant(y, trials);
+            let log_p = outcome.at(*value, y, known).log_p + outcome.constant(y, known);
             *value = weight * (log_p + log_slope);
         }
     }

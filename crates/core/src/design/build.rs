@@ -67,6 +67,10 @@ impl Design {
             .and_then(|response| response.weights.as_deref())
             .map(|name| source.weights(name, &rows))
             .transpose()?;
+        let se = (formula.response.as_ref())
+            .and_then(|response| response.se.as_deref())
+            .map(|name| source.standard_errors(name, &rows))
+            .transpose()?;
         let offset = source.offset(&rows, &mut transforms)?;
         let groups = source.groups(&rows)?;
 
@@ -91,6 +95,7 @@ impl Design {
                 y: pick(y),
                 trials: trials.map(pick),
                 weights: weights.map(pick),
+                se: se.map(pick),
                 offset: offset.map(pick),
                 row: order.iter().map(|&i| rows[i as usize]).collect(),
                 response,

@@ -7,7 +7,7 @@ use ndarray::Array2;
 use super::columns::Labels;
 use super::lump_levels::OTHER;
 use super::matrix::Design;
-use super::model_frame::{FrameReader, ModelFrame, Predictors, complete_rows};
+use super::model_frame::{FrameReader, ModelFrame, Predictors, check_errors, complete_rows};
 use super::response::ResponseKind;
 use super::response_columns::{check_numbers, check_successes, num_trials};
 use super::terms::Predictor;
@@ -63,6 +63,8 @@ pub struct NewRows {
     pub offset: Option<Vec<f64>>,
     /// Numbers of trials (n).
     pub trials: Option<Vec<f64>>,
+    /// Known standard errors of the responses (n).
+    pub se: Option<Vec<f64>>,
     /// One per grouping.
     pub groups: Vec<NewGroups>,
     /// Grouping and columns (n × q) of each group term.
@@ -72,6 +74,12 @@ pub struct NewRows {
 }
 
 impl NewRows {
+    /// See [`Design::known`].
+    pub fn known(&self, i: usize) -> f64 {
+        let known = self.trials.as_ref().or(self.se.as_ref());
+        known.map_or(1.0, |known| known[i])
+    }
+
     /// Groupings with the number of groups that the fit did not have, where there are any.
     pub fn new_groups(&self) -> Vec<(String, usize)> {
         let groups = self.groups.iter();
@@ -221,6 +229,15 @@ impl Coding {
             }
         }
         let trials = self.trials(&reader, &rows)?;
+        let response = formula.response.as_ref();
+        let se = response.and_then(|response| response.se.as_deref());
+        let se = se
+            .map(|name| {
+                let errors = numbers(table, name, &rows)?;
+                check_errors(table, name, &rows, &errors)?;
+                Ok::<_, DesignError>(errors)
+            })
+            .transpose()?;
         Ok(NewRows {
             rows_total: table.num_rows(),
             dropped,
@@ -228,6 +245,7 @@ impl Coding {
             offset: self.offset(&reader, &rows)?,
             observed: self.observed(table, &rows, trials.as_deref())?,
             trials,
+            se,
             groups,
             terms,
             row: rows,
@@ -239,6 +257,7 @@ impl Coding {
         let formula = &self.frame.formula;
         let mut names: Vec<&str> = formula.terms.iter().flatten().map(Factor::column).collect();
         names.extend(formula.offsets.iter().map(Factor::column));
+        names.extend((formula.response.as_ref()).and_then(|r| r.se.as_deref()));
         let trials = formula.response.as_ref().and_then(|r| r.trials.as_ref());
         names.extend(trials.and_then(Trials::column));
         if let Some(Trials::Failures(_)) = trials {

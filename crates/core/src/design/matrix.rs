@@ -96,6 +96,8 @@ pub struct Design {
     pub trials: Option<Vec<f64>>,
     /// n weights of rows.
     pub weights: Option<Vec<f64>>,
+    /// n known standard errors of the responses.
+    pub se: Option<Vec<f64>>,
     /// n offsets on the link scale, the sum of all offset terms.
     pub offset: Option<Vec<f64>>,
     /// Data row of each design row, 0-based.
@@ -161,6 +163,12 @@ impl Design {
         };
         let fixed = self.fixed_units.as_ref().and_then(|units| units.first());
         fixed.copied().unwrap_or_else(own)
+    }
+
+    /// What is known of the response of row `i` besides: its number of trials, or its standard error; 1 where there is nothing.
+    pub fn known(&self, i: usize) -> f64 {
+        let known = self.trials.as_ref().or(self.se.as_ref());
+        known.map_or(1.0, |known| known[i])
     }
 
     /// The logarithm of the sum of counts over that of exp(offset), rows times their weights. Half a count more makes it finite
@@ -236,6 +244,7 @@ impl Design {
             y: of(&self.y),
             trials: self.trials.as_deref().map(of),
             weights: self.weights.as_deref().map(of),
+            se: self.se.as_deref().map(of),
             offset: self.offset.as_deref().map(of),
             row: self.row[..len].to_vec(),
             groups: (self.groups.iter())

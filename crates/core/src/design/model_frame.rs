@@ -513,6 +513,19 @@ impl<'a> FrameReader<'a> {
         Ok(weights)
     }
 
+    /// Standard errors of the response, all above 0.
+    pub fn standard_errors(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
+        if self.frame.response_use != ResponseUse::Number {
+            return Err(DesignError::Role(format!(
+                "Only outcomes that are numbers have standard errors; leave `se({name})` out, or choose template `mixed` with \
+                 model.family = \"gaussian_se\""
+            )));
+        }
+        let errors = self.numbers(self.col(name)?, rows, "standard error")?;
+        check_errors(self.table, name, rows, &errors)?;
+        Ok(errors)
+    }
+
     pub fn offset(
         &self,
         rows: &[u32],
@@ -628,4 +641,21 @@ impl<'a> FrameReader<'a> {
 fn crossed(parts: &[String]) -> String {
     let parts: Vec<String> = parts.iter().map(|part| in_backticks(part)).collect();
     parts.join(":")
+}
+
+/// Refuses standard errors that are not above 0.
+pub(super) fn check_errors(
+    table: &dyn Columns,
+    name: &str,
+    rows: &[u32],
+    errors: &[f64],
+) -> Result<(), DesignError> {
+    match errors.iter().position(|&error| error <= 0.0) {
+        None => Ok(()),
+        Some(i) => Err(DesignError::Role(format!(
+            "The standard error `{name}` is {} in {}; standard errors must be above 0",
+            errors[i],
+            table.place(rows[i] as usize)
+        ))),
+    }
 }

@@ -20,6 +20,8 @@ pub(crate) mod covariance;
 pub(crate) mod data;
 pub(crate) mod em;
 mod factor;
+#[cfg(test)]
+mod family_tests;
 pub mod fit;
 mod gaussian;
 mod generalised;

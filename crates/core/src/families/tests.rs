@@ -131,11 +131,14 @@ fn drawn_responses_have_the_mean_and_the_variance_of_their_distribution() {
     for outcome in outcomes() {
         let trials = match outcome.family() {
             Family::Binomial => 6.0,
+            // A standard error.
+            Family::GaussianSe => 2.0,
             _ => 1.0,
         };
         let p = Link::Logit.inverse(z);
         let (factor, variance) = match outcome {
             Outcome::Gaussian(it) => (1.0, it.sd * it.sd),
+            Outcome::GaussianSe(_) => (1.0, 4.0),
             Outcome::Student(it) => (1.0, it.scale * it.scale * it.nu / (it.nu - 2.0)),
             Outcome::Bernoulli(_) | Outcome::Binomial(_) => (trials, trials * p * (1.0 - p)),
             Outcome::Poisson(_) => (1.0, z.exp()),

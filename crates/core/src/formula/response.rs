@@ -7,7 +7,7 @@ use super::{FormulaError, Response, Trials, quote_name};
 use ergodic_base::shown::shortened;
 
 impl Parser {
-    /// `y`, `log(y)`, `cbind(r, s)`, `r/n`, with `| trials(n) + weights(w)`.
+    /// `y`, `log(y)`, `cbind(r, s)`, `r/n`, with `| trials(n) + weights(w) + se(s)`.
     pub(super) fn response(&mut self) -> Result<Response, FormulaError> {
         let mut divided = false;
         let mut response = match self.at_call() {
@@ -22,6 +22,7 @@ impl Parser {
                     function: None,
                     trials,
                     weights: None,
+                    se: None,
                 }
             }
         };
@@ -71,7 +72,11 @@ impl Parser {
                     }
                     response.weights = Some(weights);
                 }
-                _ => return self.expected("`trials(…)` or `weights(…)`, each once"),
+                Some("se") if response.se.is_none() => {
+                    self.next += 2;
+                    response.se = Some(self.name("a column name")?);
+                }
+                _ => return self.expected("`trials(…)`, `weights(…)` or `se(…)`, each once"),
             }
             self.expect(")")?;
             if !self.take_if("+") {
@@ -127,6 +132,7 @@ impl Parser {
             function: None,
             trials: Some(trials),
             weights: None,
+            se: None,
         })
     }
 
@@ -179,6 +185,7 @@ impl Parser {
             function: Some(function),
             trials: None,
             weights: None,
+            se: None,
         })
     }
 
@@ -213,7 +220,7 @@ fn refused(name: &str) -> Option<String> {
         "I" => {
             "an outcome is a column, `r/n` or `cbind(r, s)`; add a column with the result of the calculation to the data"
         }
-        "trials" | "weights" => "it follows the outcome, as in `r | trials(n) ~ x`",
+        "trials" | "weights" | "se" => "it follows the outcome, as in `r | trials(n) ~ x`",
         "Surv" => "there are no models of survival times yet",
         "lm" | "glm" | "lmer" | "glmer" | "gam" | "brm" | "stan_glm" => {
             "write the formula alone, as in `y ~ x`"

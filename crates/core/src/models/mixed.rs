@@ -775,8 +775,7 @@ impl<F: RowFamily> PriorDraws for MixedModel<F> {
             for (x, u) in self.design.x.row(i).iter().zip(u) {
                 z += x * u;
             }
-            let trials = value_or(&self.design.trials, i, 1.0);
-            *y = outcome.draw(z, trials, rng);
+            *y = outcome.draw(z, self.design.known(i), rng);
             if response.identity {
                 *y = response.centre + response.scale * *y + offset;
             }

@@ -460,8 +460,7 @@ impl<F: RowFamily> PriorDraws for Regression<F> {
         let outcome = self.rows.family().outcome(&self.rows.shared(u));
         for (k, y) in y.iter_mut().enumerate() {
             let i = rows.get(k);
-            let trials = value_or(&self.design.trials, i, 1.0);
-            *y = outcome.draw(self.predictor(i, u), trials, rng);
+            *y = outcome.draw(self.predictor(i, u), self.design.known(i), rng);
             if self.response.identity {
                 *y = self.response.centre
                     + self.response.scale * *y

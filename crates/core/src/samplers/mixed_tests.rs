@@ -202,7 +202,7 @@ fn gibbs_draws_lognormal_rows_as_nuts_does() {
         standardize: true,
     };
     let model = posterior.model("families");
-    let [nuts, gibbs] = [("nuts", 1500), ("gibbs-mixed", 5000)]
+    let [nuts, gibbs] = [("nuts", 5000), ("gibbs-mixed", 8000)]
         .map(|(id, draws)| reported_by(&Run::new(id), &model, 2, draws));
     for (j, param) in model.params().iter().enumerate() {
         let of = |draws: &[Vec<Vec<f64>>]| -> Vec<Vec<f64>> {

@@ -87,13 +87,13 @@ impl Replicates {
     /// The `i`-th row under every draw; the outcomes are those that predictions of the row are made of.
     pub(crate) fn row(&self, i: usize, out: &mut Row) {
         let posterior = &self.log_lik.posterior;
-        let trials = self.trials(i);
+        let known = self.log_lik.coded.known(i);
         self.log_lik.predictor(i, 0, &mut out.log_lik);
         let row = self.log_lik.coded.row[i] as usize;
         let mut rng: ChainRng = stream(self.log_lik.seed, row, Purpose::Predictive);
         for (s, outcome) in posterior.outcomes.iter().enumerate() {
             let eta = out.log_lik[s];
-            let drawn = outcome.draw(eta, trials, &mut rng);
+            let drawn = outcome.draw(eta, known, &mut rng);
             out.mean[s] = outcome.mean(eta);
             out.outcome[s] = match posterior.function {
                 Some(function) => function.inverse(drawn),

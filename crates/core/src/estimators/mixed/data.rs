@@ -59,8 +59,8 @@ pub struct MixedData {
     pub weights: Option<Vec<f64>>,
     /// n known parts of the linear predictor.
     pub offset: Option<Vec<f64>>,
-    /// n numbers of trials of a binomial response.
-    pub trials: Option<Vec<f64>>,
+    /// What is known of each row besides its response (n): numbers of trials, or standard errors.
+    pub known: Option<Vec<f64>>,
     /// Group terms, at least one.
     pub terms: Vec<RandomTerm>,
 }
@@ -75,6 +75,12 @@ impl MixedData {
     #[inline]
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// What is known of a row besides its response; 1 where there is nothing.
+    #[inline]
+    pub fn known(&self, row: usize) -> f64 {
+        self.known.as_ref().map_or(1.0, |known| known[row])
     }
 
     /// n, each row counted as often as its weight says.
@@ -198,7 +204,7 @@ impl From<Design> for MixedData {
             response: design.response.name,
             weights: design.weights,
             offset: design.offset,
-            trials: design.trials,
+            known: design.trials.or(design.se),
             terms: design
                 .group_terms
                 .into_iter()

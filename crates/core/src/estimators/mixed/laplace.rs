@@ -129,7 +129,7 @@ impl<'a> Laplace<'a> {
     pub fn row(&self, row: usize) -> (f64, f64, f64) {
         (
             self.data.y[row],
-            self.data.trials.as_ref().map_or(1.0, |t| t[row]),
+            self.data.known(row),
             self.data.weight(row),
         )
     }

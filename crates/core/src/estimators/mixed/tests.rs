@@ -5,14 +5,11 @@ use super::profile::Profile;
 use super::quadrature::Quadrature;
 use super::testing::{Reference, all_designs, data, numbers};
 use super::*;
-use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::ResponseUse;
-use crate::design::testing::{load_csv, reference};
 use crate::families::Family;
 use ergodic_base::control::Control;
 
 /// |a − b| within `relative` of the larger, or of 1.
-fn close(what: &str, a: f64, b: f64, relative: f64) {
+pub(super) fn close(what: &str, a: f64, b: f64, relative: f64) {
     let scale = a.abs().max(b.abs());
     assert!(
         (a - b).abs() <= relative * scale || (a - b).abs() < 1e-7,
@@ -395,7 +392,7 @@ const GENERAL: &[(&str, &str, &str, Family, usize)] = &[
     ),
 ];
 
-fn general(set: &str, formula: &str, family: Family) -> MixedData {
+pub(super) fn general(set: &str, formula: &str, family: Family) -> MixedData {
     data(set, formula, family.definition().response)
 }
 
@@ -403,7 +400,7 @@ fn general(set: &str, formula: &str, family: Family) -> MixedData {
 fn saturated(data: &MixedData, family: Family) -> f64 {
     (0..data.num_obs())
         .map(|row| {
-            let (y, trials) = (data.y[row], data.trials.as_ref().map_or(1.0, |t| t[row]));
+            let (y, trials) = (data.y[row], data.known(row));
             let log = |x: f64| if x > 0.0 { x.ln() } else { 0.0 };
             let log_p = match family {
                 Family::Poisson => y * log(y) - y,
@@ -650,134 +647,4 @@ fn monte_carlo_em_is_near_quadrature_and_laplace() {
             }
         }
     }
-}
-
-/// Against the likelihood that scipy integrates and maximises in `gamma.py`, and glmmTMB's Laplace approximation in `gamma.R`.
-#[test]
-fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
-    let table = load_csv(&reference("gamma_data.csv"));
-    let frame = ModelFrame {
-        response_use: Family::Gamma.definition().response,
-        ..ModelFrame::new("y ~ x + (1 | g)".parse().unwrap())
-    };
-    let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
-    for (method, nodes, file, set) in [
-        (Method::Aghq, 25, "gamma.csv", "mixed"),
-        (Method::Laplace, 1, "gamma_r.csv", "laplace"),
-    ] {
-        let text = std::fs::read_to_string(reference(file)).unwrap();
-        let fit =
-            fit_generalised(&data, Family::Gamma, method, nodes, &Control::default()).unwrap();
-        for (here, name) in [
-            (fit.fixed[0].estimate, "intercept"),
-            (fit.fixed[1].estimate, "x"),
-            (fit.components[0].sd[0], "sd"),
-            (fit.auxiliaries[0], "shape"),
-            (fit.log_lik, "log_lik"),
-        ] {
-            let name = format!("{set}:{name},");
-            let there = text.lines().find_map(|line| line.strip_prefix(&*name));
-            let there: f64 = there.unwrap().parse().unwrap();
-            assert!(
-                (here - there).abs() < 1e-5 * there.abs(),
-                "{name} {here} here, {there} there"
-            );
-        }
-        assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
-    }
-}
-
-/// Against the likelihood itself and glmmTMB's Laplace approximation, from `families.R` and `zero_inflated.R`.
-#[test]
-fn fits_of_families_are_the_maxima_that_r_finds() {
-    let (poisson, overdispersed) = (
-        Family::ZeroInflatedPoisson,
-        Family::ZeroInflatedNegativeBinomial,
-    );
-    for (file, family, method, nodes, set) in [
-        ("families", Family::Lognormal, Method::Laplace, 1, "mixed"),
-        ("families", Family::Lognormal, Method::Aghq, 9, "mixed"),
-        ("families", Family::Weibull, Method::Aghq, 25, "mixed"),
-        ("families", Family::Beta, Method::Aghq, 25, "mixed"),
-        ("families", Family::Beta, Method::Laplace, 1, "laplace"),
-        ("zero_inflated", poisson, Method::Aghq, 25, "mixed"),
-        ("zero_inflated", poisson, Method::Laplace, 1, "laplace"),
-        ("zero_inflated", overdispersed, Method::Aghq, 25, "mixed"),
-        (
-            "zero_inflated",
-            overdispersed,
-            Method::Laplace,
-            1,
-            "laplace",
-        ),
-        ("zero_inflated", Family::Student, Method::Aghq, 25, "mixed"),
-    ] {
-        let text = std::fs::read_to_string(reference(&format!("{file}_r.csv"))).unwrap();
-        let table = load_csv(&reference(&format!("{file}_data.csv")));
-        let frame = ModelFrame {
-            response_use: family.definition().response,
-            ..ModelFrame::new(format!("{} ~ x + (1 | g)", family.id()).parse().unwrap())
-        };
-        let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
-        let fit = fit_generalised(&data, family, method, nodes, &Control::default()).unwrap();
-        let own = fit.parameters().map(|(one, value)| match file {
-            // All of one parameter.
-            "families" => (value, "parameter"),
-            _ => (value, one.name),
-        });
-        let known = [
-            (fit.fixed[0].estimate, "intercept"),
-            (fit.fixed[1].estimate, "x"),
-            (fit.components[0].sd[0], "sd"),
-            (fit.log_lik, "log_lik"),
-        ];
-        for (here, name) in known.into_iter().chain(own) {
-            let name = format!("{}:{set}:{name},", family.id());
-            let there = text.lines().find_map(|line| line.strip_prefix(&*name));
-            let there: f64 = there.unwrap().parse().unwrap();
-            assert!(
-                (here - there).abs() < 1e-5 * there.abs(),
-                "{name} {here} here, {there} there"
-            );
-        }
-        assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
-    }
-}
-
-/// The share of a group in the variance of the logarithm is that of a normal model of it.
-#[test]
-fn shares_of_variance_of_lognormal_responses_are_those_of_their_logarithms() {
-    let table = load_csv(&reference("families_data.csv"));
-    let of = |formula: &str| {
-        let frame = ModelFrame {
-            response_use: ResponseUse::Number,
-            ..ModelFrame::new(formula.parse().unwrap())
-        };
-        MixedData::from(Design::build(&table, &frame).unwrap().0)
-    };
-    let control = Control::default();
-    let data = of("lognormal ~ x + (1 | g)");
-    let fit = fit_generalised(&data, Family::Lognormal, Method::Laplace, 1, &control).unwrap();
-    let logs = of("log(lognormal) ~ x + (1 | g)");
-    let expected = fit_gaussian(&logs, Method::Profile, Criterion::Ml, &control).unwrap();
-    let [here, there] = [&fit, &expected].map(|fit| fit.components[0].icc.unwrap());
-    close("icc", here, there, 1e-5);
-}
-
-#[test]
-fn counts_without_extra_zeros_say_so() {
-    let family = Family::ZeroInflatedPoisson;
-    let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
-    data.y.iter_mut().for_each(|y| *y = y.max(1.0));
-    let fit = fit_generalised(&data, family, Method::Laplace, 1, &Control::default()).unwrap();
-    assert!(fit.warnings.iter().any(|w| w.code == "no-extra-zeros"));
-    let plain = fit_generalised(
-        &data,
-        Family::Poisson,
-        Method::Laplace,
-        1,
-        &Control::default(),
-    );
-    // The chance of an extra zero is not quite 0.
-    close("log_lik", fit.log_lik, plain.unwrap().log_lik, 1e-4);
 }

@@ -35,6 +35,9 @@ impl Units {
         MixedData {
             y: less.map(|y| (y - self.centre) / self.scale).collect(),
             offset: None,
+            // Standard errors: a response with trials has no unit.
+            known: (data.known.as_ref())
+                .map(|known| known.iter().map(|se| se / self.scale).collect()),
             ..data.clone()
         }
     }

@@ -605,6 +605,9 @@ pub(in super::super) fn design_of(family: Family, shape: Shape, rows: usize) -> 
     if definition.link == Link::Logit && !definition.is_whole {
         design.y.iter_mut().for_each(|y| *y /= 1.0 + *y);
     }
+    if family == Family::GaussianSe {
+        design.se = Some((0..rows).map(|i| 0.1 + 0.02 * (i % 7) as f64).collect());
+    }
     design
 }
 

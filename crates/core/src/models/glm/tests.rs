@@ -54,20 +54,20 @@ impl RowUse for Against<'_> {
         rows.pointwise(&u, Rows::All, &mut scratch, &mut moved);
         for i in 0..ROWS {
             let offset = value_or(&design.offset, i, 0.0);
-            let trials = value_or(&design.trials, i, 1.0);
+            let known = design.known(i);
             let (z, y) = if scale.identity {
                 (z[i], (design.y[i] - offset - scale.centre) / scale.scale)
             } else {
                 (z[i] + offset, design.y[i])
             };
-            let (at, after) = (outcome.at(z, y, trials), outcome.at(z + MOVE, y, trials));
+            let (at, after) = (outcome.at(z, y, known), outcome.at(z + MOVE, y, known));
             let what = format!("{outcome:?} row {i}");
             assert!(near(slopes[i * width], at.score), "{what}: {at:?}");
             assert!(near(weights[i], at.weight), "{what}: {at:?}");
             assert!(near(moved[i] - values[i], after.log_p - at.log_p), "{what}");
             // Rows of trials leave out the number of their orders.
-            if trials == 1.0 {
-                let constant = outcome.constant(y, trials) - scale.scale.ln();
+            if design.trials.is_none() || known == 1.0 {
+                let constant = outcome.constant(y, known) - scale.scale.ln();
                 assert!(near(values[i], at.log_p + constant), "{what}");
             }
         }

@@ -57,7 +57,7 @@ ergodic_base::settings! {
     pub(super) struct MixedSettings {
         pub family: Family = Field::choice("Family", Family::IDS, Some(Family::Gaussian.id()))
             .help(
-                "Distribution of the outcome: gaussian for numbers, student for numbers with outliers, bernoulli for two values, \
+                "Distribution of the outcome: gaussian for numbers, gaussian_se for numbers with known standard errors, student for numbers with outliers, bernoulli for two values, \
                  binomial for successes among trials, poisson and negative_binomial for counts, zero_inflated_poisson and \
                  zero_inflated_negative_binomial for counts with more zeros, gamma, lognormal and weibull for positive numbers, \
                  beta for numbers between 0 and 1",

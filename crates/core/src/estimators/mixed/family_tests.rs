@@ -1,0 +1,182 @@
+//! Fits of families against those of other programs and against closed forms.
+
+use super::tests::{close, general};
+use super::*;
+use crate::design::matrix::{Design, ModelFrame};
+use crate::design::response::ResponseUse;
+use crate::design::testing::{load_csv, reference};
+use crate::families::Family;
+use crate::models::testing::table_of;
+use ergodic_base::control::Control;
+
+/// Against the likelihood that scipy integrates and maximises in `gamma.py`, and glmmTMB's Laplace approximation in `gamma.R`.
+#[test]
+fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
+    let table = load_csv(&reference("gamma_data.csv"));
+    let frame = ModelFrame {
+        response_use: Family::Gamma.definition().response,
+        ..ModelFrame::new("y ~ x + (1 | g)".parse().unwrap())
+    };
+    let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
+    for (method, nodes, file, set) in [
+        (Method::Aghq, 25, "gamma.csv", "mixed"),
+        (Method::Laplace, 1, "gamma_r.csv", "laplace"),
+    ] {
+        let text = std::fs::read_to_string(reference(file)).unwrap();
+        let fit =
+            fit_generalised(&data, Family::Gamma, method, nodes, &Control::default()).unwrap();
+        for (here, name) in [
+            (fit.fixed[0].estimate, "intercept"),
+            (fit.fixed[1].estimate, "x"),
+            (fit.components[0].sd[0], "sd"),
+            (fit.auxiliaries[0], "shape"),
+            (fit.log_lik, "log_lik"),
+        ] {
+            let name = format!("{set}:{name},");
+            let there = text.lines().find_map(|line| line.strip_prefix(&*name));
+            let there: f64 = there.unwrap().parse().unwrap();
+            assert!(
+                (here - there).abs() < 1e-5 * there.abs(),
+                "{name} {here} here, {there} there"
+            );
+        }
+        assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
+    }
+}
+
+/// Against the likelihood itself and glmmTMB's Laplace approximation, from `families.R` and `zero_inflated.R`.
+#[test]
+fn fits_of_families_are_the_maxima_that_r_finds() {
+    let (poisson, overdispersed) = (
+        Family::ZeroInflatedPoisson,
+        Family::ZeroInflatedNegativeBinomial,
+    );
+    for (file, family, method, nodes, set) in [
+        ("families", Family::Lognormal, Method::Laplace, 1, "mixed"),
+        ("families", Family::Lognormal, Method::Aghq, 9, "mixed"),
+        ("families", Family::Weibull, Method::Aghq, 25, "mixed"),
+        ("families", Family::Beta, Method::Aghq, 25, "mixed"),
+        ("families", Family::Beta, Method::Laplace, 1, "laplace"),
+        ("zero_inflated", poisson, Method::Aghq, 25, "mixed"),
+        ("zero_inflated", poisson, Method::Laplace, 1, "laplace"),
+        ("zero_inflated", overdispersed, Method::Aghq, 25, "mixed"),
+        (
+            "zero_inflated",
+            overdispersed,
+            Method::Laplace,
+            1,
+            "laplace",
+        ),
+        ("zero_inflated", Family::Student, Method::Aghq, 25, "mixed"),
+    ] {
+        let text = std::fs::read_to_string(reference(&format!("{file}_r.csv"))).unwrap();
+        let table = load_csv(&reference(&format!("{file}_data.csv")));
+        let frame = ModelFrame {
+            response_use: family.definition().response,
+            ..ModelFrame::new(format!("{} ~ x + (1 | g)", family.id()).parse().unwrap())
+        };
+        let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
+        let fit = fit_generalised(&data, family, method, nodes, &Control::default()).unwrap();
+        let own = fit.parameters().map(|(one, value)| match file {
+            // All of one parameter.
+            "families" => (value, "parameter"),
+            _ => (value, one.name),
+        });
+        let known = [
+            (fit.fixed[0].estimate, "intercept"),
+            (fit.fixed[1].estimate, "x"),
+            (fit.components[0].sd[0], "sd"),
+            (fit.log_lik, "log_lik"),
+        ];
+        for (here, name) in known.into_iter().chain(own) {
+            let name = format!("{}:{set}:{name},", family.id());
+            let there = text.lines().find_map(|line| line.strip_prefix(&*name));
+            let there: f64 = there.unwrap().parse().unwrap();
+            assert!(
+                (here - there).abs() < 1e-5 * there.abs(),
+                "{name} {here} here, {there} there"
+            );
+        }
+        assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
+    }
+}
+
+/// The share of a group in the variance of the logarithm is that of a normal model of it.
+#[test]
+fn shares_of_variance_of_lognormal_responses_are_those_of_their_logarithms() {
+    let table = load_csv(&reference("families_data.csv"));
+    let of = |formula: &str| {
+        let frame = ModelFrame {
+            response_use: ResponseUse::Number,
+            ..ModelFrame::new(formula.parse().unwrap())
+        };
+        MixedData::from(Design::build(&table, &frame).unwrap().0)
+    };
+    let control = Control::default();
+    let data = of("lognormal ~ x + (1 | g)");
+    let fit = fit_generalised(&data, Family::Lognormal, Method::Laplace, 1, &control).unwrap();
+    let logs = of("log(lognormal) ~ x + (1 | g)");
+    let expected = fit_gaussian(&logs, Method::Profile, Criterion::Ml, &control).unwrap();
+    let [here, there] = [&fit, &expected].map(|fit| fit.components[0].icc.unwrap());
+    close("icc", here, there, 1e-5);
+}
+
+#[test]
+fn counts_without_extra_zeros_say_so() {
+    let family = Family::ZeroInflatedPoisson;
+    let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
+    data.y.iter_mut().for_each(|y| *y = y.max(1.0));
+    let fit = fit_generalised(&data, family, Method::Laplace, 1, &Control::default()).unwrap();
+    assert!(fit.warnings.iter().any(|w| w.code == "no-extra-zeros"));
+    let plain = fit_generalised(
+        &data,
+        Family::Poisson,
+        Method::Laplace,
+        1,
+        &Control::default(),
+    );
+    // The chance of an extra zero is not quite 0.
+    close("log_lik", fit.log_lik, plain.unwrap().log_lik, 1e-4);
+}
+
+/// Three estimates in a group each: with τ² the variance between groups the likelihood is that of normal numbers with variances
+/// s² + τ², which are maximised here by search; metafor's `rma(method = "ML")` finds the same.
+#[test]
+fn estimates_with_known_errors_are_pooled_as_in_a_meta_analysis() {
+    // Rubin (1981): coaching in eight schools, ten times as large.
+    let y = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0].map(|y| 10.0 * y);
+    let se = [15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0].map(|s| 2.0 * s);
+    let table = table_of(vec![
+        ("y", y.to_vec()),
+        ("s", se.to_vec()),
+        ("school", (0..8).map(f64::from).collect()),
+    ]);
+    let frame = ModelFrame {
+        response_use: ResponseUse::Number,
+        ..ModelFrame::new("y | se(s) ~ 1 + (1 | school)".parse().unwrap())
+    };
+    let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
+    let control = Control::default();
+    let fit = fit_generalised(&data, Family::GaussianSe, Method::Laplace, 1, &control).unwrap();
+    // The best mean and the log likelihood of a spread τ.
+    let at = |tau: f64| {
+        let weights = se.map(|s| 1.0 / (s * s + tau * tau));
+        let total: f64 = weights.iter().sum();
+        let mean = weights.iter().zip(y).map(|(w, y)| w * y).sum::<f64>() / total;
+        let log_lik: f64 = weights
+            .iter()
+            .zip(y)
+            .map(|(w, y)| 0.5 * (w / std::f64::consts::TAU).ln() - 0.5 * w * (y - mean).powi(2))
+            .sum();
+        (log_lik, mean, total)
+    };
+    let tau = fit.components[0].sd[0];
+    let (log_lik, mean, _total) = at(tau);
+    assert!(tau > 10.0, "{tau}");
+    close("log_lik", fit.log_lik, log_lik, 1e-10);
+    close("mean", fit.fixed[0].estimate, mean, 1e-6);
+    for away in [0.9, 0.99, 1.01, 1.1] {
+        assert!(at(tau * away).0 < log_lik, "{away}");
+    }
+    assert!(fit.sigma.is_none() && fit.auxiliaries.is_empty());
+}

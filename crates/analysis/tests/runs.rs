@@ -347,7 +347,10 @@ fn chains_that_begin_in_groups_have_a_nested_rhat() {
         (recipe.run.chains, recipe.run.superchains) = (6, Some(3));
         recipe.run.warmup = Some(30);
     });
-    let starts: Vec<Vec<f64>> = (0..6).map(|chain| job.start_position(chain)).collect();
+    let starts: Vec<Vec<f64>> = (0..6)
+        .map(|chain| job.start_position(chain))
+        .collect::<Result<_, _>>()
+        .unwrap();
     for (a, b) in [(0, 1), (2, 3), (4, 5)] {
         assert_eq!(starts[a], starts[b]);
     }

@@ -110,7 +110,7 @@ fn what_is_written_is_read_again() {
         "", "1", "1.5", "-0.1", "0", "0/3", "4/3", "1/1", "=test", "split=", "20 %", "split", "nan",
     ] {
         let error = text.parse::<HoldOut>().unwrap_err().to_string();
-        assert!(error.contains("or COLUMN=VALUE"), "{text}: {error}");
+        assert!(error.contains("COLUMN=VALUE"), "{text}: {error}");
     }
     let written = "[data]\nsource = \"a.csv\"\n[model]\ntemplate = \"logistic\"\nhold_out = true\n";
     let error = Recipe::parse(written, &[]).unwrap_err().to_string();

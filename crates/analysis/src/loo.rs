@@ -220,6 +220,22 @@ impl CrossValidation {
                 "{word} {} scored by a fit without {them}, with scales and default priors of the other rows",
                 rows.join(", ")
             ));
+            let unreached: Vec<String> = self
+                .doubtful()
+                .into_iter()
+                .filter(|(row, _)| self.refitted.contains(row))
+                .map(|(row, _)| (row + 1).to_string())
+                .collect();
+            if !unreached.is_empty() {
+                let (word, its) = match unreached.len() {
+                    1 => ("row", "its score is"),
+                    _ => ("rows", "their scores are"),
+                };
+                remarks.push(format!(
+                    "Hardly a draw of these fits expects anything like {word} {}, so {its} too uncertain to use",
+                    unreached.join(", ")
+                ));
+            }
         }
         if self.has_groups {
             remarks.push(

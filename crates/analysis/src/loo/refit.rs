@@ -13,6 +13,7 @@ use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::ess::ess_mean;
 use ergodic_diagnostics::loo::RowScore;
+use ergodic_diagnostics::psis::smooth;
 
 /// The fit of `recipe` without row `row` of the table (0-based), with as many draws as it names. As of every row that is held out, the
 /// fit knows nothing of it: scales of predictors and default priors are those of the other rows.
@@ -63,12 +64,11 @@ impl CrossValidation {
         log_lik.row(0, 0, &mut values);
         let score = exact(&values, log_lik.chains(), log_lik.draw_weights());
         let before = self.loo.rows[i];
-        let (elpd, mc_variance) = score.ok_or_else(|| LooError::NotFinite(fitted.place(row)))?;
+        let exact = score.ok_or_else(|| LooError::NotFinite(fitted.place(row)))?;
         self.loo.rows[i] = RowScore {
-            elpd,
-            mc_variance,
-            // No weights, so no tail of weights.
-            k: f64::NEG_INFINITY,
+            elpd: exact.elpd,
+            mc_variance: exact.mc_variance,
+            k: exact.k,
             ..before
         };
         self.refitted.push(row);
@@ -77,8 +77,17 @@ impl CrossValidation {
     }
 }
 
-/// Logarithm of the mean of exp(ℓ) over the draws of chains of these lengths, with their weights or none, and its Monte Carlo variance.
-fn exact(log_lik: &[f64], chains: &[usize], weights: Option<&[f64]>) -> Option<(f64, f64)> {
+/// Logarithm of a mean of densities over draws.
+struct Exact {
+    elpd: f64,
+    /// Its Monte Carlo variance, of use where [`Self::k`] is good.
+    mc_variance: f64,
+    /// Pareto k of the densities: where few draws have nearly all of their sum, neither the mean nor its error is known.
+    k: f64,
+}
+
+/// Of exp(ℓ) over the draws of chains of these lengths, with their weights or none.
+fn exact(log_lik: &[f64], chains: &[usize], weights: Option<&[f64]>) -> Option<Exact> {
     let largest = log_lik.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let values: Vec<f64> = log_lik
         .iter()
@@ -106,6 +115,14 @@ fn exact(log_lik: &[f64], chains: &[usize], weights: Option<&[f64]>) -> Option<(
     }
     let effective = ess_mean(&of_chains).unwrap_or(values.len() as f64);
     let elpd = largest + mean.ln();
-    elpd.is_finite()
-        .then(|| (elpd, squares / total / effective / (mean * mean)))
+    elpd.is_finite().then(|| {
+        let of_draw = |(s, value): (usize, &f64)| (value + weight(s).ln()).max(f64::MIN);
+        let logs: Vec<f64> = log_lik.iter().enumerate().map(of_draw).collect();
+        let k = smooth(&logs, effective / values.len() as f64).k;
+        Exact {
+            elpd,
+            mc_variance: squares / total / effective / (mean * mean),
+            k: if k.is_nan() { f64::INFINITY } else { k },
+        }
+    })
 }

@@ -193,8 +193,11 @@ mod tests {
             variable: 0,
         };
         let path = folder.path().join("trace.png");
+        session.send(Command::SavePicture(1, picture, path.clone()));
+        assert!(std::fs::read(path).unwrap().starts_with(b"\x89PNG\r\n"));
+        let path = folder.path().join("trace.jpg");
         session.send(Command::SavePicture(1, picture, path));
         let toast = session.state.toast.as_ref().unwrap();
-        assert!(toast.is_error && toast.text.contains("end the name in .svg or .csv"));
+        assert!(toast.is_error && toast.text.contains("end the name in .svg, .png or .csv"));
     }
 }

@@ -213,7 +213,13 @@ mod tests {
             let exact = log_normal(0.0, prior) - log_normal(mean, posterior);
             let (log_factor, mcse) = (found.log_factor.unwrap(), found.mcse.unwrap());
             assert!((log_factor - exact).abs() < 4.0 * mcse, "{found:?} {exact}");
-            assert!(mcse < 0.05, "{found:?}");
+            // Three standard deviations out only a few draws in a thousand tell the density.
+            let bound = if mean * mean < 4.0 * posterior {
+                0.05
+            } else {
+                0.2
+            };
+            assert!(mcse < bound, "{found:?}");
         }
     }
 

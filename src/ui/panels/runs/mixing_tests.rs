@@ -85,8 +85,8 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
     assert_eq!(asked.count(), 1);
     let entry = harness.state().session.state.selected().unwrap();
     let extras = entry.extras.done().unwrap();
-    // All but nested R-hat, three of them for each of two chains.
-    assert_eq!(extras.columns.len(), 12 + 6);
+    // All but nested R-hat, the usual interval and the share in a range that nobody has named; three for each of two chains.
+    assert_eq!(extras.columns.len(), 12 + 3 + 6);
     assert_eq!(extras.rows.len(), entry.report().unwrap().summary.len());
     let more = heads(&harness);
     for head in ["MCSE, sd", "inefficiency", "bulk ESS, 2"] {

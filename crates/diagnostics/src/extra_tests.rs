@@ -105,7 +105,10 @@ fn weights_count() {
     for (name, (&a, &b)) in (weighted.columns.iter().map(|it| it.name()))
         .zip(weighted.rows[0].iter().zip(&plain.rows[0]))
     {
-        let (a, b) = (a.unwrap(), b.unwrap());
+        let (Some(a), Some(b)) = (a, b) else {
+            assert_eq!(name, "in_rope", "no range is named");
+            continue;
+        };
         assert!(a.is_finite() && a != b, "{name}: {a} {b}");
         if name == "mcse_sd" || name == "inefficiency" {
             // A tenth of the signs is negative: errors grow by 1 / (1 - 0.2).

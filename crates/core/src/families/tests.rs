@@ -41,7 +41,8 @@ fn identifiers_are_unique_and_found() {
     assert_eq!(Family::named("poisson"), Ok(Family::Poisson));
     let refused = Family::named("pareto").unwrap_err().to_string();
     assert!(
-        refused.starts_with("There is no family `pareto`; there are gaussian, bernoulli"),
+        refused
+            .starts_with("There is no family `pareto`; there are gaussian, gaussian_se, bernoulli"),
         "{refused}"
     );
 }

@@ -24,7 +24,7 @@ fn fit(folder: &Path, out: &str, more: &[&str]) -> Result<(), String> {
     ]);
     args.extend(["--seed", "7"]);
     args.extend(more);
-    ended(&program(folder, &args).output().unwrap())
+    ended(&program(folder, args).output().unwrap())
 }
 
 fn ended(output: &Output) -> Result<(), String> {
@@ -71,7 +71,7 @@ fn given_values_are_where_chains_start_and_a_recipe_replays_them() {
     close(at[0][0], -1.0);
     close(at[0][1], 0.25);
     at[1][1..].iter().for_each(|value| close(*value, 0.125));
-    let again = program(folder, &["fit", "a/recipe.toml", "--out", "b"])
+    let again = program(folder, ["fit", "a/recipe.toml", "--out", "b"])
         .output()
         .unwrap();
     ended(&again).unwrap();
@@ -98,7 +98,7 @@ fn given_values_are_where_chains_start_and_a_recipe_replays_them() {
     assert!(!usual.contains("\nstart =") && !usual.contains("\nstart_spread"));
     // The export of a run and its picture tell where it started.
     let args = ["plot", "a", "--what", "trace", "--out", "trace.csv"];
-    ended(&program(folder, &args).output().unwrap()).unwrap();
+    ended(&program(folder, args).output().unwrap()).unwrap();
     let drawn = read(folder, "trace.csv");
     let starts: Vec<&str> = drawn
         .lines()
@@ -121,7 +121,7 @@ fn a_run_goes_on_from_the_last_draws_of_another_even_when_that_is_gone() {
         }
     }
     fs::remove_dir_all(folder.join("first")).unwrap();
-    let again = program(folder, &["fit", "second", "--out", "third"])
+    let again = program(folder, ["fit", "second", "--out", "third"])
         .output()
         .unwrap();
     ended(&again).unwrap();
@@ -131,9 +131,9 @@ fn a_run_goes_on_from_the_last_draws_of_another_even_when_that_is_gone() {
     );
     // A change of where to start forgets those draws.
     let args = ["fit", "second", "--start", "prior", "--out", "fourth"];
-    ended(&program(folder, &args).output().unwrap()).unwrap();
+    ended(&program(folder, args).output().unwrap()).unwrap();
     assert!(!read(folder, "fourth/recipe.toml").contains("start_draws"));
-    let continued = program(folder, &["resume", "second", "--draws", "10"])
+    let continued = program(folder, ["resume", "second", "--draws", "10"])
         .output()
         .unwrap();
     ended(&continued).unwrap();

@@ -181,7 +181,7 @@ impl Outset {
         for (one, value) in fit.parameters() {
             // Where the likelihood is flat, an estimate may be anywhere.
             let value = match one.support {
-                Support::Above(lower) if lower == 0.0 => around(match fit.sigma {
+                Support::Above(0.0) => around(match fit.sigma {
                     Some(sigma) => sigma,
                     None => value.clamp(1e-2, 1e3),
                 }),

@@ -325,7 +325,8 @@ impl Parser {
         loop {
             items.push(self.expression()?);
             // As in Stan, what a density is of may be parted from its parameters by a bar.
-            if !self.takes(",") && !(items.len() == 1 && self.takes("|")) {
+            let goes_on = self.takes(",") || items.len() == 1 && self.takes("|");
+            if !goes_on {
                 break;
             }
         }

@@ -4,6 +4,7 @@ use super::{Entity, Lowering, Picks};
 use crate::distributions::{self, Support};
 use crate::place::{Fault, hint};
 use crate::syntax::{Declaration, Kind, Tree};
+use std::cmp::Ordering;
 
 /// Most elements of all parameters.
 const MAX_ELEMENTS: usize = 200_000;
@@ -184,7 +185,8 @@ impl Lowering<'_> {
             (_, Some((lower, upper))) => {
                 let at = lower.span.to(upper.span);
                 let bounds = (self.constant(lower)?, self.constant(upper)?);
-                if !(bounds.0 < bounds.1) {
+                // NaN is below nothing.
+                if bounds.0.partial_cmp(&bounds.1) != Some(Ordering::Less) {
                     return Err(Fault::new(at, "The lower bound is not below the upper one"));
                 }
                 Some(bounds)

@@ -55,9 +55,12 @@ struct Pair {
     names: Vec<(String, String)>,
 }
 
+/// Keys and what they are set to.
+type Words<'a> = &'a [(&'a str, &'a str)];
+
 fn pair(
     (template, formula): (&str, &str),
-    (settings, priors): (&[(&str, &str)], &[(&str, &str)]),
+    (settings, priors): (Words<'_>, Words<'_>),
     text: &str,
     names: &[(&str, &str)],
 ) -> Pair {

@@ -48,7 +48,7 @@ pub fn program_ui(
     label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Model as text"));
     let error = error_of(&view.text, data);
     let mut layout = |ui: &Ui, text: &dyn eframe::egui::TextBuffer, width: f32| {
-        let mut job = colored(text.as_str(), error.as_ref(), &p);
+        let mut job = colored(text.as_str(), error.as_ref(), p);
         job.wrap.max_width = width;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };

@@ -3133,10 +3133,10 @@ fn pictures_and_reports_of_a_run_are_written() {
         .concat(),
     );
     assert_eq!(of_draws.status.code(), Some(0), "{}", stderr(&of_draws));
-    assert_eq!(
-        fs::read_to_string(folder.path().join("q.csv")).unwrap(),
-        table
-    );
+    // Draws alone do not tell where chains started.
+    let of_run = table.lines().filter(|line| !line.contains(",triangle,"));
+    let of_draws = fs::read_to_string(folder.path().join("q.csv")).unwrap();
+    assert!(of_draws.lines().eq(of_run), "{of_draws}");
 
     let refuse = |args: &[&str], words: &[&str]| {
         let args = [&["plot", "run"][..], args].concat();

@@ -140,7 +140,7 @@ fn counts_without_extra_zeros_say_so() {
 }
 
 /// Three estimates in a group each: with τ² the variance between groups the likelihood is that of normal numbers with variances
-/// s² + τ², which are maximised here by search; metafor's `rma(method = "ML")` finds the same.
+/// s² + τ², which are maximised here by search.
 #[test]
 fn estimates_with_known_errors_are_pooled_as_in_a_meta_analysis() {
     // Rubin (1981): coaching in eight schools, ten times as large.

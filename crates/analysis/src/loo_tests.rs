@@ -253,9 +253,9 @@ fn a_sample_of_rows_tells_the_sum_over_all() {
     assert!(of(8, 1).sentence().starts_with("8 of 20 rows left out"));
 }
 
-/// A straight line with flat priors, also on sigma: the prediction of a row by the others is Student t with n − p − 1 degrees of
-/// freedom and squared scale SSE/(n − p − 1) (1 + h), for an outlier at the end of the line too.
-/// The scores with row 15 scored by a fit without it, those of the other rows before, and the closed form.
+/// A straight line with flat priors, also on sigma, whose last row is this far off. The prediction of a row by the others is Student t
+/// with n − p − 1 degrees of freedom and squared scale SSE/(n − p − 1) (1 + h). The scores with row 15 scored by a fit without it, those
+/// of the other rows before, and the closed form.
 fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64) {
     const N: usize = 15;
     let mut rng = stream(4, 0, Purpose::Data);
@@ -310,7 +310,7 @@ fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64
 }
 
 #[test]
-fn a_row_without_usable_weights_is_scored_by_a_fit_without_it() {
+fn a_row_is_scored_by_a_fit_without_it() {
     let (scored, others, expected) = scored_without_the_last(0.5);
     let (found, before) = scored.loo.rows.split_last().unwrap();
     let error = found.mc_variance.sqrt();

@@ -9,8 +9,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, bernoulli};
 use crate::design::matrix::Design;
@@ -118,12 +117,7 @@ impl RowFamily for WeightedBinomial {
                 sum[k] = weight[k] * A::mul_add(y[k], z[k], -(trials[k] * log_one_plus_exp));
             }
         }
-        Terms {
-            residual,
-            aux: [[0.0; LANES]; MAX_AUX],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_none(residual, sum)
     }
 
     #[inline(always)]

@@ -9,9 +9,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::gaussian::{self, number_row};
 use super::notation::Notation;
-use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
-};
+use super::rows::{Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with};
 use super::{Definition, Derivatives, Distribution, FamilyError, Link};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -110,12 +108,7 @@ impl RowFamily for Estimates {
                 sum[k] = A::mul_add(-0.5 * residual[k], r, constant[k]);
             }
         }
-        Terms {
-            residual,
-            aux: [[0.0; LANES]; MAX_AUX],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_none(residual, sum)
     }
 
     #[inline(always)]

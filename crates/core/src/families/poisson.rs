@@ -8,8 +8,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, Fit, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::Remark;
@@ -93,12 +92,7 @@ impl RowFamily for PoissonCounts {
                 sum[k] = A::mul_add(weight[k], A::mul_add(y[k], z[k], -mean[k]), constant[k]);
             }
         }
-        Terms {
-            residual,
-            aux: [[0.0; LANES]; MAX_AUX],
-            sum,
-            factor: [1.0; LANES],
-        }
+        Terms::of_none(residual, sum)
     }
 
     #[inline(always)]

@@ -67,6 +67,12 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Those of rows without auxiliary coordinates whose values are sums.
+    #[inline(always)]
+    pub(super) fn of_none(residual: Lane, sum: Lane) -> Self {
+        Self::of_one(residual, [0.0; LANES], sum)
+    }
+
     /// Those of rows with one auxiliary coordinate whose values are sums.
     #[inline(always)]
     pub(super) fn of_one(residual: Lane, aux: Lane, sum: Lane) -> Self {

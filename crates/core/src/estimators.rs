@@ -3,6 +3,8 @@
 //! A stochastic optimiser is one file with a type that implements [`stochastic::Optimiser`], and a
 //! line in [`REGISTRY`]; the loop, the schedule of the learning rate, the convergence trace and the final check are shared.
 
+mod adadelta;
+mod adagrad;
 mod adam;
 pub(crate) mod lbfgs;
 pub mod mixed;

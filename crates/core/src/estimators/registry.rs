@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{adam, lbfgs, newton, rmsprop, santa, sgd, stochastic};
+use super::{adadelta, adagrad, adam, lbfgs, newton, rmsprop, santa, sgd, stochastic};
 use crate::models::Model;
 use ergodic_base::settings::{Field, SettingError, Settings};
 
@@ -68,6 +68,8 @@ pub static REGISTRY: &[OptimiserEntry] = &[
     },
     stochastic::<sgd::Sgd>(),
     stochastic::<sgd::Momentum>(),
+    stochastic::<adagrad::AdaGrad>(),
+    stochastic::<adadelta::AdaDelta>(),
     stochastic::<rmsprop::RmsProp>(),
     stochastic::<adam::Adam>(),
     stochastic::<santa::Santa>(),

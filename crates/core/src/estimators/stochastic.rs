@@ -1,8 +1,9 @@
 //! What all stochastic optimisers share: minibatches, the schedule of the learning rate, the convergence trace.
 //!
 //! All climb the log posterior by steps of the mean gradient ḡ = (1/N) [∇log p(θ) + (N/B) Σ ∇log p(y_i|θ)] of a minibatch,
-//! so that a learning rate means the same for any number of rows. It stays for the first half of the steps and then falls
-//! to zero in proportion to the steps left. Where that ends is off by the noise of the last minibatches: about
+//! so that a learning rate means the same for any number of rows. By default it stays for the first half of the steps and then falls
+//! to zero in proportion to the steps left; `schedule = power` makes step k, 0-based, a (1 + k/offset)^(−exponent) instead, as the
+//! sources do: 1/(m k) of Baker (2018), lemma 3.3.9, is a = 1/m, offset 1, exponent 1. Where the search ends is off by the noise of the last minibatches: about
 //! sqrt(N/B) times a few per cent of a posterior standard deviation, which is why the end is checked and by default
 //! finished by Newton.
 
@@ -29,16 +30,42 @@ const CURVATURE_ROWS: usize = 20_000;
 /// decreases a quadratic monotonically.
 const RATE_BY_CURVATURE: f64 = 0.5;
 
+ergodic_base::choice! {
+    /// How the learning rate changes.
+    pub enum Schedule {
+        /// Not in the first half of the steps; to zero, in proportion to the steps left, in the second.
+        Late = "late",
+        /// By a power of the step.
+        Power = "power",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Schedule::Power`].
+    pub struct Power {
+        decay_offset: f64 = Field::real("Decay offset", 1.0, 1e15, Some(1.0))
+            .help("o of a (1 + k/o)^(-b) at step k; without effect where `schedule` is late")
+            .why("1 makes it a k^(-b)");
+        decay_exponent: f64 = Field::real("Decay exponent", 0.0, 1.0, Some(1.0))
+            .help("b of a (1 + k/o)^(-b); above 1/2 and at most 1, steps reach the mode in the end; without effect where `schedule` is late")
+            .why("the fastest for strongly concave densities, with a = 1/m where m is the least curvature (Baker 2018, lemma 3.3.9)");
+    }
+}
+
 ergodic_base::settings! {
     /// Settings of stochastic optimisers, with one's own `O`.
     pub struct StochasticSettings<O> {
         steps: u64 = Field::int("Steps", 1, 1_000_000_000, Some(3000))
-            .help("Minibatch steps; the learning rate stays for the first half and falls to zero in the second")
+            .help("Minibatch steps, of which each moves the parameters by one estimate of the gradient")
             .why("forgets the start at the default learning rate");
         batch: Option<usize> = Field::int("Rows per step", 1, 1_000_000_000, None)
             .help("Rows in a minibatch, each row once per pass: more rows give less noise per step and cost more")
             .why("a tenth of the rows, 50 to 1000");
         own: O;
+        schedule: Schedule = Schedule::field("Learning rates", Some(Schedule::Late))
+            .help("late: it stays for the first half of the steps and falls to zero in the second; power: a (1 + k/o)^(-b) at step k")
+            .why("far starts are left fast, and the noise of the last minibatches fades");
+        power: Power;
         polish: bool = Field::bool("Finish by Newton", true)
             .help(
                 "Go on with Newton from where the optimiser stopped; without it, an end that is more than 0.1 posterior standard \
@@ -63,7 +90,7 @@ pub(super) const SCALED_RATE: Field = Field::real("Learning rate", 0.0, 1e9, Som
 pub struct Moment {
     /// 1 for the first step.
     pub step: u64,
-    /// Share of the learning rate in force, 1 in the first half.
+    /// Share of the learning rate in force, by the schedule.
     pub share: f64,
     /// Whether this is the first half.
     pub exploring: bool,
@@ -95,6 +122,8 @@ pub trait Search: Send + Sync {
     fn batch(&self) -> usize;
     /// Whether Newton is to finish.
     fn wants_polish(&self) -> bool;
+    /// Of step `step`, 1 for the first.
+    fn moment(&self, step: u64) -> Moment;
     /// The optimiser at the start, for `num_obs` rows and `dim` parameters.
     fn start(&self, num_obs: usize, dim: usize) -> Box<dyn Update>;
 }
@@ -114,6 +143,15 @@ impl<U: Optimiser> Search for Settled<U> {
     }
     fn wants_polish(&self) -> bool {
         self.settings.polish
+    }
+    fn moment(&self, step: u64) -> Moment {
+        let StochasticSettings {
+            schedule,
+            power,
+            steps,
+            ..
+        } = &self.settings;
+        moment(*schedule, power, step, *steps)
     }
     fn start(&self, num_obs: usize, dim: usize) -> Box<dyn Update> {
         Box::new(U::new(&self.settings.own, num_obs, dim))
@@ -208,7 +246,7 @@ pub(super) fn maximise(
         for grad in &mut grad {
             *grad /= num_obs as f64;
         }
-        update.step(moment(step, steps), u, &grad, &mut streams.noise);
+        update.step(search.moment(step), u, &grad, &mut streams.noise);
         if u.iter().any(|u| !u.is_finite()) {
             return Err(ModeError::NotFound(
                 "its steps grew without bound; try a smaller mode.learning_rate",
@@ -219,13 +257,15 @@ pub(super) fn maximise(
 }
 
 /// The moment of step `step` of `steps`.
-pub(super) fn moment(step: u64, steps: u64) -> Moment {
+pub(super) fn moment(schedule: Schedule, power: &Power, step: u64, steps: u64) -> Moment {
     let half = steps / 2;
     let exploring = step <= half;
-    let share = if exploring {
-        1.0
-    } else {
-        (steps - step + 1) as f64 / (steps - half) as f64
+    let share = match schedule {
+        Schedule::Power => {
+            (1.0 + (step - 1) as f64 / power.decay_offset).powf(-power.decay_exponent)
+        }
+        Schedule::Late if exploring => 1.0,
+        Schedule::Late => (steps - step + 1) as f64 / (steps - half) as f64,
     };
     Moment {
         step,

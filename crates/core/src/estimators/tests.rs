@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::mode::{GOOD_ENOUGH, Objective};
-use super::stochastic::{Moment, Optimiser, Update, moment};
+use super::stochastic::{Moment, Optimiser, Power, Schedule, Update, moment};
 use super::trace::Recorder;
 use super::{
-    AUTO, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, lbfgs, rmsprop, santa, sgd,
+    AUTO, ModeError, Plan, REGISTRY, adadelta, adagrad, adam, find_mode, find_mode_by, lbfgs,
+    rmsprop, santa, sgd,
 };
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::testing::read_csv;
@@ -114,6 +115,57 @@ fn rmsprop_divides_by_the_root_mean_square() {
 }
 
 #[test]
+fn adagrad_divides_by_the_root_of_all_squares() {
+    let given = settings(&[("learning_rate", 0.1)]);
+    let mut adagrad = adagrad::AdaGrad::new(&own::<adagrad::AdaGrad>(&given), 10, 1);
+    // G: 0.25, 0.3125, 1.3125.
+    let first = 1.0 + 0.1;
+    let second = first - 0.1 * 0.25 / 0.3125_f64.sqrt();
+    let third = second + 0.1 * 0.5 / 1.3125_f64.sqrt();
+    let found = three_steps(&mut adagrad, [1.0, 1.0, 0.5], false);
+    for (found, expected) in found.iter().zip([first, second, third]) {
+        // δ is 1e-10.
+        assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn adadelta_steps_as_far_as_before() {
+    let given = settings(&[("memory", 0.5), ("first_step", 0.5)]);
+    let mut adadelta = adadelta::AdaDelta::new(&own::<adadelta::AdaDelta>(&given), 10, 1);
+    // v: 0.125, 0.09375, 0.546875, and ε = 0.25.
+    let step1 = 0.5 * (0.25_f64 / 0.375).sqrt();
+    let d1 = 0.5 * step1 * step1;
+    let step2 = -0.25 * ((d1 + 0.25) / 0.34375).sqrt();
+    let d2 = 0.5 * d1 + 0.5 * step2 * step2;
+    let step3 = ((d2 + 0.25) / 0.796_875).sqrt();
+    let [first, second] = [1.0 + step1, 1.0 + step1 + step2];
+    assert_close(
+        three_steps(&mut adadelta, [1.0, 1.0, 0.5], false),
+        [first, second, second + 0.5 * step3],
+    );
+}
+
+/// Where −log π/N is m θ²/2 and a = 1/m, steps a/k make θ after k steps the mean of what single rows say (Baker 2018, lemma 3.3.9).
+#[test]
+fn the_schedule_of_the_papers_averages() {
+    let power = Power::read(&Settings::default()).unwrap();
+    let mut sgd = sgd::Sgd::new(
+        &own::<sgd::Sgd>(&settings(&[("learning_rate", 0.5)])),
+        10,
+        1,
+    );
+    let (mut u, mut rng) = ([7.0], noise());
+    let rows = [3.0, -1.0, 4.0, 2.0];
+    for (k, row) in rows.into_iter().enumerate() {
+        let at = moment(Schedule::Power, &power, k as u64 + 1, 4);
+        let grad = [2.0 * (row - u[0])];
+        sgd.step(at, &mut u, &grad, &mut rng);
+    }
+    assert!((u[0] - 2.0).abs() < 1e-12, "{u:?}");
+}
+
+#[test]
 fn adam_corrects_its_averages() {
     let given = settings(&[("learning_rate", 0.1), ("beta1", 0.5), ("beta2", 0.75)]);
     let mut adam = adam::Adam::new(&own::<adam::Adam>(&given), 10, 1);
@@ -188,9 +240,11 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
     }
     let run = |update: &mut dyn Update, seed: u64| {
         let (mut u, mut rng) = ([2.0], stream(seed, 0, Purpose::Noise));
+        let power = Power::read(&Settings::default()).unwrap();
         for step in 1..=20_000 {
             let grad = [slope(u[0])];
-            update.step(moment(step, 20_000), &mut u, &grad, &mut rng);
+            let at = moment(Schedule::Late, &power, step, 20_000);
+            update.step(at, &mut u, &grad, &mut rng);
         }
         u[0]
     };

@@ -657,7 +657,9 @@ fn samplers_are_compared_on_a_synthetic_set() {
         "--data",
         "sample:synthetic-2000x3",
         "--samplers",
-        "nuts,sgld",
+        "nuts,sgld:batch=50",
+        "--densities",
+        "densities.svg",
     ];
     let output = ergodic(
         folder.path(),
@@ -680,10 +682,21 @@ fn samplers_are_compared_on_a_synthetic_set() {
     assert!(shift > 0.0 && shift < 0.5, "{shift}");
     assert!(sgld["sd_ratio"][1].as_f64().unwrap() > 1.0);
     assert!(sgld["rows_share"].as_f64().unwrap() < 1.0);
+    assert_eq!(sgld["sampler"], "sgld:batch=50");
+    assert_eq!(sgld["rows_share"], 50.0 / 2000.0);
     // Costs are multiples of one of them, the cheaper where hmc-ecs is not there.
     assert_eq!(nuts["relative_to"], sgld["relative_to"]);
-    let cost = |row: &serde_json::Value| row["relative_cost"].as_f64().unwrap();
-    assert_eq!(cost(nuts).min(cost(sgld)), 1.0);
+    let cost = |row: &serde_json::Value, which: &str, of: &str| row[which][of].as_f64().unwrap();
+    for which in ["relative_cost", "relative_cost_after_warmup"] {
+        let of = |row| ["min", "median", "max"].map(|of| cost(row, which, of));
+        let unit = if sgld["relative_to"] == sgld["sampler"] { sgld } else { nuts };
+        assert_eq!(of(unit), [1.0; 3]);
+        for [min, median, max] in [of(nuts), of(sgld)] {
+            assert!(0.0 < min && min <= median && median <= max);
+        }
+    }
+    let picture = fs::read_to_string(folder.path().join("densities.svg")).unwrap();
+    assert!(picture.contains("sgld:batch=50") && picture.contains("intercept"));
     // With 2,000 rows the posterior is normal but for a tenth of a standard deviation.
     let quadratic = [
         "--data",
@@ -701,7 +714,9 @@ fn samplers_are_compared_on_a_synthetic_set() {
     let table = ergodic(folder.path(), &[&["compare"][..], &args].concat());
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(
-        table.contains("sgld ~") && table.contains("passes/ESS") && table.contains(" x "),
+        table.contains("sgld:batch=50 ~")
+            && table.contains("passes/ESS")
+            && table.contains("Relative computational time"),
         "{table}"
     );
     assert_refused(

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::preferences::{Depth, Theme};
 use super::reporting::Picture;
 use super::tasks::Pick;
+use ergodic_analysis::comparison::Variant;
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_analysis::recipe::Scale;
@@ -122,6 +123,8 @@ pub enum Command {
 
     /// Choose the sampler, or `auto`.
     SetSampler(String),
+    /// Choose a sampler with these settings, all others at their defaults.
+    UseVariant(Variant),
     /// Set one of its settings, or go back to the default.
     SetSetting(String, Option<Value>),
     /// Choose how the posterior mode is found: an optimiser, or `auto`.
@@ -135,7 +138,7 @@ pub enum Command {
     /// Stop doing that.
     CancelAdvice,
     /// Run these samplers on the draft's model, one after the other, and compare bias and cost.
-    CompareSamplers(Vec<&'static str>),
+    CompareSamplers(Vec<Variant>),
     /// Stop doing that; finished rows stay.
     CancelComparison,
     /// Try step sizes of the draft's sampler and set the best.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::command::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
-use ergodic_analysis::comparison::{self, Row, Yardstick};
+use ergodic_analysis::comparison::{self, Row, Variant, Yardstick};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::control::Control;
@@ -25,8 +25,8 @@ pub struct Comparison {
     pub recipe: Recipe,
     /// The work, while it goes on.
     pub working: Option<Handle>,
-    /// Rows of the data, once known.
-    pub num_obs: Option<usize>,
+    /// Rows of the data and the names of what is reported, once known.
+    pub facts: Option<(usize, Vec<String>)>,
     /// Why it ended early, if it did.
     pub problem: Option<String>,
     /// Whether somebody ended it.
@@ -63,8 +63,8 @@ pub fn reference(state: &AppState) -> Option<&'static str> {
     ids.find(|id| bias_check::CONTROLS.contains(id))
 }
 
-/// Starts comparing those samplers among `ids` that suit the draft's model.
-pub(super) fn compare(state: &mut AppState, ids: &[&'static str], fx: &mut dyn Effects) {
+/// Starts comparing `variants` on the draft's model.
+pub(super) fn compare(state: &mut AppState, variants: Vec<Variant>, fx: &mut dyn Effects) {
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.refuse("There is no model to compare samplers on: open data and choose an outcome");
         return;
@@ -75,21 +75,18 @@ pub(super) fn compare(state: &mut AppState, ids: &[&'static str], fx: &mut dyn E
     }
     let draft = document.recipe.clone();
     let loaded = Arc::clone(&data.loaded);
-    let entries: Vec<&'static SamplerEntry> = suitable(state)
-        .filter(|entry| ids.contains(&entry.spec.id))
-        .collect();
     let (recipe, rows) = (draft.clone(), Rows::default());
     let (shared, waker) = (Arc::clone(&rows), fx.waker());
     let working = state.begin(
         fx,
         ("Comparing samplers", ""),
-        move |control| work(draft, &loaded, &entries, (control, &shared), &waker),
+        move |control| work(draft, &loaded, &variants, (control, &shared), &waker),
         compared,
     );
     state.comparison = Some(Comparison {
         recipe,
         working: Some(working),
-        num_obs: None,
+        facts: None,
         problem: None,
         is_cancelled: false,
         rows,
@@ -97,14 +94,14 @@ pub(super) fn compare(state: &mut AppState, ids: &[&'static str], fx: &mut dyn E
     state.page = Page::Compare;
 }
 
-/// Runs the samplers; gives the rows of the data.
+/// Runs the samplers; gives the rows of the data and the names of what is reported.
 fn work(
     mut recipe: Recipe,
     loaded: &Arc<ergodic_data::load::Loaded>,
-    entries: &[&'static SamplerEntry],
+    variants: &[Variant],
     (control, rows): (&Control, &Rows),
     waker: &Arc<dyn Fn() + Send + Sync>,
-) -> Result<usize, JobError> {
+) -> Result<(usize, Vec<String>), JobError> {
     recipe.report.scale = Scale::Standardised;
     let job = comparison::job(recipe, |recipe| {
         let loaded = Some(Arc::clone(loaded));
@@ -112,12 +109,12 @@ fn work(
     })?;
     let exact = bias_check::control_of(job.model.as_ref());
     control.enter("starting chains");
-    control.expect(PARTS * entries.len() as u64);
+    control.expect(PARTS * variants.len() as u64);
     let run = |job: Job| -> Result<Run, JobError> {
         let wanted = job.draws_wanted(0);
         // The reference comes first and is a row as well.
         let done = rows.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
-        let (title, count) = (job.sampler.spec.title, entries.len() as u64);
+        let (title, count) = (job.sampler.spec.title, variants.len() as u64);
         control.say(format!(
             "running {title}, {} of {count}",
             (done + 1).min(count)
@@ -140,8 +137,8 @@ fn work(
     };
     comparison::compare(
         &job,
-        entries,
-        if entries.iter().any(|entry| entry.spec.id == exact) {
+        variants,
+        if (variants.iter()).any(|it| it.is_plain() && it.entry.spec.id == exact) {
             Yardstick::Nuts
         } else {
             Yardstick::Quadratic
@@ -156,7 +153,7 @@ fn work(
             waker();
         },
     )?;
-    Ok(job.model.num_obs())
+    Ok((job.model.num_obs(), job.variables()))
 }
 
 /// Parts of [`PARTS`] that a run has made of the draws that are wanted.
@@ -176,13 +173,13 @@ pub(super) fn cancel(state: &mut AppState) {
     }
 }
 
-fn compared(state: &mut AppState, ended: Ended<usize>, _fx: &mut dyn Effects) {
+fn compared(state: &mut AppState, ended: Ended<(usize, Vec<String>)>, _fx: &mut dyn Effects) {
     let Some(comparison) = &mut state.comparison else {
         return;
     };
     comparison.working = None;
     match ended {
-        Ended::Done(num_obs) => comparison.num_obs = Some(num_obs),
+        Ended::Done(facts) => comparison.facts = Some(facts),
         Ended::Cancelled => comparison.is_cancelled = true,
         Ended::Failed(problem) => comparison.problem = Some(problem),
     }

@@ -31,6 +31,7 @@ pub(super) enum DocumentChange {
     Template(String),
     ModelSetting(String, Option<ergodic_base::settings::Value>),
     Sampler(String),
+    Variant(Variant),
     Setting(String, Option<ergodic_base::settings::Value>),
     Method(String),
     MethodSetting(String, Option<ergodic_base::settings::Value>),
@@ -59,6 +60,7 @@ impl DocumentChange {
             Command::SetTemplate(id) => Self::Template(id),
             Command::SetModelSetting(key, value) => Self::ModelSetting(key, value),
             Command::SetSampler(id) => Self::Sampler(id),
+            Command::UseVariant(variant) => Self::Variant(variant),
             Command::SetSetting(key, value) => Self::Setting(key, value),
             Command::SetMethod(id) => Self::Method(id),
             Command::SetMethodSetting(key, value) => Self::MethodSetting(key, value),
@@ -209,6 +211,11 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                 recipe.run.warmup = None;
             }
             recipe.sampler.id = id;
+        }
+        DocumentChange::Variant(variant) => {
+            variant.entry.spec.id.clone_into(&mut recipe.sampler.id);
+            recipe.sampler.settings = variant.settings;
+            recipe.run.warmup = None;
         }
         DocumentChange::Setting(key, Some(value)) => recipe.sampler.settings.set(&key, value),
         DocumentChange::Setting(key, None) => recipe.sampler.settings.unset(&key),

@@ -77,6 +77,7 @@ fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> 
                 iterations: draws.len() as u64 + about.map_or(0, |chain| chain.warmup as u64),
                 warmup_end: about.map(|chain| chain.warmup as u64),
                 datum_grads: 0,
+                warmup_datum_grads: 0,
                 rate: 0.0,
                 draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
                 warmup_secs: about.map_or(0.0, |chain| chain.warmup_secs),

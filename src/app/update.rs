@@ -79,7 +79,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::PreviewPrior(prior) => prior_preview::preview(state, prior, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => state.advice.cancel(),
-        Command::CompareSamplers(ids) => comparing::compare(state, &ids, fx),
+        Command::CompareSamplers(variants) => comparing::compare(state, variants, fx),
         Command::CancelComparison => comparing::cancel(state),
         Command::RunTrials => trials::start(state, fx),
         Command::CancelTrials => state.tuned.cancel(),

@@ -345,16 +345,19 @@ impl From<&str> for Reference {
 #[derive(Debug, Parser)]
 #[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct CompareArgs {
-    /// Data, model, chains, seed and time limit; all else of a run is the default of each sampler
+    /// Data, model, chains, draws, seed and time limit; all else of a run is the default of each sampler
     #[command(flatten)]
     pub model: FitArgs,
     /// What to compare with: `nuts` (default settings), `quadratic` (the normal distribution with the posterior's mode and
     /// curvature, for more rows than NUTS can handle) or the folder of a longer run, whose data and model are then taken
     #[arg(long, value_name = "REFERENCE", default_value = "nuts", value_parser = |text: &str| Ok::<_, std::convert::Infallible>(Reference::from(text)))]
     pub reference: Reference,
-    /// Samplers to compare, comma separated; all that suit the model if absent
+    /// Samplers to compare, with settings where they have some: 'hmc-ecs:order=1,sgld:batch=100:scheme=blocks'; all if absent
     #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
     pub samplers: Vec<String>,
+    /// Draw the posterior densities of all in one picture: .svg, .png, or .csv for what is drawn
+    #[arg(long, value_name = "PATH")]
+    pub densities: Option<std::path::PathBuf>,
 }
 
 /// `tune`.

@@ -1,4 +1,4 @@
-//! `compare`: every sampler that suits a model with its default settings, beside NUTS, or for mixtures
+//! `compare`: every sampler that suits a model, or those named with settings of their own, beside NUTS, or for mixtures
 //! beside collapsed Gibbs: bias and cost.
 
 use std::sync::Arc;
@@ -8,17 +8,22 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output, results};
-use ergodic_analysis::comparison::{self, Measured, Row, Yardstick};
+use ergodic_analysis::comparison::{self, Measured, Row, Spread, Variant, Yardstick, unit_of_cost};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, Run};
 use ergodic_base::control::Control;
-use ergodic_base::numerals::fixed;
-use ergodic_core::samplers::{self, SamplerEntry};
+use ergodic_base::numerals::{fixed, significant};
+use ergodic_core::samplers;
 use ergodic_export::RunFolder;
+use ergodic_report::{PictureFormat, density_overlay, save_figure};
 
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let entries = chosen(&args.samplers)?;
+    let variants = chosen(&args.samplers)?;
+    if let Some(path) = &args.densities {
+        PictureFormat::of(path).map_err(Failure::request)?;
+        ergodic_export::check_place(path).map_err(Failure::request)?;
+    }
     let (request, yardstick) = subject(args)?;
     let (folder, loaded) = (request.folder, request.loaded);
     let control = Control::default();
@@ -29,8 +34,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let interrupted = fit::interrupt_flag();
     let run = |mut job: Job| -> Result<Run, Failure> {
         job.recipe.run.max_seconds = args.model.max_seconds;
-        let id = job.sampler.spec.id;
-        output::note(&format!("Running {id} with its default settings"));
+        output::note(&format!("Running {}", job.sampler.spec.title));
         let (run, _) = fit::watch(&Arc::new(job), None, None, &interrupted)?;
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::interrupted(
@@ -42,7 +46,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let mut rows = Vec::new();
     comparison::compare(
         &job,
-        &entries,
+        &variants,
         yardstick,
         run,
         |_failure| interrupted.load(Ordering::Relaxed),
@@ -51,12 +55,20 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     )?;
     let num_obs = job.model.num_obs();
     if args.model.json {
-        let unit = comparison::unit_of_cost(&rows);
-        let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs, unit)).collect();
+        let all: Vec<Json> = rows
+            .iter()
+            .map(|row| to_json(row, num_obs, &rows))
+            .collect();
         let text = serde_json::to_string_pretty(&all).map_err(Failure::run)?;
         output::json(&(text + "\n"));
     } else {
         output::result(&table(&rows, num_obs));
+    }
+    if let Some(path) = &args.densities {
+        let names = job.variables();
+        let figure = density_overlay(&rows, &names).map_err(Failure::request)?;
+        save_figure(&figure, path).map_err(Failure::run)?;
+        output::note(&figure.caption());
     }
     Ok(())
 }
@@ -96,48 +108,47 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
 }
 
 /// The samplers asked for, or all.
-fn chosen(ids: &[String]) -> Result<Vec<&'static SamplerEntry>, Failure> {
-    if ids.is_empty() {
-        return Ok(samplers::REGISTRY.iter().collect());
+fn chosen(texts: &[String]) -> Result<Vec<Variant>, Failure> {
+    if texts.is_empty() {
+        return Ok(samplers::REGISTRY.iter().map(Variant::from).collect());
     }
-    ids.iter()
-        .map(|id| {
-            samplers::find(id).ok_or_else(|| {
-                Failure::request(format!(
-                    "There is no sampler `{id}`; `ergodic list samplers` shows them"
-                ))
-            })
-        })
-        .collect()
+    let read = |text: &String| text.parse().map_err(Failure::request);
+    texts.iter().map(read).collect()
 }
 
-fn to_json(row: &Row, num_obs: usize, unit: Option<(&str, f64)>) -> Json {
+fn to_json(row: &Row, num_obs: usize, rows: &[Row]) -> Json {
+    let name = row.variant.to_string();
+    let spread = |it: Spread| json!({"min": it.min, "median": it.median, "max": it.max});
     match &row.outcome {
-        Err(reason) => json!({"sampler": row.sampler, "exact": row.exact, "not_run": reason}),
-        Ok(m) => json!({
-            "sampler": row.sampler,
-            "exact": row.exact,
-            "seconds": m.seconds,
-            "mean_shift_sd": m.mean_shift,
-            "sd_ratio": [m.sd_ratio.0, m.sd_ratio.1],
-            "rhat": m.rhat,
-            "ess_bulk": m.ess,
-            "inefficiency": m.inefficiency,
-            "passes_per_ess": m.rows_per_ess / num_obs as f64,
-            "relative_cost": unit.map(|(_, cost)| m.rows_per_ess / cost),
-            "relative_to": unit.map(|(id, _)| id),
-            "rows_share": m.rows_share,
-            "accept": m.accept,
-            "positive": m.positive,
-        }),
+        Err(reason) => json!({"sampler": name, "exact": row.exact(), "not_run": reason}),
+        Ok(m) => {
+            let unit = unit_of_cost(rows);
+            let relative = unit.and_then(|(_, unit)| m.relative_to(unit));
+            json!({
+                "sampler": name,
+                "exact": row.exact(),
+                "seconds": m.seconds,
+                "mean_shift_sd": m.mean_shift,
+                "sd_ratio": [m.sd_ratio.0, m.sd_ratio.1],
+                "rhat": m.rhat,
+                "ess_bulk": m.ess,
+                "inefficiency": m.inefficiency,
+                "passes_per_ess": m.rows_per_ess / num_obs as f64,
+                "relative_cost": relative.map(|it| spread(it.whole)),
+                "relative_cost_after_warmup": relative.map(|it| spread(it.after_warmup)),
+                "relative_to": unit.map(|(variant, _)| variant.to_string()),
+                "rows_share": m.rows_share,
+                "accept": m.accept,
+                "accept_rows": m.accept_rows,
+                "positive": m.positive,
+            })
+        }
     }
 }
 
-/// The table for people; costs are relative to those of one sampler ([`comparison::unit_of_cost`]). Reasons of samplers that
-/// did not run stand below it.
+/// The tables for people: bias and cost, and costs relative to those of one sampler ([`unit_of_cost`]). Reasons of samplers that
+/// did not run stand below them.
 fn table(rows: &[Row], num_obs: usize) -> String {
-    let (unit, cost) = comparison::unit_of_cost(rows).unwrap_or(("none", f64::NAN));
-    let relative = format!("x {unit}");
     let header = [
         "sampler",
         "seconds",
@@ -147,35 +158,69 @@ fn table(rows: &[Row], num_obs: usize) -> String {
         "ESS",
         "IF",
         "passes/ESS",
-        &relative,
         "rows, %",
         "accept",
+        "accept rows",
         "sign",
     ];
     let (mut lines, mut refused) = (Vec::new(), String::new());
     for row in rows {
         match &row.outcome {
-            Err(reason) => refused.push_str(&format!("{}: {reason}\n", row.sampler)),
-            Ok(measured) => lines.push(line(row, measured, num_obs, cost)),
+            Err(reason) => refused.push_str(&format!("{}: {reason}\n", row.variant)),
+            Ok(measured) => lines.push(line(row, measured, num_obs)),
         }
     }
-    let table = output::table(&header, &lines);
+    let mut text = output::table(&header, &lines);
+    text.push_str(&refused);
+    text.push_str(
+        "mean shift: worst parameter, in posterior standard deviations from the reference; IF: draws per effective draw; passes: log \
+         densities and gradients of all rows; accept rows: acceptance of new rows that stand for all; ~: approximate\n",
+    );
+    text.push_str(&relative_table(rows));
+    text
+}
+
+/// Relative computational times.
+fn relative_table(rows: &[Row]) -> String {
+    let Some((variant, unit)) = unit_of_cost(rows) else {
+        return String::new();
+    };
+    let header = [
+        "sampler",
+        "min",
+        "median",
+        "max",
+        "min, draws",
+        "median, draws",
+        "max, draws",
+    ];
+    let line = |row: &Row| {
+        let relative = row.outcome.as_ref().ok()?.relative_to(unit)?;
+        let mut cells = vec![name(row)];
+        for Spread { min, median, max } in [relative.whole, relative.after_warmup] {
+            cells.extend([min, median, max].map(|it| significant(it, 3)));
+        }
+        Some(cells)
+    };
+    let lines: Vec<Vec<String>> = rows.iter().filter_map(line).collect();
     format!(
-        "{table}{refused}mean shift: worst parameter, in posterior standard deviations from the reference; IF: draws per effective \
-         draw; passes: log densities and gradients of all rows; x {unit}: passes/ESS as a multiple of that sampler's\n",
+        "\nRelative computational time: passes per effective draw as a multiple of those of {variant}, over parameters; whole runs, and the \
+         draws after the warm-up alone\n{}",
+        output::table(&header, &lines)
     )
 }
 
-/// One row; `unit` is the cost that others are related to.
-fn line(row: &Row, m: &Measured, num_obs: usize, unit: f64) -> Vec<String> {
+/// The sampler, marked if it is approximate.
+fn name(row: &Row) -> String {
+    let mark = if row.exact() { "" } else { " ~" };
+    format!("{}{mark}", row.variant)
+}
+
+/// One row.
+fn line(row: &Row, m: &Measured, num_obs: usize) -> Vec<String> {
     let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| fixed(v, 3));
-    let name = if row.exact {
-        row.sampler.to_owned()
-    } else {
-        format!("{} ~", row.sampler)
-    };
     vec![
-        name,
+        name(row),
         fixed(m.seconds, 2),
         fixed(m.mean_shift, 3),
         format!("{} to {}", fixed(m.sd_ratio.0, 3), fixed(m.sd_ratio.1, 3)),
@@ -183,9 +228,9 @@ fn line(row: &Row, m: &Measured, num_obs: usize, unit: f64) -> Vec<String> {
         fixed(m.ess, 0),
         fixed(m.inefficiency, 1),
         fixed(m.rows_per_ess / num_obs as f64, 4),
-        fixed(m.rows_per_ess / unit, 1),
         fixed(100.0 * m.rows_share, 3),
         share(m.accept),
+        share(m.accept_rows),
         share(m.positive),
     ]
 }

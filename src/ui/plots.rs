@@ -12,6 +12,7 @@ pub mod interval;
 pub mod legend;
 pub mod lines;
 pub mod marks;
+pub mod overlay;
 pub mod rank;
 pub mod trace;
 

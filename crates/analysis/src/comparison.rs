@@ -3,24 +3,34 @@
 //! Costs are counted in log densities and gradients of single rows, as in Table 1 of Dang et al. (2019), so that they do not
 //! depend on the machine; seconds are given beside them.
 
+use std::sync::Arc;
+
 use rand_distr::{Distribution as _, StandardNormal};
+
+mod relative;
+mod variant;
+
+pub use relative::{Relative, Spread, unit_of_cost};
+pub use variant::{Variant, VariantError};
 
 use super::recipe::{Recipe, SamplerSection};
 use super::{Job, JobError, Run, bias_check};
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::engine::RunView;
 use ergodic_core::engine::Sampling as _;
-use ergodic_core::samplers::{ACCEPT, ROWS_SHARE, SIGN, SamplerEntry};
+use ergodic_core::engine::run_section::DEFAULT_DRAWS;
+use ergodic_core::engine::{ChainView, RunView};
+use ergodic_core::samplers::{ACCEPT, ACCEPT_ROWS, ROWS_SHARE, SIGN, WEIGHT};
+use ergodic_diagnostics::density::density;
 use ergodic_diagnostics::{SummaryRow, summarise};
 
 /// The sampler that most models are compared with, and whose preparation finds the mode.
 pub const NUTS: &str = "nuts";
-/// The sampler that costs are related to where it is among those compared.
-const UNIT: &str = "hmc-ecs";
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
 const QUADRATIC_DRAWS: usize = 20_000;
+/// Parameters whose densities are kept, the first ones of the report.
+pub const CURVES: usize = 24;
 
 /// What a run of one sampler says.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,32 +51,38 @@ pub struct Measured {
     pub rows_per_ess: f64,
     /// Share of the rows that a step uses.
     pub rows_share: f64,
-    /// Mean acceptance probability, for samplers that report one.
+    /// Rows per effective draw of each parameter of the report: with the warm-up, and of the draws alone. `None` for those
+    /// without effective draws, such as constants.
+    pub costs: Vec<Option<[f64; 2]>>,
+    /// Mean acceptance probability of parameters, for samplers that report one.
     pub accept: Option<f64>,
+    /// Mean acceptance probability of the rows that stand for all, for samplers that move them.
+    pub accept_rows: Option<f64>,
     /// Share of draws with positive sign, for samplers with signed weights.
     pub positive: Option<f64>,
+    /// Density curves, points (x, density), of the first [`CURVES`] parameters; without points where draws do not vary.
+    pub curves: Arc<[Vec<[f64; 2]>]>,
 }
 
 /// A sampler and what came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Identifier.
-    pub sampler: &'static str,
-    /// Whether it is exact.
-    pub exact: bool,
+    /// The sampler with its settings.
+    pub variant: Variant,
     /// What was measured, or why nothing was.
     pub outcome: Result<Measured, String>,
 }
 
-/// The sampler whose cost is the unit of the others, and its [`Measured::rows_per_ess`]: HMC-ECS, as in Table 1 of Dang et al.
-/// (2019), where it was run, else the cheapest. `None` where nothing was measured.
-pub fn unit_of_cost(rows: &[Row]) -> Option<(&'static str, f64)> {
-    let costs = rows.iter().filter_map(|row| {
-        let measured = row.outcome.as_ref().ok()?;
-        (measured.rows_per_ess > 0.0).then_some((row.sampler, measured.rows_per_ess))
-    });
-    let of_paper = costs.clone().find(|(id, _)| *id == UNIT);
-    of_paper.or_else(|| costs.min_by(|a, b| a.1.total_cmp(&b.1)))
+impl Row {
+    /// Identifier of the sampler.
+    pub fn sampler(&self) -> &'static str {
+        self.variant.entry.spec.id
+    }
+
+    /// Whether the sampler is exact.
+    pub fn exact(&self) -> bool {
+        self.variant.entry.spec.bias.is_none()
+    }
 }
 
 /// What bias is measured against.
@@ -98,25 +114,34 @@ pub fn job(
     })
 }
 
-/// Runs `entries` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its
+/// Runs `variants` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its
 /// end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
 ///
 /// # Errors
 /// Those of `run`; that there is nothing to compare with.
 pub fn compare<E: From<JobError>>(
     job: &Job,
-    entries: &[&'static SamplerEntry],
+    variants: &[Variant],
     yardstick: Yardstick,
     mut run: impl FnMut(Job) -> Result<Run, E>,
     mut stops: impl FnMut(&E) -> bool,
     mut sentence: impl FnMut(E) -> String,
     mut tell: impl FnMut(Row),
 ) -> Result<(), E> {
-    let mut of = |id: &str| -> Result<Run, E> { run(job.with_sampler(id)?) };
+    let asked = &job.recipe.run;
+    let mut of = |variant: &Variant| -> Result<Run, E> {
+        let mut job = job.with_settings(variant.entry.spec.id, variant.settings.clone())?;
+        // Chains that stop when they are precise would not be compared at the same length.
+        if asked.draws < DEFAULT_DRAWS || !asked.until_precise {
+            job.recipe.run.draws = asked.draws;
+        }
+        run(job)
+    };
     let control = bias_check::control_of(job.model.as_ref());
+    let is_control = |variant: &Variant| variant.is_plain() && variant.entry.spec.id == control;
     let (reference, truth) = match yardstick {
         Yardstick::Nuts => {
-            let run = of(control)?;
+            let run = of(&control_variant(control)?)?;
             let truth = run.report().summary.clone();
             (Some(run), truth)
         }
@@ -139,23 +164,26 @@ pub fn compare<E: From<JobError>>(
         }
     };
     let all_failed = || "every chain failed".to_owned();
-    for entry in entries {
-        let id = entry.spec.id;
+    for variant in variants {
         let outcome = match &reference {
-            Some(done) if id == control => measure(done, &truth).ok_or_else(all_failed),
-            _ => match of(id) {
+            Some(done) if is_control(variant) => measure(done, &truth).ok_or_else(all_failed),
+            _ => match of(variant) {
                 Ok(run) => measure(&run, &truth).ok_or_else(all_failed),
                 Err(error) if stops(&error) => return Err(error),
                 Err(error) => Err(sentence(error)),
             },
         };
         tell(Row {
-            sampler: id,
-            exact: entry.spec.bias.is_none(),
+            variant: variant.clone(),
             outcome,
         });
     }
     Ok(())
+}
+
+/// The sampler `id` as it is by default.
+fn control_variant(id: &str) -> Result<Variant, JobError> {
+    (id.parse()).map_err(|error: VariantError| JobError::Impossible(error.to_string()))
 }
 
 /// The summary that the quadratic approximation at the mode gives: with so many rows that the posterior is normal it is as
@@ -197,6 +225,11 @@ pub fn measure(run: &Run, reference: &[SummaryRow]) -> Option<Measured> {
     }
     let draws: usize = view.usable().map(|chain| chain.draws.draws.len()).sum();
     let rows: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
+    let warmup: u64 = (view.chains.iter().map(|chain| chain.warmup_datum_grads)).sum();
+    let cost = |row: &SummaryRow| {
+        let ess = row.ess_bulk.filter(|ess| *ess > 0.0)?;
+        Some([rows as f64 / ess, (rows - warmup) as f64 / ess])
+    };
     let spec = &job.sampler.spec;
     let column = |name: &str| spec.info.iter().position(|column| column.name == name);
     let batch = (job.recipe.sampler.settings.int("batch"))
@@ -211,9 +244,36 @@ pub fn measure(run: &Run, reference: &[SummaryRow]) -> Option<Measured> {
         inefficiency: draws as f64 / ess,
         rows_per_ess: rows as f64 / ess,
         rows_share: rows_share.unwrap_or(batch),
+        costs: report.summary.iter().map(cost).collect(),
         accept: column(ACCEPT).and_then(|k| mean(&view, k, |x| x)),
+        accept_rows: column(ACCEPT_ROWS).and_then(|k| mean(&view, k, |x| x)),
         positive: column(SIGN).and_then(|k| mean(&view, k, |sign| f64::from(u8::from(sign > 0.0)))),
+        curves: curves(&view, report.summary.len().min(CURVES), column(WEIGHT)),
     })
+}
+
+/// Density curves of the first `count` quantities; `weight` is the information column of weights, for samplers that have one.
+fn curves(view: &RunView, count: usize, weight: Option<usize>) -> Arc<[Vec<[f64; 2]>]> {
+    let columns = |of: fn(&ChainView) -> &DrawList, column: usize| -> Vec<&[f64]> {
+        let chunks = view.usable().flat_map(|chain| of(chain).chunks());
+        chunks.map(|chunk| chunk.column(column)).collect()
+    };
+    let weights = weight.map_or_else(Vec::new, |k| columns(|chain| &chain.draws.info, k));
+    let curve = |k: usize| {
+        let draws = columns(|chain| &chain.draws.draws, k);
+        density(&draws, &weights, None).map_or_else(
+            |_missing| Vec::new(),
+            |curve| {
+                curve
+                    .x
+                    .into_iter()
+                    .zip(curve.y)
+                    .map(|(x, y)| [x, y])
+                    .collect()
+            },
+        )
+    };
+    (0..count).map(curve).collect()
 }
 
 /// The larger of two, where "not a number" is worst of all.
@@ -235,44 +295,4 @@ fn mean(view: &RunView, column: usize, of: impl Fn(f64) -> f64) -> Option<f64> {
         }
     }
     (count > 0).then(|| sum / count as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn costs_are_relative_to_hmc_ecs_or_the_cheapest() {
-        let row = |sampler, rows_per_ess: f64| Row {
-            sampler,
-            exact: true,
-            outcome: Ok(Measured {
-                seconds: 1.0,
-                mean_shift: 0.0,
-                sd_ratio: (1.0, 1.0),
-                rhat: 1.0,
-                ess: 100.0,
-                inefficiency: 1.0,
-                rows_per_ess,
-                rows_share: 1.0,
-                accept: None,
-                positive: None,
-            }),
-        };
-        let failed = |sampler| Row {
-            sampler,
-            exact: true,
-            outcome: Err("every chain failed".to_owned()),
-        };
-        let rows = [row("nuts", 90.0), row("hmc-ecs", 9.0), row("zig-zag", 3.0)];
-        assert_eq!(unit_of_cost(&rows), Some(("hmc-ecs", 9.0)));
-        let rows = [
-            row("nuts", f64::NAN),
-            failed("hmc-ecs"),
-            row("mala", 5.0),
-            row("zig-zag", 3.0),
-        ];
-        assert_eq!(unit_of_cost(&rows), Some(("zig-zag", 3.0)));
-        assert_eq!(unit_of_cost(&[failed("nuts")]), None);
-    }
 }

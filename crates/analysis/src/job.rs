@@ -345,10 +345,18 @@ impl Job {
     /// # Errors
     /// The sampler needs a mode and there is none, or refuses its settings.
     pub fn with_sampler(&self, id: &str) -> Result<Self, JobError> {
+        self.with_settings(id, Settings::default())
+    }
+
+    /// The same with these settings, all others at their defaults.
+    ///
+    /// # Errors
+    /// Those of [`Self::with_sampler`].
+    pub fn with_settings(&self, id: &str, settings: Settings) -> Result<Self, JobError> {
         let mut recipe = self.recipe.clone();
         recipe.sampler = super::recipe::SamplerSection {
             id: id.to_owned(),
-            ..Default::default()
+            settings,
         };
         recipe.run.warmup = None;
         recipe.run.draws = ergodic_core::engine::run_section::DEFAULT_DRAWS;

@@ -250,6 +250,8 @@ impl InfoColumn {
 pub const DIVERGENT: &str = "divergent";
 /// Name of the information column with the acceptance probability of the transition.
 pub const ACCEPT: &str = "accept_stat";
+/// Name of the information column with the acceptance probability of a change of the rows that stand for all.
+pub const ACCEPT_ROWS: &str = "accept_rows";
 /// Name of the information column with the step size in use.
 pub const STEP_SIZE: &str = "step_size";
 /// Name of the information column with the share of gradient noise in all noise of a step, 0 to 1.

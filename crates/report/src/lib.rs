@@ -18,6 +18,7 @@
 
 mod chains;
 mod choice;
+mod comparison;
 mod error;
 pub mod figure;
 mod figures;
@@ -28,8 +29,9 @@ mod xml;
 
 pub use chains::Chains;
 pub use choice::choose;
+pub use comparison::density_overlay;
 pub use error::ReportError;
 pub use figure::Figure;
 pub use figures::{FIGURES, FigureEntry, Takes, find};
-pub use picture::{PictureFormat, write_picture};
+pub use picture::{PictureFormat, save_figure, write_picture};
 pub use report::Report;

@@ -63,12 +63,21 @@ pub fn write_picture(
     path: &Path,
     control: &Control,
 ) -> Result<String, ReportError> {
-    let format = PictureFormat::of(path)?;
     control.enter("drawing the picture");
     let figure = entry.draw(&Chains::of(results)?, parameters)?;
     control.check(ReportError::Cancelled)?;
-    ergodic_export::write_file("The picture could not be written", path, |out| {
-        out.write_all(&format.bytes(&figure)?)
-    })?;
+    save_figure(&figure, path)?;
     Ok(figure.caption())
+}
+
+/// Writes `figure` to `path`, whose ending says how; what stood there before stays if that fails.
+///
+/// # Errors
+/// The ending is of no format, or the file cannot be written.
+pub fn save_figure(figure: &Figure, path: &Path) -> Result<(), ReportError> {
+    let format = PictureFormat::of(path)?;
+    ergodic_export::write_file("The picture could not be written", path, |out| {
+        out.write_all(&format.bytes(figure)?)
+    })?;
+    Ok(())
 }

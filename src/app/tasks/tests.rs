@@ -202,7 +202,7 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::PreviewPrior(Some(("b".to_owned(), "normal(0, 3)".to_owned()))),
         Command::SetFormula("passed ~ hours + (1 | school)".to_owned()),
         Command::Advise,
-        Command::CompareSamplers(vec!["nuts"]),
+        Command::CompareSamplers(vec!["nuts".parse().unwrap()]),
         Command::RunTrials,
         Command::Calibrate,
         Command::Estimate(options),
@@ -368,7 +368,7 @@ fn cancelling_stops_work_that_goes_on() {
         ..RunSection::default()
     }));
     for act in [
-        Command::CompareSamplers(vec!["nuts", "mala"]),
+        Command::CompareSamplers(vec!["nuts".parse().unwrap(), "mala".parse().unwrap()]),
         Command::Calibrate,
         Command::RunTrials,
         Command::Predict(session.state.runs[0].id, true),

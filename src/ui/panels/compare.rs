@@ -2,19 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use eframe::egui::{CentralPanel, Checkbox, Frame, Margin, ScrollArea, Ui};
+use eframe::egui::{CentralPanel, Checkbox, ComboBox, Frame, Margin, ScrollArea, Ui};
 
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Comparison};
 use crate::app::{AppState, Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
-use crate::ui::widgets::{self, Button, number, progress};
-use ergodic_analysis::comparison::{Measured, NUTS, Row, unit_of_cost};
-use ergodic_core::samplers::{self, SamplerEntry, SamplerSpec, recommend};
+use crate::ui::widgets::{self, Button, Field, number, progress};
+use ergodic_analysis::comparison::{
+    Measured, NUTS, Row, Spread, Variant, VariantError, unit_of_cost,
+};
+use ergodic_core::samplers::{SamplerEntry, SamplerSpec, recommend};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
 /// What other samplers take of the time of NUTS, at least and at most, as a rule.
@@ -43,8 +46,12 @@ fn is_mixing_badly(m: &Measured) -> bool {
 pub struct CompareView {
     /// Samplers that were left out of the next comparison, or taken in although they are there to be seen failing.
     turned: BTreeSet<&'static str>,
+    /// Samplers with settings of their own, as they are typed.
+    variants: String,
     /// Samplers are being chosen although there is a comparison.
     choosing: bool,
+    /// The parameter whose densities are shown.
+    parameter: usize,
 }
 
 /// Draws the page.
@@ -67,7 +74,7 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
                         });
                     });
             }
-            Some(comparison) => body_ui(ui, state, comparison, out),
+            Some(comparison) => body_ui(ui, state, comparison, view, out),
         });
 }
 
@@ -97,8 +104,7 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
     widgets::heading(ui, "Choose samplers to run");
     widgets::sentence(
         ui,
-        "Each is run once with its default settings and the draft's chains and draws, one after the other, and compared with \
-         an exact one.",
+        "Each is run once with its default settings and the draft's chains, one after the other, and compared with an exact one.",
         Text::Body,
     );
     ui.add_space(t.space.x1);
@@ -115,20 +121,31 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
         }
     });
     ui.add_space(t.space.x2);
-    widgets::sentence(ui, &effort(state, ids.len()), Text::Body);
-    let words = match ids.len() {
+    let typed = typed_variants(&view.variants);
+    let error = typed.as_ref().err().cloned();
+    Field::new("And these, with settings of their own", &mut view.variants)
+        .hint("hmc-ecs:order=1, sgld:batch=100:scheme=blocks")
+        .mono()
+        .error(error.as_deref())
+        .show(ui);
+    ui.add_space(t.space.x2);
+    let mut chosen: Vec<Variant> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+    let is_sound = typed.is_ok();
+    chosen.extend(typed.unwrap_or_default());
+    widgets::sentence(ui, &effort(state, chosen.len()), Text::Body);
+    let words = match chosen.len() {
         1 => "Run 1 sampler".to_owned(),
         count => format!("Run {count} samplers"),
     };
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x2;
         let run = ui.add_enabled(
-            !ids.is_empty(),
+            !chosen.is_empty() && is_sound,
             Button::new(&words).icon_fill(icons::PLAY).primary(),
         );
         if run.clicked() {
             view.choosing = false;
-            out.send(Command::CompareSamplers(ids));
+            out.send(Command::CompareSamplers(chosen));
         }
         if state.comparison.is_some()
             && ui
@@ -138,6 +155,17 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
             view.choosing = false;
         }
     });
+}
+
+/// The variants in a text that separates them by commas.
+fn typed_variants(text: &str) -> Result<Vec<Variant>, String> {
+    let parts = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+    parts
+        .map(|part| {
+            part.parse()
+                .map_err(|error: VariantError| error.to_string())
+        })
+        .collect()
 }
 
 /// The box of one sampler.
@@ -237,7 +265,13 @@ fn head_ui(
     });
 }
 
-fn body_ui(ui: &mut Ui, state: &AppState, comparison: &Comparison, out: &mut Outbox) {
+fn body_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    comparison: &Comparison,
+    view: &mut CompareView,
+    out: &mut Outbox,
+) {
     let t = tokens();
     let p = Palette::of(ui);
     let mut rows = comparison.rows();
@@ -273,10 +307,13 @@ fn body_ui(ui: &mut Ui, state: &AppState, comparison: &Comparison, out: &mut Out
                 ui.add_space(t.space.x2);
                 widgets::hint(
                     ui,
-                    "All samplers ran with their default settings and the draft's chains, draws and seed, one after the other. \
-                     Shift and ratio are those of the worst parameter, against NUTS (mixtures: collapsed Gibbs); they carry \
-                     the Monte Carlo error of both runs.",
+                    "All samplers ran with the draft's chains and seed and, but for settings in their names, by default, one after the \
+                     other. Shift and ratio are those of the worst parameter, against NUTS (mixtures: collapsed Gibbs); they carry the \
+                     Monte Carlo error of both runs.",
                 );
+                if let Some((_, names)) = &comparison.facts {
+                    densities_ui(ui, &rows, names, &mut view.parameter);
+                }
             });
         });
 }
@@ -290,20 +327,16 @@ fn table_ui(
 ) {
     let t = tokens();
     let p = Palette::of(ui);
-    let unit = unit_of_cost(rows);
-    let unit_cost = unit.map_or(f64::NAN, |(_, cost)| cost);
-    let chosen = state
-        .document
-        .as_ref()
-        .map(|document| document.recipe.sampler.id.as_str());
+    let unit = unit_of_cost(rows).map(|(_, unit)| unit);
+    let chosen = state.document.as_ref().map(|it| &it.recipe.sampler);
     // Rows of the data are known to the design before the comparison has ended.
     let num_obs = comparison
-        .num_obs
+        .facts
+        .as_ref()
+        .map(|(num_obs, _)| *num_obs)
         .or(state.check.as_ref().map(|check| check.rows.0));
-    let title = |k: usize| {
-        let id = rows[k].sampler;
-        samplers::find(id).map_or(id, |entry| entry.spec.title)
-    };
+    let titles: Vec<String> = rows.iter().map(|row| row.variant.title()).collect();
+    let title = |k: usize| titles[k].as_str();
     let measured = Runs { rows };
     let plain = |text: String| Cell::number(text, Tone::Secondary);
     let significant = |value: f64| Cell::number(number::significant(value, 3), Tone::Secondary);
@@ -339,13 +372,19 @@ fn table_ui(
         .column(measured.column(("passes/ESS", NUMBER, "Passes over the data per effective draw, warm-up included: does not depend on the machine"), |m| m.rows_per_ess, move |_, m| {
                     significant(num_obs.map_or(f64::NAN, |rows| m.rows_per_ess / rows as f64))
                 }))
-        .column(measured.column(("relative cost", RELATIVE, "The same as a multiple of that of HMC-ECS, where that was run, else of the cheapest sampler's"), |m| m.rows_per_ess, move |_, m| {
-                    plain(format!("× {}", number::significant(m.rows_per_ess / unit_cost, 3)))
+        .column(measured.column(("relative cost", RELATIVE, "Passes per effective draw as a multiple of those of HMC-ECS, where that was run, else of the cheapest sampler: the least, the median and the largest over parameters"), |m| m.rows_per_ess, move |_, m| {
+                    let Some(relative) = unit.and_then(|unit| m.relative_to(unit)) else {
+                        return Cell::empty();
+                    };
+                    let words = |it: Spread| [it.min, it.median, it.max].map(|ratio| number::significant(ratio, 2)).join(" / ");
+                    let after = format!("After the warm-up: {}", words(relative.after_warmup));
+                    plain(words(relative.whole)).hover(after)
                 }))
         .column(measured.column(("time", NUMBER, "Time of the run, warm-up included"), |m| m.seconds, move |_, m| plain(number::duration(m.seconds))))
         .column(
             Column::new("", 96.0, move |k| {
-                if chosen == Some(rows[k].sampler) {
+                let row = &rows[k].variant;
+                if chosen.is_some_and(|it| it.id == row.entry.spec.id && it.settings == row.settings) {
                     return Cell::text("in use", Tone::Secondary);
                 }
                 let able = rows[k].outcome.is_ok() && chosen.is_some();
@@ -355,14 +394,65 @@ fn table_ui(
         )
         .show(ui);
     if let Some(row) = shown.pressed {
-        out.send(Command::SetSampler(rows[row].sampler.to_owned()));
+        out.send(Command::UseVariant(rows[row].variant.clone()));
     }
 }
+
+/// Densities of one parameter by all samplers that were measured, as many as can be told apart.
+fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[String], parameter: &mut usize) {
+    let measured = rows.iter().filter_map(|row| {
+        let measured = row.outcome.as_ref().ok()?;
+        Some((row.variant.title(), measured))
+    });
+    let measured: Vec<(String, &Measured)> = measured.collect();
+    let shown = &measured[..measured.len().min(OVERLAID)];
+    let Some((_, first)) = shown.first() else {
+        return;
+    };
+    let names = &names[..names.len().min(first.curves.len())];
+    *parameter = (*parameter).min(names.len().saturating_sub(1));
+    let Some(name) = names.get(*parameter) else {
+        return;
+    };
+    ui.add_space(tokens().space.x4);
+    widgets::heading(ui, "Densities");
+    ui.add_space(tokens().space.x1);
+    ComboBox::from_id_salt("densities of")
+        .selected_text(name)
+        .show_ui(ui, |ui| {
+            for (k, name) in names.iter().enumerate() {
+                ui.selectable_value(parameter, k, name);
+            }
+        })
+        .response
+        .on_hover_text("Parameter");
+    if measured.len() > shown.len() {
+        let text = format!("The first {} of {} samplers", shown.len(), measured.len());
+        widgets::hint(ui, &text);
+    }
+    let curves: Vec<OverlaidCurve<'_>> = (shown.iter().enumerate())
+        .filter_map(|(sign, (title, measured))| {
+            let points = measured.curves.get(*parameter)?;
+            Some(OverlaidCurve {
+                title,
+                points,
+                sign,
+            })
+        })
+        .collect();
+    let id = ui.make_persistent_id("densities of samplers");
+    overlay_ui(ui, id, &names[*parameter], &curves, DENSITIES);
+}
+
+/// Curves that can be told apart by colour and dash.
+const OVERLAID: usize = 8;
+/// Height of the densities.
+const DENSITIES: f32 = 220.0;
 
 /// Widths of numbers, of two of them, and of multiples; then of all together.
 const NUMBER: f32 = 84.0;
 const WIDE: f32 = 128.0;
-const RELATIVE: f32 = 96.0;
+const RELATIVE: f32 = 140.0;
 const NUMBERS: f32 = 6.0 * NUMBER + WIDE + RELATIVE;
 
 fn tone(is_past: bool, otherwise: Tone) -> Tone {
@@ -399,8 +489,8 @@ impl<'a> Runs<'a> {
 /// Whether a row is the run that all others are compared with.
 fn is_reference(row: &Row, rows: &[Row]) -> bool {
     let same = |measured: &Measured| measured.mean_shift == 0.0 && measured.sd_ratio == (1.0, 1.0);
-    let has_nuts = rows.iter().any(|row| row.sampler == NUTS);
-    row.outcome.as_ref().is_ok_and(same) && (row.sampler == NUTS || !has_nuts)
+    let has_nuts = rows.iter().any(|row| row.sampler() == NUTS);
+    row.outcome.as_ref().is_ok_and(same) && (row.sampler() == NUTS || !has_nuts)
 }
 
 /// The verdict on a row: exact samplers are good once they mix, approximate ones once they are close.
@@ -409,7 +499,7 @@ fn kind_of(row: &Row) -> VerdictKind {
         Err(_) => VerdictKind::Bad,
         Ok(measured) if is_mixing_badly(measured) => VerdictKind::Watch,
         Ok(measured) => match is_shifted(measured) || is_scaled(measured) {
-            true if row.exact => VerdictKind::Watch,
+            true if row.exact() => VerdictKind::Watch,
             true => VerdictKind::NotCertified,
             false => VerdictKind::Good,
         },
@@ -426,8 +516,7 @@ mod tests {
 
     fn row(sampler: &'static str, mean_shift: f64, rows_per_ess: f64) -> Row {
         Row {
-            sampler,
-            exact: sampler == "nuts",
+            variant: sampler.parse().unwrap(),
             outcome: Ok(Measured {
                 seconds: 1.0,
                 mean_shift,
@@ -437,8 +526,11 @@ mod tests {
                 inefficiency: 2.0,
                 rows_per_ess,
                 rows_share: 1.0,
+                costs: vec![Some([rows_per_ess; 2])],
                 accept: None,
+                accept_rows: None,
                 positive: None,
+                curves: [].into(),
             }),
         }
     }
@@ -503,24 +595,27 @@ mod tests {
         harness.run_steps(3);
         assert_eq!(chosen(&harness), Some(before - 1));
         let suitable = comparing::suitable(&harness.state().session.state);
-        let kept: Vec<&str> = suitable.map(|entry| entry.spec.id).take(3).collect();
+        let mut kept: Vec<Variant> = suitable.map(Variant::from).take(2).collect();
+        kept.push("metropolis:step_scale=0.5".parse().unwrap());
         let mut session = std::mem::take(&mut harness.state_mut().session);
         session.send(Command::CompareSamplers(kept.clone()));
         let comparison = session.state.comparison.as_ref().unwrap();
-        let run: Vec<&str> = comparison.rows().iter().map(|row| row.sampler).collect();
-        assert_eq!(run.len(), 3);
-        assert!(run.iter().all(|id| kept.contains(id)), "{run:?}");
+        let rows = comparison.rows();
+        let run: Vec<&Variant> = rows.iter().map(|row| &row.variant).collect();
+        assert_eq!(run, kept.iter().collect::<Vec<_>>());
         assert_eq!(session.state.page, Page::Compare);
         let comparison = session.state.comparison.as_ref().unwrap();
         assert_eq!(comparison.problem, None);
         assert!(comparison.working.is_none());
         let rows = comparison.rows();
         assert!(rows.len() >= 2, "{rows:?}");
-        let first = rows.iter().find(|row| row.outcome.is_ok()).unwrap().sampler;
-        let title = samplers::find(first).unwrap().spec.title;
+        let first = rows.iter().find(|row| row.outcome.is_ok()).unwrap();
+        let title = first.variant.title();
         let mut harness = page_harness(session, compare_ui);
         harness.run_steps(3);
-        harness.get_by_label(title);
+        // In the table and above its density.
+        assert!(harness.get_all_by_label(&title).count() >= 1);
+        harness.get_by_label_contains("Densities of ");
         harness.get_by_label("mean shift").click();
         harness.run_steps(3);
         harness.get_by_label("mean shift, ascending");
@@ -530,7 +625,7 @@ mod tests {
         harness.run_steps(3);
         assert!(matches!(
             harness.state().sent.last(),
-            Some(Command::SetSampler(_))
+            Some(Command::UseVariant(_))
         ));
     }
 }

@@ -83,17 +83,9 @@ impl Collector {
             .zip(&self.start)
             .map(|(draws, start)| Track {
                 view: ChainView {
-                    numbers: Vec::new(),
-                    draws: draws.clone(),
-                    state: ChainState::Starting,
-                    iterations: start.as_ref().map_or(0, |mark| mark.iterations),
-                    warmup_end: start.as_ref().and_then(|mark| mark.warmup_end),
-                    datum_grads: start.as_ref().map_or(0, |mark| mark.datum_grads),
-                    rate: 0.0,
                     draw_secs: self.earlier_secs.0,
                     warmup_secs: self.earlier_secs.1,
-                    mark: start.clone().map(Arc::new),
-                    started_at: None,
+                    ..ChainView::starting(draws.clone(), start.clone())
                 },
                 last: Vec::new(),
                 unmoved: 0,
@@ -327,6 +319,9 @@ impl Track {
         }
         self.view.iterations = block.first_iter + block.len as u64;
         self.view.datum_grads = block.datum_grads;
+        if block.warmup {
+            self.view.warmup_datum_grads = block.datum_grads;
+        }
         self.view.numbers.clone_from(&block.numbers);
         self.rate_iterations += block.len;
         let secs = (now - self.rate_at).as_secs_f64();
@@ -384,19 +379,7 @@ mod tests {
         let start = Instant::now();
         let at = |secs: f64| start + Duration::from_secs_f64(secs);
         let mut track = Track {
-            view: ChainView {
-                numbers: Vec::new(),
-                draws: ChainDraws::new(1, 0),
-                state: ChainState::Starting,
-                iterations: 0,
-                warmup_end: None,
-                datum_grads: 0,
-                rate: 0.0,
-                draw_secs: 0.0,
-                warmup_secs: 0.0,
-                mark: None,
-                started_at: None,
-            },
+            view: ChainView::starting(ChainDraws::new(1, 0), None),
             last: Vec::new(),
             unmoved: 0,
             stuck: false,

@@ -86,6 +86,8 @@ pub struct ChainView {
     pub warmup_end: Option<u64>,
     /// Gradients of single rows so far.
     pub datum_grads: u64,
+    /// Those of them in the warm-up; 0 where the chain was continued after it.
+    pub warmup_datum_grads: u64,
     /// Newest values of the sampler's outputs of numbers, by name.
     pub numbers: Vec<(&'static str, Vec<f64>)>,
     /// Draws (or warm-up iterations) per second, over the last few seconds.
@@ -103,6 +105,24 @@ pub struct ChainView {
 }
 
 impl ChainView {
+    /// A chain that goes on after these draws, from `mark` where it has one.
+    pub(super) fn starting(draws: ChainDraws, mark: Option<ChainMark>) -> Self {
+        Self {
+            numbers: Vec::new(),
+            draws,
+            state: ChainState::Starting,
+            iterations: mark.as_ref().map_or(0, |mark| mark.iterations),
+            warmup_end: mark.as_ref().and_then(|mark| mark.warmup_end),
+            datum_grads: mark.as_ref().map_or(0, |mark| mark.datum_grads),
+            warmup_datum_grads: 0,
+            rate: 0.0,
+            draw_secs: 0.0,
+            warmup_secs: 0.0,
+            mark: mark.map(Arc::new),
+            started_at: None,
+        }
+    }
+
     /// The newest numbers of the sampler's output called `name`; none where it makes none.
     pub fn numbers_called(&self, name: &str) -> &[f64] {
         let found = self.numbers.iter().find(|(known, _)| *known == name);

@@ -365,18 +365,8 @@ fn earlier_secs(chains: &[ChainView]) -> (f64, f64) {
 }
 
 fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
-    let chain = |(draws, mark): (&ChainDraws, &Option<ChainMark>)| ChainView {
-        numbers: Vec::new(),
-        draws: draws.clone(),
-        state: ChainState::Starting,
-        iterations: mark.as_ref().map_or(0, |mark| mark.iterations),
-        warmup_end: mark.as_ref().and_then(|mark| mark.warmup_end),
-        datum_grads: mark.as_ref().map_or(0, |mark| mark.datum_grads),
-        rate: 0.0,
-        draw_secs: 0.0,
-        warmup_secs: 0.0,
-        mark: mark.clone().map(Arc::new),
-        started_at: None,
+    let chain = |(draws, mark): (&ChainDraws, &Option<ChainMark>)| {
+        ChainView::starting(draws.clone(), mark.clone())
     };
     RunView {
         chains: draws.iter().zip(marks).map(chain).collect(),

@@ -40,8 +40,8 @@ use super::adaptation::DualAveraging;
 use super::hamiltonian::{Metric, MetricKind, Place};
 use super::nuts::tree::Tree;
 use super::{
-    ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE, STEP_SIZE, Sampler,
-    SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    ACCEPT, ACCEPT_ROWS, ENERGY, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE, STEP_SIZE,
+    Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
@@ -120,7 +120,7 @@ pub(super) const COLUMNS: [InfoColumn; 7] = [
         help: "Acceptance probability of the trajectory",
     },
     InfoColumn {
-        name: "accept_rows",
+        name: ACCEPT_ROWS,
         help: "Acceptance probability of the new block of rows",
     },
     InfoColumn {

@@ -296,8 +296,6 @@ fn densities_ui(ui: &mut Ui, of: &Variable<'_>, other: &RunEntry, view: &mut Com
         widgets::hint(ui, &format!("{} has no {name}", other.title()));
         return;
     };
-    let t = tokens();
-    let p = Palette::of(ui);
     let draws = run
         .chains
         .iter()
@@ -316,50 +314,14 @@ fn densities_ui(ui: &mut Ui, of: &Variable<'_>, other: &RunEntry, view: &mut Com
     }
     let titles = [of.entry.title(), other.title()];
     widgets::heading(ui, &format!("Densities of {name}"));
-    let lines = SIGNS.map(|chain| {
-        let stroke = Stroke::new(t.stroke.curve_pooled, p.chain(chain));
-        (stroke, chain_dash(chain))
-    });
-    legend_line(
-        ui,
-        &[
-            (Sign::Line(lines[0].0, lines[0].1), &titles[0]),
-            (Sign::Line(lines[1].0, lines[1].1), &titles[1]),
-        ],
-    );
     let curves = [own.pooled.as_slice(), others.pooled.as_slice()];
-    let points = || curves.into_iter().flatten();
-    let low = points().map(|it| it[0]).fold(f64::INFINITY, f64::min);
-    let high = points().map(|it| it[0]).fold(f64::NEG_INFINITY, f64::max);
-    let top = points().map(|it| it[1]).fold(0.0, f64::max);
-    let summary = format!("Densities of {name} in {} and {}", titles[0], titles[1]);
-    let mut axes = Axes::new(
-        ui.make_persistent_id(("compared", of.entry.id)),
-        &summary,
-        (low, high),
-        (0.0, if top > 0.0 { top * 1.06 } else { 1.0 }),
-    );
-    axes.y_axis = YAxis::None;
-    axes.x_title = name;
-    let shown = axes::show(ui, p, &axes, PICTURE, |plot| {
-        plot.add(Marks::new(
-            move |_ui: &Ui, transform, shapes: &mut Vec<Shape>| {
-                for (points, (stroke, dash)) in curves.into_iter().zip(lines) {
-                    curve(points, stroke, dash, f64::INFINITY, transform, shapes);
-                }
-            },
-        ));
+    let curves: [OverlaidCurve<'_>; 2] = std::array::from_fn(|run| OverlaidCurve {
+        title: &titles[run],
+        points: curves[run],
+        sign: SIGNS[run],
     });
-    data_table_ui(ui, &shown.response, &summary, || {
-        let heads = titles
-            .each_ref()
-            .map(|title| [title.clone(), format!("density, {title}")]);
-        let count = curves.iter().map(|points| points.len()).max().unwrap_or(0);
-        PlotData::new(heads.concat(), count, move |row, column| {
-            let point = curves[column / 2].get(row);
-            point.map_or(f64::NAN, |point| point[column % 2])
-        })
-    });
+    let id = ui.make_persistent_id(("compared", of.entry.id));
+    overlay_ui(ui, id, name, &curves, PICTURE);
 }
 
 /// Distances between the posteriors as a whole.

@@ -689,7 +689,11 @@ fn samplers_are_compared_on_a_synthetic_set() {
     let cost = |row: &serde_json::Value, which: &str, of: &str| row[which][of].as_f64().unwrap();
     for which in ["relative_cost", "relative_cost_after_warmup"] {
         let of = |row| ["min", "median", "max"].map(|of| cost(row, which, of));
-        let unit = if sgld["relative_to"] == sgld["sampler"] { sgld } else { nuts };
+        let unit = if sgld["relative_to"] == sgld["sampler"] {
+            sgld
+        } else {
+            nuts
+        };
         assert_eq!(of(unit), [1.0; 3]);
         for [min, median, max] in [of(nuts), of(sgld)] {
             assert!(0.0 < min && min <= median && median <= max);

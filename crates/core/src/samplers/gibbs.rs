@@ -1,9 +1,9 @@
 //! Gibbs sampling by blocks: each block of coordinates is updated by a sampler of its own while the others stand still.
 //!
-//! References: Geman and Geman (1984); Baker (2018), section 2.2.2 (systematic scan), and section 4.7, which asks for samplers
-//! that can be composed; Tierney (1994) for Metropolis steps within.
+//! References: Geman and Geman (1984); Baker (2018), section 2.2.2 (systematic and random scan), and section 4.7, which asks for
+//! samplers that can be composed; Tierney (1994) for Metropolis steps within.
 //!
-//! **One step.** For each block b in order: the kernel of b makes its steps for one draw on π(u_b | u_{−b}), which is the
+//! **One step.** For each block b in order, or as many times for a block drawn at random: the kernel of b makes its steps for one draw on π(u_b | u_{−b}), which is the
 //! posterior as a function of u_b alone ([`crate::oracle::BlockView`]). Each kernel leaves its conditional unchanged, so
 //! the sweep leaves the posterior unchanged. Kernels are those of the registry, with their defaults: they see a target of
 //! fewer dimensions, adapt to it in warm-up, and know of its curvature H_bb at the mode.
@@ -13,15 +13,18 @@
 //! | `blocks` | model: as the model declares ([`crate::models::Model::blocks`]); single: one coordinate each; one: all together; or names of parameters with a sampler each ([`blocks`]) | model |
 //! | `kernel` | sampler of blocks of several coordinates for which `blocks` names none | nuts |
 //! | `single_kernel` | the same of one coordinate | slice |
+//! | `scan` | systematic: every block once, in order; random: as many blocks drawn with equal chances, some twice and some not at all. In warm-up every block is visited, so that all kernels adapt | systematic |
 //!
 //! **Cost.** For each block one pass over N rows, because the others have moved, and those of its kernel. **Bias.** None.
 //! **Not for** blocks that depend strongly on each other, which then move slowly, nor where one kernel can move all
 //! coordinates at once: it is for models whose parts want different samplers.
 
+use rand::RngExt as _;
+
 use super::{
     ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Family, Hmc, InfoColumn, KernelError,
-    LOG_DENSITY, Mala, Metropolis, Nuts, Sampler, SamplerSpec, Slice, StateVisitor, Target, Tick,
-    bound,
+    LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Sampler, SamplerSpec, Slice, StateVisitor, Target,
+    Tick, bound,
 };
 use crate::models::{Block, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
@@ -89,6 +92,16 @@ ergodic_base::choice! {
     }
 }
 
+ergodic_base::choice! {
+    /// In which order blocks are updated.
+    pub enum Scan {
+        /// In that of the list.
+        Systematic = "systematic",
+        /// Each drawn at random, with equal chances.
+        Random = "random",
+    }
+}
+
 ergodic_base::settings! {
     /// Settings of [`Gibbs`].
     pub struct GibbsSettings {
@@ -110,6 +123,9 @@ ergodic_base::settings! {
         single_kernel: BlockSampler = BlockSampler::field("Sampler of single parameters", Some(BlockSampler::Slice))
             .help("Sampler, with its default settings, of each block of one parameter that names none")
             .why("one dimension needs no gradient, and slices no step size");
+        scan: Scan = Scan::field("Order of blocks", Some(Scan::Systematic))
+            .help("systematic: every block once per draw, in order; random: as many blocks, each drawn with equal chances, once warmed up")
+            .why("leaves no block out, and so forgets faster as a rule");
     }
 }
 
@@ -134,6 +150,7 @@ pub struct Config {
     blocks: Blocks,
     kernel: BlockSampler,
     single_kernel: BlockSampler,
+    scan: Scan,
 }
 
 /// Which parameters are updated together.
@@ -202,6 +219,7 @@ impl Sampler for Gibbs {
             blocks,
             kernel: settings.kernel,
             single_kernel: settings.single_kernel,
+            scan: settings.scan,
         })
     }
 
@@ -235,7 +253,7 @@ impl Sampler for Gibbs {
     }
 
     fn step(
-        _config: &Config,
+        config: &Config,
         at: Tick,
         state: &mut State,
         oracle: &mut Oracle,
@@ -244,7 +262,15 @@ impl Sampler for Gibbs {
     ) -> Result<(), StepError> {
         let (mut sum_accept, mut accepting) = (0.0, 0.0);
         let (mut divergent, mut log_density) = (0.0, f64::NAN);
-        for part in &mut state.parts {
+        let is_random = config.scan == Scan::Random && at.phase == Phase::Draw;
+        let count = state.parts.len();
+        for k in 0..count {
+            let k = if is_random {
+                streams.noise.random_range(0..count)
+            } else {
+                k
+            };
+            let part = &mut state.parts[k];
             part.update(at, &mut state.u, oracle, streams)?;
             let column = |k: Option<usize>| k.map(|k| part.info[k]);
             if let Some(accept) = column(part.accept) {

@@ -115,6 +115,29 @@ fn independent_draws_of_conditionals_have_the_autocorrelation_of_gibbs_sampling(
 }
 
 #[test]
+fn a_random_scan_has_its_autocorrelation_and_leaves_the_target_alone() {
+    // Two updates per draw, each of either coordinate: the correlation of successive u₂ is (1 + 3r²)/4.
+    let r = 0.8;
+    let model = correlated(&[1.0, r, r, 1.0], 2);
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0; 2]).unwrap());
+    let run = Run::new("gibbs")
+        .set("blocks", text("single"))
+        .set("scan", text("random"));
+    let chain = run.go(exact_oracle(model, Some(centre)), 500, 20_000);
+    let series = [chain.coordinate(0), chain.coordinate(1)];
+    for series in series {
+        let moments = Moments::of(&series);
+        let expected = (1.0 + 3.0 * r * r) / 4.0;
+        assert!(
+            (moments.correlation - expected).abs() < 0.06,
+            "{} for {expected}",
+            moments.correlation
+        );
+        assert_moments("random scan", &[series], 0.0, 1.0);
+    }
+}
+
+#[test]
 fn blocks_follow_the_model_and_kernels_the_size_of_blocks() {
     let (model, centre) = logistic_with_centre();
     // Coefficients are one class, and there is nothing else.

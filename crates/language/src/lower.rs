@@ -14,8 +14,10 @@ use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 mod calls;
 mod declarations;
 mod relations;
+mod stan;
 
 pub(crate) use declarations::{Bounds, Parameter};
+pub(crate) use stan::stan;
 
 /// Expressions read, each as often as it is needed: a program of definitions within definitions could ask for more than there is
 /// time.
@@ -107,16 +109,7 @@ pub(crate) struct Lowered {
 
 /// Resolves the names of `tree`, given the columns that it uses.
 pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
-    let mut lowering = Lowering {
-        columns,
-        evaluated: Evaluated::default(),
-        graph: Graph::default(),
-        entities: HashMap::new(),
-        parameters: Vec::new(),
-        defined: Vec::new(),
-        section: Section::Parameters,
-        steps: 0,
-    };
+    let mut lowering = Lowering::new(columns);
     lowering.name_everything(tree)?;
     lowering.declare(tree)?;
     let (mut terms, mut sums) = (Vec::new(), Vec::new());
@@ -187,6 +180,19 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
+    fn new(columns: &'a Columns) -> Self {
+        Self {
+            columns,
+            evaluated: Evaluated::default(),
+            graph: Graph::default(),
+            entities: HashMap::new(),
+            parameters: Vec::new(),
+            defined: Vec::new(),
+            section: Section::Parameters,
+            steps: 0,
+        }
+    }
+
     /// Gives every name its meaning; two things of one name are refused.
     fn name_everything(&mut self, tree: &'a Tree) -> Result<(), Fault> {
         for (name, value) in CONSTANTS {

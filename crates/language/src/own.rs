@@ -97,11 +97,6 @@ impl Template for Own {
             true => "It has no data.".to_owned(),
             false => context.rows(),
         };
-        let not_yet = |language: &str| {
-            format!(
-                "A model of one's own is not translated into {language}; its text is the model, see --as equation"
-            )
-        };
         Ok(Translation {
             words: format!(
                 "A model of one's own with the parameter{} {}. {rows}",
@@ -109,8 +104,8 @@ impl Template for Own {
                 names.join(", ")
             ),
             equation: program.lines().join("\n"),
-            stan: Err(not_yet("Stan")),
-            brms: Err(not_yet("brms")),
+            stan: program.stan_of(&context.design.columns, context.design.num_obs()).map_err(|error| error.to_string()),
+            brms: Err("A model of one's own has no formula that brms could fit; its Stan code is the translation".to_owned()),
         })
     }
 }

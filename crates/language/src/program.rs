@@ -8,7 +8,7 @@ use ergodic_core::formula::quote_name;
 use ergodic_core::models::Model;
 
 use crate::columns::{ColumnUse, Columns, Role, no_number, unknown, uses};
-use crate::lower::lower;
+use crate::lower::{lower, stan};
 use crate::model::ProgramModel;
 use crate::parser::parse;
 use crate::place::{Fault, ProgramError};
@@ -162,6 +162,22 @@ impl Program {
         };
         let model = make().map_err(|fault| self.error(fault))?;
         Ok(Arc::new(model))
+    }
+
+    /// A Stan program with the same density for these columns, N rows, up to a constant.
+    ///
+    /// # Errors
+    /// A name without meaning, shapes that do not go together, or what Stan cannot say.
+    pub fn stan_of(
+        &self,
+        columns: &[(String, Predictor)],
+        num_rows: usize,
+    ) -> Result<String, ProgramError> {
+        let make = || {
+            let columns = Columns::of(&self.uses, columns, num_rows, &self.declared())?;
+            stan(&self.tree, &self.text, &columns)
+        };
+        make().map_err(|fault| self.error(fault))
     }
 
     /// The posterior for the columns of a design.

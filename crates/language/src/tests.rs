@@ -12,6 +12,7 @@ use crate::distributions::DISTRIBUTIONS;
 mod densities;
 mod passes;
 mod reading;
+mod stan;
 mod templates;
 
 /// A column of numbers.

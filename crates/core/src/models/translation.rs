@@ -116,7 +116,7 @@ pub(super) fn each_of<T: AsRef<str>>(names: &[T]) -> String {
 
 /// A Stan program by its blocks, one statement or line of it each.
 #[derive(Default)]
-pub(super) struct Program {
+pub struct Program {
     /// Comments at its head.
     pub notes: Vec<String>,
     /// Block `functions`.

@@ -1,0 +1,541 @@
+//! A program as Stan code. Vectors are written out or looped over element by element, as they are computed here; a relation is one of
+//! Stan's, so that both densities agree up to a constant. What Stan must have as whole numbers, outcomes of counts and trials, is
+//! data, with the expression that it is made of beside it.
+
+mod code;
+mod expressions;
+
+use std::collections::HashMap;
+
+use code::{At, fixed, index, number};
+
+use super::{Entity, Lowering, Section};
+use crate::columns::Columns;
+use crate::distributions::{self, Support};
+use crate::functions::Function;
+use crate::lower::declarations::{Bounds, Dimension, Parameter};
+use crate::place::{Fault, Span};
+use crate::syntax::{Definition, Expr, ExprKind, Law, Name, Statement, Tree};
+use ergodic_core::models::translation::Program;
+
+/// Vectors of at most this many elements are written out where Stan has no function of them.
+const MOST_WRITTEN_OUT: usize = 1000;
+/// Categories that a comment lists.
+const LEVELS_LISTED: usize = 12;
+
+/// Words that Stan or C++ have taken, as far as they come to mind as names.
+const RESERVED: &str = "N n i j for in while if else return int real vector matrix array data parameters model functions target lower \
+    upper offset multiplier true false void complex tuple var print reject profile row col auto char class const double float long \
+    new this";
+
+/// Whole numbers as data that an expression of columns makes.
+struct Made {
+    /// Name in Stan.
+    name: String,
+    /// As it is written here.
+    expression: String,
+    values: Support,
+}
+
+/// What is written while a program is read.
+struct Writer<'a, 'b> {
+    low: &'b mut Lowering<'a>,
+    source: &'b str,
+    /// Names in Stan, by names here.
+    names: HashMap<String, String>,
+    /// Columns of numbers that Stan has as whole numbers, with their limits.
+    whole: HashMap<usize, Support>,
+    /// Columns that code names, in order of appearance.
+    used: Vec<Entity>,
+    /// Whole numbers that are made of expressions.
+    made: Vec<Made>,
+}
+
+/// Stan code for `tree`, whose text is `source`, with these columns.
+pub(crate) fn stan(tree: &Tree, source: &str, columns: &Columns) -> Result<String, Fault> {
+    let mut low = Lowering::new(columns);
+    low.name_everything(tree)?;
+    low.declare(tree)?;
+    let mut writer = Writer {
+        names: names(tree, columns),
+        low: &mut low,
+        source,
+        whole: HashMap::new(),
+        used: Vec::new(),
+        made: Vec::new(),
+    };
+    writer.find_whole(tree);
+    let mut program = Program::default();
+    for at in 0..tree.declarations.len() {
+        let parameter = writer.low.parameters[at].clone();
+        let line = writer.declaration(&parameter);
+        program.parameters.push(line);
+    }
+    for definition in &tree.definitions {
+        let lines = writer.defined(definition)?;
+        program.transformed_parameters.extend(lines);
+    }
+    for (at, declaration) in tree.declarations.iter().enumerate() {
+        if let Some(law) = &declaration.law {
+            let parameter = writer.low.parameters[at].clone();
+            let name = Expr {
+                kind: ExprKind::Name(declaration.name.text.clone()),
+                span: declaration.name.span,
+            };
+            program.model.extend(writer.prior(&parameter, &name, law)?);
+        }
+    }
+    writer.low.section = Section::Target;
+    for line in &tree.target {
+        program.model.extend(writer.statement(line)?);
+    }
+    writer.low.section = Section::Rows;
+    let mut rows = Vec::new();
+    for line in &tree.rows {
+        rows.extend(writer.statement(line)?);
+    }
+    if !rows.is_empty() {
+        program.model.push("for (n in 1:N) {".to_owned());
+        program
+            .model
+            .extend(rows.iter().map(|line| format!("  {line}")));
+        program.model.push("}".to_owned());
+    }
+    writer.low.section = Section::Report;
+    for definition in &tree.report {
+        program.generated.extend(writer.defined(definition)?);
+    }
+    program.data = writer.data();
+    Ok(program.text())
+}
+
+/// Names in Stan: letters, digits and underscores, none of Stan's own, each once.
+fn names(tree: &Tree, columns: &Columns) -> HashMap<String, String> {
+    let lines = tree.rows.iter().chain(&tree.target);
+    let defined = lines.filter_map(|line| match line {
+        Statement::Definition(definition) => Some(&definition.name.text),
+        _ => None,
+    });
+    let others = tree.definitions.iter().chain(&tree.report);
+    let all = (tree.declarations.iter().map(|it| &it.name.text))
+        .chain(others.map(|it| &it.name.text))
+        .chain(defined)
+        .chain(columns.numbers.iter().map(|(name, _)| name))
+        .chain(columns.groups.iter().map(|group| &group.name));
+    let mut names = HashMap::new();
+    let mut taken: Vec<String> = RESERVED.split_whitespace().map(str::to_owned).collect();
+    for name in all {
+        let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let mut text: String = name.chars().map(safe).collect();
+        if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            text.insert(0, 'x');
+        }
+        let is_taken = |text: &String| taken.contains(text) || distributions::find(text).is_some();
+        // Names that end in two underscores are Stan's.
+        while is_taken(&text) || text.ends_with("__") || Function::find(&text).is_some() {
+            text = format!("{}_2", text.trim_end_matches('_'));
+        }
+        taken.push(text.clone());
+        names.insert(name.clone(), text);
+    }
+    names
+}
+
+impl Writer<'_, '_> {
+    fn name(&self, name: &str) -> String {
+        self.names.get(name).map_or(name, String::as_str).to_owned()
+    }
+
+    /// Columns that are outcomes of counts, or numbers of trials, as they stand.
+    fn find_whole(&mut self, tree: &Tree) {
+        for line in tree.rows.iter() {
+            let Statement::Relation(outcome, law) = line else {
+                continue;
+            };
+            let Some(distribution) = distributions::find(&law.name.text) else {
+                continue;
+            };
+            let mut note = |e: &Expr, support: Support| {
+                if let ExprKind::Name(name) = &e.kind
+                    && let Some(Entity::Number(at)) = self.low.entities.get(name)
+                {
+                    self.whole.insert(*at, support);
+                }
+            };
+            if distribution.support.is_discrete() {
+                note(outcome, distribution.support);
+            }
+            if distribution.support == Support::Trials {
+                note(&law.arguments[0], Support::Counts);
+            }
+        }
+    }
+
+    /// The block `data`.
+    fn data(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let groups = &self.low.columns.groups;
+        let mut counted: Vec<&str> = Vec::new();
+        let dimensions = self.low.parameters.iter().flat_map(|it| &it.dimensions);
+        counted.extend(dimensions.filter_map(|it| it.column.as_deref()));
+        for group in groups
+            .iter()
+            .filter(|it| counted.contains(&it.name.as_str()))
+        {
+            lines.push(format!("int<lower=1> {};", self.levels_of(&group.name)));
+        }
+        if self.used.is_empty() && self.made.is_empty() {
+            return lines;
+        }
+        lines.insert(0, "int<lower=1> N;  // rows".to_owned());
+        for entity in &self.used {
+            match *entity {
+                Entity::Number(at) => {
+                    let (name, _) = &self.low.columns.numbers[at];
+                    let code = self.name(name);
+                    let line = match self.whole.get(&at) {
+                        Some(support) => format!("array[N] {} {code};", whole_type(*support)),
+                        None => format!("vector[N] {code};"),
+                    };
+                    lines.push(noted(line, name, &code));
+                }
+                Entity::Group(at) => {
+                    let group = &groups[at];
+                    let levels: Vec<String> = (group.levels.iter().take(LEVELS_LISTED).enumerate())
+                        .map(|(k, level)| format!("{} {}", k + 1, level.replace('\n', " ")))
+                        .collect();
+                    let more = if group.levels.len() > LEVELS_LISTED {
+                        ", …"
+                    } else {
+                        ""
+                    };
+                    lines.push(format!(
+                        "array[N] int<lower=1, upper={}> {};  // {}{more}",
+                        if counted.contains(&group.name.as_str()) {
+                            self.levels_of(&group.name)
+                        } else {
+                            group.levels.len().to_string()
+                        },
+                        self.name(&group.name),
+                        levels.join(", ")
+                    ));
+                }
+                Entity::Parameter(_) | Entity::Definition(_) | Entity::Constant(_) => {}
+            }
+        }
+        lines.extend(self.made.iter().map(|it| {
+            let values = whole_type(it.values);
+            format!("array[N] {values} {};  // {}", it.name, it.expression)
+        }));
+        lines
+    }
+
+    /// The number of categories of a column.
+    fn levels_of(&self, column: &str) -> String {
+        format!("K_{}", self.name(column))
+    }
+
+    fn size(&self, dimension: &Dimension) -> String {
+        match &dimension.column {
+            Some(column) => self.levels_of(column),
+            None => dimension.labels.len().to_string(),
+        }
+    }
+
+    /// The declaration of a parameter.
+    fn declaration(&self, parameter: &Parameter) -> String {
+        let bounds = match parameter.bounds {
+            Bounds::Real | Bounds::Simplex => String::new(),
+            Bounds::Above(a) => format!("<lower={}>", number(a)),
+            Bounds::Below(b) => format!("<upper={}>", number(b)),
+            Bounds::Between(a, b) => format!("<lower={}, upper={}>", number(a), number(b)),
+        };
+        let word = match parameter.bounds {
+            Bounds::Simplex => "simplex",
+            _ => "vector",
+        };
+        let sizes: Vec<String> = parameter
+            .dimensions
+            .iter()
+            .map(|it| self.size(it))
+            .collect();
+        let name = self.name(&parameter.name);
+        match sizes.as_slice() {
+            [] => format!("real{bounds} {name};"),
+            [size] => format!("{word}{bounds}[{size}] {name};"),
+            [rows, columns, ..] => format!("array[{rows}] {word}{bounds}[{columns}] {name};"),
+        }
+    }
+
+    /// The prior of a parameter.
+    fn prior(
+        &mut self,
+        parameter: &Parameter,
+        name: &Expr,
+        law: &Law,
+    ) -> Result<Vec<String>, Fault> {
+        let sizes: Vec<String> = parameter
+            .dimensions
+            .iter()
+            .map(|it| self.size(it))
+            .collect();
+        self.low.section = Section::Parameters;
+        let mut has_vectors = false;
+        for argument in &law.arguments {
+            has_vectors |= !self.low.shape(argument)?.is_empty();
+        }
+        if parameter.bounds == Bounds::Simplex {
+            let shares = sizes.last().cloned().unwrap_or_default();
+            let count = parameter.sizes().last().copied().unwrap_or(0);
+            let alpha = &law.arguments[0];
+            let alpha = if has_vectors {
+                format!("[{}]'", self.written_out(alpha, &[count])?)
+            } else {
+                format!("rep_vector({}, {shares})", self.code(alpha, &[])?.text)
+            };
+            let name = self.name(&parameter.name);
+            return Ok(vec![match sizes.as_slice() {
+                [groups, _] => format!("for (i in 1:{groups}) {name}[i] ~ dirichlet({alpha});"),
+                _ => format!("{name} ~ dirichlet({alpha});"),
+            }]);
+        }
+        match sizes.as_slice() {
+            [] => self.relation(name, law, &[]),
+            // One statement for all elements.
+            [_] if !has_vectors => {
+                let law = self.law(law, &[])?;
+                Ok(vec![format!("{} ~ {law};", self.name(&parameter.name))])
+            }
+            [rows, _] if !has_vectors => {
+                let law = self.law(law, &[])?;
+                let name = self.name(&parameter.name);
+                Ok(vec![format!("for (i in 1:{rows}) {name}[i] ~ {law};")])
+            }
+            _ => self.each(name, law),
+        }
+    }
+
+    /// A relation for every element of what has it.
+    fn each(&mut self, outcome: &Expr, law: &Law) -> Result<Vec<String>, Fault> {
+        let sizes = self.low.shape(outcome)?;
+        let mut parts: Vec<&Expr> = vec![outcome];
+        parts.extend(&law.arguments);
+        let mut lines = Vec::new();
+        if parts.iter().any(|part| has_list(part)) {
+            let total: usize = sizes.iter().product();
+            for at in 0..total.min(MOST_WRITTEN_OUT) {
+                lines.extend(self.relation(outcome, law, &fixed(at, &sizes))?);
+            }
+            return Ok(lines);
+        }
+        let names = ["i", "j"];
+        let at: Vec<At> = (sizes.iter().zip(names))
+            .map(|(_, name)| At::Code(name.to_owned()))
+            .collect();
+        let heads =
+            (sizes.iter().zip(names)).map(|(size, name)| format!("for ({name} in 1:{size}) "));
+        let head: String = heads.collect();
+        for line in self.relation(outcome, law, &at)? {
+            lines.push(format!("{head}{line}"));
+        }
+        Ok(lines)
+    }
+
+    /// A definition as a variable of its own.
+    fn defined(&mut self, definition: &Definition) -> Result<Vec<String>, Fault> {
+        let section = match self
+            .low
+            .entity(&definition.name.text, definition.name.span)?
+        {
+            Entity::Definition(at) => self.low.defined[at].section,
+            _ => self.low.section,
+        };
+        self.low.section = section;
+        let sizes = self.low.shape(&definition.value)?;
+        let name = self.name(&definition.name.text);
+        if sizes.is_empty() {
+            let value = self.code(&definition.value, &[])?.text;
+            return Ok(vec![format!("real {name} = {value};")]);
+        }
+        let mut lines = vec![match sizes.as_slice() {
+            [size] => format!("vector[{size}] {name};"),
+            [rows, columns, ..] => format!("array[{rows}] vector[{columns}] {name};"),
+            [] => String::new(),
+        }];
+        if has_list(&definition.value) {
+            let total: usize = sizes.iter().product();
+            for at in 0..total {
+                let at = fixed(at, &sizes);
+                let value = self.code(&definition.value, &at)?.text;
+                lines.push(format!("{name}{} = {value};", index(&at)));
+            }
+            return Ok(lines);
+        }
+        let names = ["i", "j"];
+        let at: Vec<At> = (sizes.iter().zip(names))
+            .map(|(_, name)| At::Code(name.to_owned()))
+            .collect();
+        let heads =
+            (sizes.iter().zip(names)).map(|(size, name)| format!("for ({name} in 1:{size}) "));
+        let head: String = heads.collect();
+        let value = self.code(&definition.value, &at)?.text;
+        lines.push(format!("{head}{name}{} = {value};", index(&at)));
+        Ok(lines)
+    }
+
+    /// A line of `rows` or `target`. Vectors that are defined there are written out where they are used.
+    fn statement(&mut self, line: &Statement) -> Result<Vec<String>, Fault> {
+        match line {
+            Statement::Definition(definition) => {
+                if self.low.shape(&definition.value)?.is_empty() {
+                    self.defined(definition)
+                } else {
+                    Ok(Vec::new())
+                }
+            }
+            Statement::Relation(outcome, law) => {
+                if self.low.shape(outcome)?.is_empty() {
+                    self.relation(outcome, law, &[])
+                } else {
+                    self.each(outcome, law)
+                }
+            }
+            Statement::Term(term) => Ok(vec![format!("target += {};", self.code(term, &[])?.text)]),
+        }
+    }
+
+    /// `outcome ~ law` at a position.
+    fn relation(&mut self, outcome: &Expr, law: &Law, at: &[At]) -> Result<Vec<String>, Fault> {
+        let support = distributions::find(&law.name.text).map(|it| it.support);
+        let left = match support {
+            Some(support) if support.is_discrete() => self.whole_number(outcome, support)?,
+            _ => self.part(outcome, at)?.text,
+        };
+        let is_variable = support.is_some_and(Support::is_discrete)
+            || matches!(outcome.kind, ExprKind::Name(_) | ExprKind::Index(..));
+        let right = self.law(law, at)?;
+        if is_variable {
+            return Ok(vec![format!("{left} ~ {right};")]);
+        }
+        // A relation of an expression would look as if it had a Jacobian.
+        Ok(vec![format!(
+            "target += {};",
+            self.log_density(law, left, at)?
+        )])
+    }
+
+    /// The distribution with its arguments.
+    fn law(&mut self, law: &Law, at: &[At]) -> Result<String, Fault> {
+        let (name, arguments) = self.law_parts(law, at)?;
+        Ok(format!("{name}({})", arguments.join(", ")))
+    }
+
+    /// The log density at `y`, complete.
+    fn log_density(&mut self, law: &Law, y: String, at: &[At]) -> Result<String, Fault> {
+        let (name, arguments) = self.law_parts(law, at)?;
+        let is_discrete =
+            distributions::find(&law.name.text).is_some_and(|it| it.support.is_discrete());
+        let ending = if is_discrete { "lpmf" } else { "lpdf" };
+        let density = format!("{name}_{ending}({y} | {})", arguments.join(", "));
+        Ok(match law.name.text.starts_with("half_") {
+            true => format!("(log(2) + {density})"),
+            false => density,
+        })
+    }
+
+    fn law_parts(&mut self, law: &Law, at: &[At]) -> Result<(String, Vec<String>), Fault> {
+        let name = law.name.text.as_str();
+        let is_trials = distributions::find(name).is_some_and(|it| it.support == Support::Trials);
+        let mut arguments = Vec::new();
+        for (k, argument) in law.arguments.iter().enumerate() {
+            arguments.push(match is_trials && k == 0 {
+                true => self.whole_number(argument, Support::Counts)?,
+                false => self.part(argument, at)?.text,
+            });
+        }
+        let name = match name {
+            "half_normal" | "half_cauchy" => {
+                arguments.insert(0, "0".to_owned());
+                name.trim_start_matches("half_")
+            }
+            "half_student_t" => "student_t",
+            "laplace" => "double_exponential",
+            // The number of failures before the first success.
+            "geometric" => {
+                let p = self.part(&law.arguments[0], at)?.within(Bind::Power);
+                arguments = vec!["1".to_owned(), format!("{p} / (1 - {p})")];
+                "neg_binomial"
+            }
+            other => other,
+        };
+        Ok((name.to_owned(), arguments))
+    }
+
+    /// A whole number: a column that is one, a constant, or data made of an expression.
+    fn whole_number(&mut self, e: &Expr, support: Support) -> Result<String, Fault> {
+        match &e.kind {
+            ExprKind::Number(value) if value.fract() == 0.0 => Ok(format!("{value}")),
+            ExprKind::Name(name) => match self.low.entity(name, e.span)? {
+                Entity::Number(at) if self.whole.contains_key(&at) => {
+                    self.note(Entity::Number(at));
+                    Ok(format!("{}[n]", self.name(name)))
+                }
+                _ => Ok(self.made_of(e, support)),
+            },
+            _ => Ok(self.made_of(e, support)),
+        }
+    }
+
+    fn made_of(&mut self, e: &Expr, support: Support) -> String {
+        let words = self.source[e.span.start..e.span.end].split_whitespace();
+        let expression = words.collect::<Vec<_>>().join(" ");
+        if let Some(known) = self.made.iter().find(|it| it.expression == expression) {
+            return format!("{}[n]", known.name);
+        }
+        let mut name = format!("y{}", self.made.len() + 1);
+        while self.names.values().any(|known| *known == name) {
+            name.push('_');
+        }
+        let code = format!("{name}[n]");
+        self.made.push(Made {
+            name,
+            expression,
+            values: support,
+        });
+        code
+    }
+
+    fn note(&mut self, entity: Entity) {
+        let known = |it: &Entity| match (it, &entity) {
+            (Entity::Number(a), Entity::Number(b)) | (Entity::Group(a), Entity::Group(b)) => a == b,
+            _ => false,
+        };
+        if !self.used.iter().any(known) {
+            self.used.push(entity);
+        }
+    }
+}
+
+/// Whether a list is written out in it.
+fn has_list(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |it| found |= matches!(it.kind, ExprKind::List(_)));
+    found
+}
+
+/// The type of whole numbers of these values.
+fn whole_type(support: Support) -> &'static str {
+    match support {
+        Support::Binary => "int<lower=0, upper=1>",
+        _ => "int<lower=0>",
+    }
+}
+
+/// A declaration with the name of the column where Stan has it otherwise.
+fn noted(line: String, name: &str, code: &str) -> String {
+    if name == code {
+        line
+    } else {
+        format!("{line}  // {}", name.replace('\n', " "))
+    }
+}

@@ -1,0 +1,279 @@
+//! Expressions at a position.
+
+use super::code::{At, Bind, Code, fixed, index, number};
+use super::{MOST_WRITTEN_OUT, Writer};
+use crate::distributions::{self, Support};
+use crate::functions::Function;
+use crate::lower::{Entity, Pick, Section};
+use crate::place::{Fault, Span};
+use crate::syntax::{Binary, Expr, ExprKind, Law, Name};
+
+impl Writer<'_, '_> {
+    /// All elements of a vector or matrix of these sizes, in rows.
+    pub(super) fn elements(&mut self, e: &Expr, sizes: &[usize]) -> Result<Vec<Code>, Fault> {
+        let count: usize = sizes.iter().product();
+        if count > MOST_WRITTEN_OUT {
+            let message = "The vector is too long to be written out in Stan";
+            return Err(Fault::new(e.span, message));
+        }
+        (0..count)
+            .map(|at| self.code(e, &fixed(at, sizes)))
+            .collect()
+    }
+
+    /// The same as text, between commas.
+    pub(super) fn written_out(&mut self, e: &Expr, sizes: &[usize]) -> Result<String, Fault> {
+        let all: Vec<String> = (self.elements(e, sizes)?.into_iter())
+            .map(|it| it.text)
+            .collect();
+        Ok(all.join(", "))
+    }
+
+    /// A part of something computed element by element.
+    pub(super) fn part(&mut self, e: &Expr, at: &[At]) -> Result<Code, Fault> {
+        if at.is_empty() || !self.low.shape(e)?.is_empty() {
+            self.code(e, at)
+        } else {
+            self.code(e, &[])
+        }
+    }
+
+    /// An expression at a position.
+    pub(super) fn code(&mut self, e: &Expr, at: &[At]) -> Result<Code, Fault> {
+        match &e.kind {
+            ExprKind::Number(value) => Ok(Code::atom(number(*value))),
+            ExprKind::Text(_) => Err(Fault::new(e.span, "A text stands where a number is needed")),
+            ExprKind::Name(name) => self.named(name, e.span, at),
+            ExprKind::List(items) => match at.split_first() {
+                Some((At::Fixed(k), rest)) if (1..=items.len()).contains(k) => {
+                    self.code(&items[k - 1], rest)
+                }
+                _ => Err(Fault::new(
+                    e.span,
+                    "A list stands where Stan needs a number",
+                )),
+            },
+            ExprKind::Index(base, items) => {
+                let sizes = self.low.shape(base)?;
+                let mut all = Vec::new();
+                for (item, size) in items.iter().zip(sizes) {
+                    all.push(match self.low.pick(item, size)? {
+                        Pick::At(at) => At::Fixed(at + 1),
+                        Pick::Code(column) => {
+                            self.note(Entity::Group(column));
+                            let name = self.low.columns.groups[column].name.clone();
+                            At::Code(format!("{}[n]", self.name(&name)))
+                        }
+                    });
+                }
+                all.extend(at.iter().cloned());
+                self.code(base, &all)
+            }
+            ExprKind::Negate(inner) => Ok(Code {
+                text: format!("-{}", self.part(inner, at)?.within(Bind::Sign)),
+                bind: Bind::Sign,
+            }),
+            ExprKind::Not(inner) => Ok(Code {
+                text: format!("1 - {}", self.part(inner, at)?.within(Bind::Product)),
+                bind: Bind::Sum,
+            }),
+            ExprKind::Binary(operation, a, b) => self.both(*operation, (a, b), at),
+            ExprKind::Call(name, arguments) => self.call(name, arguments, e.span, at),
+        }
+    }
+
+    fn named(&mut self, name: &str, span: Span, at: &[At]) -> Result<Code, Fault> {
+        match self.low.entity(name, span)? {
+            Entity::Constant(value) if value.is_infinite() => Ok(Code::atom("positive_infinity()")),
+            Entity::Constant(_) => Ok(Code::atom("pi()")),
+            Entity::Number(column) => {
+                self.note(Entity::Number(column));
+                let text = format!("{}[n]", self.name(name));
+                // Whole numbers divide as whole numbers in Stan.
+                Ok(match self.whole.contains_key(&column) {
+                    true => Code {
+                        text: format!("1.0 * {text}"),
+                        bind: Bind::Product,
+                    },
+                    false => Code::atom(text),
+                })
+            }
+            Entity::Group(_) => Err(Fault::new(
+                span,
+                "Categories stand where a number is needed",
+            )),
+            Entity::Parameter(_) => Ok(Code::atom(format!("{}{}", self.name(name), index(at)))),
+            Entity::Definition(which) => {
+                let section = self.low.defined[which].section;
+                let is_variable =
+                    at.is_empty() || matches!(section, Section::Parameters | Section::Report);
+                if is_variable {
+                    return Ok(Code::atom(format!("{}{}", self.name(name), index(at))));
+                }
+                let value = self.low.defined[which].definition.value.clone();
+                self.part(&value, at)
+            }
+        }
+    }
+
+    /// The code of a condition as Stan's truth, where `e` is one.
+    fn condition(&mut self, e: &Expr, at: &[At]) -> Result<Option<String>, Fault> {
+        let ExprKind::Binary(operation, a, b) = &e.kind else {
+            return Ok(None);
+        };
+        let sign = match operation {
+            Binary::Less => "<",
+            Binary::LessEqual => "<=",
+            Binary::Equal => "==",
+            _ => return Ok(None),
+        };
+        for (column, text) in [(a, b), (b, a)] {
+            if let (ExprKind::Name(name), ExprKind::Text(level)) = (&column.kind, &text.kind)
+                && let Entity::Group(which) = self.low.entity(name, column.span)?
+            {
+                self.note(Entity::Group(which));
+                let levels = &self.low.columns.groups[which].levels;
+                let code = levels
+                    .iter()
+                    .position(|it| it == level)
+                    .map_or(0, |k| k + 1);
+                return Ok(Some(format!("{}[n] == {code}", self.name(name))));
+            }
+        }
+        let (a, b) = (
+            self.part(a, at)?.within(Bind::Sum),
+            self.part(b, at)?.within(Bind::Sum),
+        );
+        Ok(Some(format!("{a} {sign} {b}")))
+    }
+
+    fn both(
+        &mut self,
+        operation: Binary,
+        (a, b): (&Expr, &Expr),
+        at: &[At],
+    ) -> Result<Code, Fault> {
+        if matches!(operation, Binary::Less | Binary::LessEqual | Binary::Equal) {
+            let whole = Expr {
+                kind: ExprKind::Binary(operation, Box::new(a.clone()), Box::new(b.clone())),
+                span: a.span.to(b.span),
+            };
+            let condition = self.condition(&whole, at)?.unwrap_or_default();
+            return Ok(Code {
+                text: format!("1.0 * ({condition})"),
+                bind: Bind::Product,
+            });
+        }
+        let (a, b) = (self.part(a, at)?, self.part(b, at)?);
+        let (sign, bind, right) = match operation {
+            Binary::Add => (" + ", Bind::Sum, Bind::Sum),
+            Binary::Sub => (" - ", Bind::Sum, Bind::Product),
+            Binary::Mul => (" * ", Bind::Product, Bind::Product),
+            Binary::Div => (" / ", Bind::Product, Bind::Sign),
+            _ => ("^", Bind::Power, Bind::Atom),
+        };
+        // A power binds more tightly than the sign before its base, and to the right.
+        let left = if bind == Bind::Power {
+            Bind::Atom
+        } else {
+            bind
+        };
+        Ok(Code {
+            text: format!("{}{sign}{}", a.within(left), b.within(right)),
+            bind,
+        })
+    }
+
+    fn call(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        span: Span,
+        at: &[At],
+    ) -> Result<Code, Fault> {
+        if let Some(function) = Function::find(&name.text) {
+            let inner = self.part(&arguments[0], at)?.text;
+            return Ok(Code::atom(format!("{}({inner})", stan_function(function))));
+        }
+        let is_vector = arguments.len() == 1;
+        match name.text.as_str() {
+            "dot" => {
+                let sizes = self.low.shape(&arguments[0])?;
+                let products: Vec<String> = (self.elements(&arguments[0], &sizes)?.into_iter())
+                    .zip(self.elements(&arguments[1], &sizes)?)
+                    .map(|(a, b)| format!("{} * {}", a.within(Bind::Product), b.within(Bind::Sign)))
+                    .collect();
+                Ok(Code {
+                    text: products.join(" + "),
+                    bind: Bind::Sum,
+                })
+            }
+            "sum" | "mean" | "log_sum_exp" | "min" | "max" if is_vector => {
+                let sizes = self.low.shape(&arguments[0])?;
+                let all = self.written_out(&arguments[0], &sizes)?;
+                Ok(Code::atom(format!("{}({{{}}})", name.text, all)))
+            }
+            "where" => {
+                let condition = match self.condition(&arguments[0], at)? {
+                    Some(condition) => condition,
+                    None => format!("{} != 0", self.part(&arguments[0], at)?.within(Bind::Sum)),
+                };
+                let a = self.part(&arguments[1], at)?.text;
+                let b = self.part(&arguments[2], at)?.text;
+                Ok(Code::atom(format!("({condition} ? {a} : {b})")))
+            }
+            "min" | "max" | "log_sum_exp" | "log_mix" | "logit" => {
+                let mut all = Vec::new();
+                for argument in arguments {
+                    all.push(self.part(argument, at)?.text);
+                }
+                Ok(Code::atom(match name.text.as_str() {
+                    "log_mix" | "logit" => format!("{}({})", name.text, all.join(", ")),
+                    other => format!("{other}({{{}}})", all.join(", ")),
+                }))
+            }
+            other => {
+                let stem = ["_lpdf", "_lpmf"]
+                    .iter()
+                    .find_map(|end| other.strip_suffix(end));
+                let Some((stem, (y, rest))) = stem.zip(arguments.split_first()) else {
+                    let message = format!("Stan has no function `{other}`");
+                    return Err(Fault::new(span, message));
+                };
+                let law = Law {
+                    name: Name {
+                        text: stem.to_owned(),
+                        span: name.span,
+                    },
+                    arguments: rest.to_vec(),
+                    span,
+                };
+                let support = distributions::find(stem).map(|it| it.support);
+                let y = match support {
+                    Some(support) if support.is_discrete() => self.whole_number(y, support)?,
+                    _ => self.part(y, at)?.text,
+                };
+                Ok(Code::atom(self.log_density(&law, y, at)?))
+            }
+        }
+    }
+}
+
+fn stan_function(function: Function) -> &'static str {
+    match function {
+        Function::Exp => "exp",
+        Function::Log => "log",
+        Function::Log1p => "log1p",
+        Function::Expm1 => "expm1",
+        Function::Sqrt => "sqrt",
+        Function::Square => "square",
+        Function::Abs => "abs",
+        Function::Logistic => "inv_logit",
+        Function::Softplus => "log1p_exp",
+        Function::Sin => "sin",
+        Function::Cos => "cos",
+        Function::Tanh => "tanh",
+        Function::Atan => "atan",
+        Function::Lgamma => "lgamma",
+    }
+}

@@ -11,6 +11,7 @@ use ergodic_analysis::comparison::{self, Row, Variant, Yardstick};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::control::Control;
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_core::samplers::{self, SamplerEntry};
 
@@ -26,7 +27,7 @@ pub struct Comparison {
     /// The work, while it goes on.
     pub working: Option<Handle>,
     /// Rows of the data and the names of what is reported, once known.
-    pub facts: Option<(usize, Vec<String>)>,
+    pub facts: Option<(usize, Vec<ParamId>)>,
     /// Why it ended early, if it did.
     pub problem: Option<String>,
     /// Whether somebody ended it.
@@ -101,7 +102,7 @@ fn work(
     variants: &[Variant],
     (control, rows): (&Control, &Rows),
     waker: &Arc<dyn Fn() + Send + Sync>,
-) -> Result<(usize, Vec<String>), JobError> {
+) -> Result<(usize, Vec<ParamId>), JobError> {
     recipe.report.scale = Scale::Standardised;
     let job = comparison::job(recipe, |recipe| {
         let loaded = Some(Arc::clone(loaded));
@@ -173,7 +174,7 @@ pub(super) fn cancel(state: &mut AppState) {
     }
 }
 
-fn compared(state: &mut AppState, ended: Ended<(usize, Vec<String>)>, _fx: &mut dyn Effects) {
+fn compared(state: &mut AppState, ended: Ended<(usize, Vec<ParamId>)>, _fx: &mut dyn Effects) {
     let Some(comparison) = &mut state.comparison else {
         return;
     };

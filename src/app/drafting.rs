@@ -7,6 +7,7 @@ use super::outcome;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
+use ergodic_analysis::comparison::Variant;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
 use ergodic_data::table::Table;

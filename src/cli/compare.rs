@@ -13,6 +13,7 @@ use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, Run};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, significant};
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::samplers;
 use ergodic_export::RunFolder;
 use ergodic_report::{PictureFormat, density_overlay, save_figure};

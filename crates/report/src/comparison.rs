@@ -1,6 +1,7 @@
 //! Densities of several samplers on one model over each other.
 
 use ergodic_analysis::comparison::{Measured, Row};
+use ergodic_base::param::ParamId;
 
 use super::ReportError;
 use super::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
@@ -14,7 +15,7 @@ const PANELS: usize = 12;
 ///
 /// # Errors
 /// None was, or no parameter varies.
-pub fn density_overlay(rows: &[Row], names: &[String]) -> Result<Figure, ReportError> {
+pub fn density_overlay(rows: &[Row], names: &[ParamId]) -> Result<Figure, ReportError> {
     let measured: Vec<(String, &Measured)> = rows
         .iter()
         .filter_map(|row| Some((row.variant.to_string(), row.outcome.as_ref().ok()?)))
@@ -31,7 +32,7 @@ pub fn density_overlay(rows: &[Row], names: &[String]) -> Result<Figure, ReportE
             continue;
         }
         let mut panel = Panel::new(
-            name,
+            name.as_str(),
             Axis::numbers("", (low, high)),
             Axis::hidden((0.0, 1.0)),
         );

@@ -17,6 +17,7 @@ use crate::ui::widgets::{self, Button, Field, number, progress};
 use ergodic_analysis::comparison::{
     Measured, NUTS, Row, Spread, Variant, VariantError, unit_of_cost,
 };
+use ergodic_base::param::ParamId;
 use ergodic_core::samplers::{SamplerEntry, SamplerSpec, recommend};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
@@ -399,7 +400,7 @@ fn table_ui(
 }
 
 /// Densities of one parameter by all samplers that were measured, as many as can be told apart.
-fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[String], parameter: &mut usize) {
+fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[ParamId], parameter: &mut usize) {
     let measured = rows.iter().filter_map(|row| {
         let measured = row.outcome.as_ref().ok()?;
         Some((row.variant.title(), measured))
@@ -418,10 +419,10 @@ fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[String], parameter: &mut usi
     widgets::heading(ui, "Densities");
     ui.add_space(tokens().space.x1);
     ComboBox::from_id_salt("densities of")
-        .selected_text(name)
+        .selected_text(name.as_str())
         .show_ui(ui, |ui| {
             for (k, name) in names.iter().enumerate() {
-                ui.selectable_value(parameter, k, name);
+                ui.selectable_value(parameter, k, name.as_str());
             }
         })
         .response
@@ -441,7 +442,7 @@ fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[String], parameter: &mut usi
         })
         .collect();
     let id = ui.make_persistent_id("densities of samplers");
-    overlay_ui(ui, id, &names[*parameter], &curves, DENSITIES);
+    overlay_ui(ui, id, names[*parameter].as_str(), &curves, DENSITIES);
 }
 
 /// Curves that can be told apart by colour and dash.

@@ -27,7 +27,7 @@ pub fn overlay_ui(ui: &mut Ui, id: Id, name: &str, curves: &[OverlaidCurve<'_>],
         let stroke = Stroke::new(t.stroke.curve_pooled, p.chain(curve.sign));
         (stroke, chain_dash(curve.sign))
     };
-    let signs: Vec<(Sign, &str)> = curves
+    let signs: Vec<(Sign<'_>, &str)> = curves
         .iter()
         .map(|curve| {
             let (stroke, dash) = line(curve);
@@ -60,7 +60,7 @@ pub fn overlay_ui(ui: &mut Ui, id: Id, name: &str, curves: &[OverlaidCurve<'_>],
         ));
     });
     data_table_ui(ui, &shown.response, &summary, || {
-        let heads = curves
+        let heads: Vec<String> = curves
             .iter()
             .flat_map(|curve| [curve.title.to_owned(), format!("density, {}", curve.title)])
             .collect();

@@ -13,13 +13,14 @@
 
 mod machine;
 mod moments;
+mod source;
 mod store;
 mod sums;
 
 pub use self::moments::MOST_IN_LANES;
 
-use self::machine::prefetch;
-use self::store::{RowStore, View};
+use self::source::{Picked, TileSource};
+use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
 use crate::families::rows::{
@@ -183,18 +184,24 @@ impl<F: RowFamily> GlmRows<F> {
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        let (start, len) = match rows {
-            Rows::All => (0, self.num_obs()),
-            Rows::Span { start, len } => (start, len),
-            Rows::Pick(rows) => {
-                let row = |k: usize| rows[k] as usize;
-                let block = |k: usize| whole_block(&rows[k..][..LANES]);
-                return self.pass::<A>(u, rows.len(), row, block, pass, scratch, grad);
-            }
+        let view = self.store.view();
+        let neighbours = match rows {
+            Rows::All => view.neighbours(0),
+            Rows::Span { start, .. } => view.neighbours(start),
+            Rows::Pick(_) => None,
         };
-        let aligned = start.is_multiple_of(LANES);
-        let block = |k: usize| aligned.then_some((start + k) / LANES);
-        self.pass::<A>(u, len, |k| start + k, block, pass, scratch, grad)
+        match neighbours {
+            Some(source) => self.pass::<A>(u, source, rows, pass, scratch, grad),
+            None => {
+                let takes_blocks = true;
+                let picked = Picked {
+                    view,
+                    rows,
+                    takes_blocks,
+                };
+                self.pass::<A>(u, picked, rows, pass, scratch, grad)
+            }
+        }
     }
 
     /// One loop per combination of rows and pass, so that the inner loop has no branches.
@@ -202,31 +209,27 @@ impl<F: RowFamily> GlmRows<F> {
     fn pass<A: Arithmetic>(
         &self,
         u: &[f64],
-        len: usize,
-        row: impl Fn(usize) -> usize,
-        block: impl Fn(usize) -> Option<usize>,
+        source: impl TileSource,
+        rows: Rows<'_>,
         pass: Pass<'_>,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
+        let len = rows.len(self.num_obs());
         match pass {
-            Pass::Gradient => self.tiles::<A, false, false>(u, len, row, block, &[], scratch, grad),
-            Pass::Value => self.tiles::<A, true, false>(u, len, row, block, &[], scratch, grad),
-            Pass::Difference(c) => {
-                self.tiles::<A, false, true>(u, len, row, block, c, scratch, grad)
-            }
+            Pass::Gradient => self.tiles::<A, false, false>(u, len, source, &[], scratch, grad),
+            Pass::Value => self.tiles::<A, true, false>(u, len, source, &[], scratch, grad),
+            Pass::Difference(c) => self.tiles::<A, false, true>(u, len, source, c, scratch, grad),
         }
     }
 
-    /// The pass over `len` rows, of which `row(k)` is the k-th; where the eight from k on are a block of neighbours, `block(k)` is
-    /// its number.
+    /// The pass over the `len` rows of `source`.
     #[inline(always)]
     fn tiles<A: Arithmetic, const VALUE: bool, const DIFFERENCE: bool>(
         &self,
         u: &[f64],
         len: usize,
-        row: impl Fn(usize) -> usize,
-        block: impl Fn(usize) -> Option<usize>,
+        source: impl TileSource,
         centre: &[f64],
         scratch: &mut Scratch,
         grad: &mut [f64],
@@ -237,11 +240,9 @@ impl<F: RowFamily> GlmRows<F> {
         let mut sums = Sums::new(&mut lanes[..columns]);
         let shared = self.shared(u);
         let pass = TilePass {
-            rows: self.store.view(),
+            source,
             beta: &u[..columns],
             shared: &shared,
-            row,
-            block,
             len,
             centre,
         };
@@ -272,7 +273,7 @@ impl<F: RowFamily> GlmRows<F> {
     #[inline(always)]
     fn group<A: Arithmetic, const T: usize, const VALUE: bool, const DIFFERENCE: bool>(
         &self,
-        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        pass: &TilePass<'_, F, impl TileSource>,
         first: usize,
         live: usize,
         buffer: &mut [Lane],
@@ -298,7 +299,8 @@ impl<F: RowFamily> GlmRows<F> {
             if DIFFERENCE {
                 let mut centre = [[0.0; LANES]; 1 + MAX_AUX];
                 for k in 0..live {
-                    let of_row = &pass.centre[(pass.row)(at + k) * Self::WIDTH..][..Self::WIDTH];
+                    let of_row =
+                        &pass.centre[pass.source.row(at + k) * Self::WIDTH..][..Self::WIDTH];
                     for (m, of_row) in of_row.iter().enumerate() {
                         centre[m][k] = *of_row;
                     }
@@ -346,29 +348,21 @@ impl<F: RowFamily> GlmRows<F> {
     #[inline(always)]
     fn tiles_at<'a, A: Arithmetic, const T: usize, const DIFFERENCE: bool>(
         &self,
-        pass: &TilePass<'a, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        pass: &'a TilePass<'_, F, impl TileSource>,
         first: usize,
         live: usize,
         buffer: &'a mut [Lane],
     ) -> [&'a [Lane]; T] {
         let stride = self.stride();
         if first + 2 * T * LANES <= pass.len {
-            for t in T..2 * T {
-                self.prefetch_tile::<DIFFERENCE>(pass, first + t * LANES);
-            }
+            let stored: &[f64] = if DIFFERENCE { pass.centre } else { &[] };
+            pass.source
+                .prefetch::<T>(first + T * LANES, stored, Self::WIDTH);
         }
         // A loop instead of `from_fn`: what the standard library calls is not compiled for vector instructions.
         let mut tiles = [&[][..]; T];
         for (t, own) in buffer.chunks_exact_mut(stride).enumerate().take(T) {
-            let at = first + t * LANES;
-            let block = if live == LANES {
-                (pass.block)(at)
-            } else {
-                None
-            };
-            // Lanes past `live` repeat the first row; callers zero their weight.
-            let row = |k: usize| (pass.row)(at + if k < live { k } else { 0 });
-            tiles[t] = pass.rows.tile::<A>(block, row, own);
+            tiles[t] = pass.source.tile::<A>(first + t * LANES, live, own);
         }
         tiles
     }
@@ -464,18 +458,14 @@ impl<F: RowFamily> GlmRows<F> {
     ) -> [(Lane, Q::Lanes); T] {
         let len = rows.len(self.num_obs());
         // Blocks are used where there are some, but not made: models that only go row by row need no rows twice.
-        let start = match rows {
-            Rows::All => Some(0),
-            Rows::Span { start, .. } => Some(start),
-            Rows::Pick(_) => None,
-        };
-        let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
         let pass = TilePass {
-            rows: self.store.view(),
+            source: Picked {
+                view: self.store.view(),
+                rows,
+                takes_blocks: self.store.has_blocks() && !matches!(rows, Rows::Pick(_)),
+            },
             beta: &u[..self.num_columns],
             shared,
-            row: |k| rows.get(k),
-            block: |k| start.map(|start| (start + k) / LANES),
             len,
             centre: &[],
         };
@@ -598,48 +588,15 @@ impl<F: RowFamily> GlmRows<F> {
             }
         }
     }
-
-    /// Asks for the rows of the tile at `first` ahead of their use.
-    #[inline(always)]
-    fn prefetch_tile<const DIFFERENCE: bool>(
-        &self,
-        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
-        first: usize,
-    ) {
-        if let Some(block) = (pass.block)(first) {
-            pass.rows.prefetch_block(block);
-            if DIFFERENCE {
-                prefetch(pass.centre, block * LANES * Self::WIDTH);
-            }
-            return;
-        }
-        for k in 0..LANES {
-            let row = (pass.row)(first + k);
-            pass.rows.prefetch_row(row);
-            if DIFFERENCE {
-                prefetch(pass.centre, row * Self::WIDTH);
-            }
-        }
-    }
 }
 
 /// What all tiles of a pass share.
-struct TilePass<'a, F: RowFamily, R, B> {
-    rows: View<'a>,
+struct TilePass<'a, F: RowFamily, S> {
+    source: S,
     beta: &'a [f64],
     shared: &'a F::Shared,
-    row: R,
-    block: B,
     len: usize,
     centre: &'a [f64],
-}
-
-/// The number of the block of neighbours that these eight rows are, if they are one.
-#[inline(always)]
-fn whole_block(rows: &[u32]) -> Option<usize> {
-    let first = rows[0];
-    let neighbours = || rows.iter().zip(first..).all(|(&row, next)| row == next);
-    (first.is_multiple_of(LANES as u32) && neighbours()).then_some(first as usize / LANES)
 }
 
 /// Linear predictors of rows in tiles, without offset.

@@ -7,15 +7,15 @@ mod expressions;
 
 use std::collections::HashMap;
 
-use code::{At, fixed, index, number};
+use code::{At, Bind, fixed, index, number};
 
 use super::{Entity, Lowering, Section};
 use crate::columns::Columns;
 use crate::distributions::{self, Support};
 use crate::functions::Function;
 use crate::lower::declarations::{Bounds, Dimension, Parameter};
-use crate::place::{Fault, Span};
-use crate::syntax::{Definition, Expr, ExprKind, Law, Name, Statement, Tree};
+use crate::place::Fault;
+use crate::syntax::{Definition, Expr, ExprKind, Law, Statement, Tree};
 use ergodic_core::models::translation::Program;
 
 /// Vectors of at most this many elements are written out where Stan has no function of them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui};
+use eframe::egui::{Frame, Margin, ScrollArea, Ui};
 
 use super::curves::{self, Densities, Key, Memo};
 use super::pane::{Home, Pane};
@@ -10,11 +10,8 @@ use super::panes::{PaneViews, Variable};
 use crate::app::comparing_runs::{Compared, others, refusal};
 use crate::app::{Command, RunEntry, scoring};
 use crate::ui::outbox::Outbox;
-use crate::ui::plots::axes::{self, Axes, YAxis};
-use crate::ui::plots::data_table::{PlotData, data_table_ui};
-use crate::ui::plots::legend::{Sign, legend_line};
-use crate::ui::plots::marks::{Marks, curve};
-use crate::ui::theme::{Palette, Text, VerdictKind, chain_dash, tokens};
+use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
+use crate::ui::theme::{Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Chip, number};
 use crate::ui::{icons, tasks};

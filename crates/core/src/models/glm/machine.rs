@@ -16,3 +16,15 @@ pub(super) fn prefetch<T>(data: &[T], index: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (data, index);
 }
+
+/// Asks for `len` of `data` from `start` on, a cache line at a time.
+#[inline(always)]
+pub(super) fn prefetch_span<T>(data: &[T], start: usize, len: usize) {
+    /// Bytes of a cache line.
+    const LINE: usize = 64;
+    let mut at = start;
+    while at < start + len {
+        prefetch(data, at);
+        at += LINE / size_of::<T>();
+    }
+}

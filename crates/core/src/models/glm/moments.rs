@@ -1,7 +1,8 @@
 //! First and second moments of scores, summed lane by lane.
 
+use super::source::{Picked, TileSource};
 use super::sums::reduce;
-use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors, whole_block};
+use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors};
 use crate::families::rows::{LANES, Lane, RowFamily, Terms};
 use crate::models::{Rows, Scratch};
 use crate::numerics::arithmetic::{Arithmetic, at_level, one_column_at_a_time};
@@ -35,18 +36,13 @@ impl<F: RowFamily> GlmRows<F> {
         let (dim, len) = (self.dim(), rows.len(self.num_obs()));
         let shared = self.shared(u);
         let pass = TilePass {
-            rows: self.store.view(),
+            source: Picked {
+                view: self.store.view(),
+                rows,
+                takes_blocks: true,
+            },
             beta: &u[..self.num_columns],
             shared: &shared,
-            row: |k| rows.get(k),
-            block: |k: usize| match rows {
-                Rows::All => Some(k / LANES),
-                Rows::Span { start, .. } => {
-                    let first = start + k;
-                    first.is_multiple_of(LANES).then_some(first / LANES)
-                }
-                Rows::Pick(rows) => whole_block(&rows[k..][..LANES]),
-            },
             len,
             centre: &[],
         };
@@ -83,7 +79,7 @@ impl<F: RowFamily> GlmRows<F> {
     #[inline(always)]
     fn add_moments<A: Arithmetic, const T: usize>(
         &self,
-        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        pass: &TilePass<'_, F, impl TileSource>,
         first: usize,
         live: usize,
         buffer: &mut [Lane],

@@ -6,7 +6,8 @@
 
 use std::sync::OnceLock;
 
-use super::machine::prefetch;
+use super::machine::prefetch_span;
+use super::source::Neighbours;
 use crate::families::rows::{LANES, Lane};
 use crate::models::Covariates;
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
@@ -214,6 +215,20 @@ impl<'a> View<'a> {
         self.num_columns + self.num_extra
     }
 
+    /// The kept tiles of the rows from `start` on, where they are read in place; they are made where there are none yet.
+    #[inline(always)]
+    pub fn neighbours(self, start: usize) -> Option<Neighbours<'a>> {
+        let Viewed::Double { rows, blocks } = self.numbers else {
+            return None;
+        };
+        start.is_multiple_of(LANES).then(|| Neighbours {
+            blocks: kept(blocks, || self.transposed(rows)),
+            stride: self.stride(),
+            view: self,
+            start,
+        })
+    }
+
     /// The tile of eight rows, of which `row(k)` is the k-th, or of the `block` of neighbours that they are: the kept one, or put
     /// together in `buffer`, a lane for each number of a row.
     #[inline(always)]
@@ -387,16 +402,4 @@ fn eight<'a, T>(row: impl Fn(usize) -> &'a [T]) -> [&'a [T]; LANES] {
         row(6),
         row(7),
     ]
-}
-
-/// Asks for `len` of `data` from `start` on, a cache line at a time.
-#[inline(always)]
-fn prefetch_span<T>(data: &[T], start: usize, len: usize) {
-    /// Bytes of a cache line.
-    const LINE: usize = 64;
-    let mut at = start;
-    while at < start + len {
-        prefetch(data, at);
-        at += LINE / size_of::<T>();
-    }
 }

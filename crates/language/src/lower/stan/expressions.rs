@@ -2,7 +2,7 @@
 
 use super::code::{At, Bind, Code, fixed, index, number};
 use super::{MOST_WRITTEN_OUT, Writer};
-use crate::distributions::{self, Support};
+use crate::distributions;
 use crate::functions::Function;
 use crate::lower::{Entity, Pick, Section};
 use crate::place::{Fault, Span};

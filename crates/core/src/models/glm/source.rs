@@ -1,0 +1,145 @@
+//! Where the tiles of a pass come from: kept blocks of neighbours one after the other, or rows one by one.
+
+use super::machine::{prefetch, prefetch_span};
+use super::store::View;
+use crate::families::rows::{LANES, Lane};
+use crate::models::Rows;
+use crate::numerics::arithmetic::Arithmetic;
+
+/// The tiles of a pass. A type for each way, so that the row loop is compiled without the questions of the others.
+pub(super) trait TileSource: Copy {
+    /// The `k`-th row of the pass.
+    fn row(&self, k: usize) -> usize;
+    /// The eight rows from the `first` on, of which `live` count: a kept tile, or put together in `buffer`. Lanes past `live`
+    /// repeat the first row; callers zero their weight.
+    fn tile<'a, A: Arithmetic>(
+        &'a self,
+        first: usize,
+        live: usize,
+        buffer: &'a mut [Lane],
+    ) -> &'a [Lane];
+    /// Asks for `T` tiles from the row `first` on ahead of their use, and for what is `stored` of their rows, `width` numbers each, if
+    /// anything is.
+    fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize);
+}
+
+/// Kept blocks of a whole stretch of rows.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbours<'a> {
+    /// For the last rows, which fill no block.
+    pub view: View<'a>,
+    /// All kept tiles.
+    pub blocks: &'a [Lane],
+    /// Lanes per tile.
+    pub stride: usize,
+    /// The first row, the first of a block.
+    pub start: usize,
+}
+
+impl TileSource for Neighbours<'_> {
+    #[inline(always)]
+    fn row(&self, k: usize) -> usize {
+        self.start + k
+    }
+
+    #[inline(always)]
+    fn tile<'a, A: Arithmetic>(
+        &'a self,
+        first: usize,
+        live: usize,
+        buffer: &'a mut [Lane],
+    ) -> &'a [Lane] {
+        let at = self.start + first;
+        if live == LANES {
+            return &self.blocks[at / LANES * self.stride..][..self.stride];
+        }
+        let row = |k: usize| at + if k < live { k } else { 0 };
+        self.view.tile::<A>(None, row, buffer)
+    }
+
+    #[inline(always)]
+    fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize) {
+        let at = self.start + first;
+        prefetch_span(self.blocks, at / LANES * self.stride, T * self.stride);
+        if !stored.is_empty() {
+            prefetch_span(stored, at * width, T * LANES * width);
+        }
+    }
+}
+
+/// Rows as they are asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Picked<'a> {
+    pub view: View<'a>,
+    pub rows: Rows<'a>,
+    /// Whether tiles of blocks are taken, and made where there are none yet.
+    pub takes_blocks: bool,
+}
+
+impl Picked<'_> {
+    /// The number of the block of neighbours that the eight rows from the `k`-th on are, if they are one.
+    #[inline(always)]
+    fn block(&self, k: usize) -> Option<usize> {
+        let start = match self.rows {
+            Rows::All => 0,
+            Rows::Span { start, .. } => start,
+            Rows::Pick(rows) => {
+                return self
+                    .takes_blocks
+                    .then(|| whole_block(&rows[k..][..LANES]))?;
+            }
+        };
+        (self.takes_blocks && start.is_multiple_of(LANES)).then_some((start + k) / LANES)
+    }
+}
+
+impl TileSource for Picked<'_> {
+    #[inline(always)]
+    fn row(&self, k: usize) -> usize {
+        self.rows.get(k)
+    }
+
+    #[inline(always)]
+    fn tile<'a, A: Arithmetic>(
+        &'a self,
+        first: usize,
+        live: usize,
+        buffer: &'a mut [Lane],
+    ) -> &'a [Lane] {
+        let block = if live == LANES {
+            self.block(first)
+        } else {
+            None
+        };
+        let row = |k: usize| self.rows.get(first + if k < live { k } else { 0 });
+        self.view.tile::<A>(block, row, buffer)
+    }
+
+    #[inline(always)]
+    fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize) {
+        for first in (first..first + T * LANES).step_by(LANES) {
+            if let Some(block) = self.block(first) {
+                self.view.prefetch_block(block);
+                if !stored.is_empty() {
+                    prefetch(stored, block * LANES * width);
+                }
+                continue;
+            }
+            for k in 0..LANES {
+                let row = self.rows.get(first + k);
+                self.view.prefetch_row(row);
+                if !stored.is_empty() {
+                    prefetch(stored, row * width);
+                }
+            }
+        }
+    }
+}
+
+/// The number of the block of neighbours that these eight rows are, if they are one.
+#[inline(always)]
+fn whole_block(rows: &[u32]) -> Option<usize> {
+    let first = rows[0];
+    let neighbours = || rows.iter().zip(first..).all(|(&row, next)| row == next);
+    (first.is_multiple_of(LANES as u32) && neighbours()).then_some(first as usize / LANES)
+}

@@ -19,7 +19,7 @@ mod sums;
 
 pub use self::moments::MOST_IN_LANES;
 
-use self::source::{Picked, TileSource};
+use self::source::{Picked, TileSource, whole_block};
 use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
@@ -185,23 +185,28 @@ impl<F: RowFamily> GlmRows<F> {
         grad: &mut [f64],
     ) -> f64 {
         let view = self.store.view();
-        let neighbours = match rows {
-            Rows::All => view.neighbours(0),
-            Rows::Span { start, .. } => view.neighbours(start),
-            Rows::Pick(_) => None,
-        };
-        match neighbours {
-            Some(source) => self.pass::<A>(u, source, rows, pass, scratch, grad),
-            None => {
-                let takes_blocks = true;
-                let picked = Picked {
-                    view,
-                    rows,
-                    takes_blocks,
-                };
-                self.pass::<A>(u, picked, rows, pass, scratch, grad)
-            }
+        let neighbours = rows.start().and_then(|start| view.neighbours(start));
+        if let Some(source) = neighbours {
+            return self.pass::<A>(u, source, rows, pass, scratch, grad);
         }
+        // A stretch that is no row of kept blocks is rare: it goes by the loop over single rows instead of one of its own.
+        let mut stretch = std::mem::take(&mut scratch.stretch);
+        let picked = match rows {
+            Rows::Pick(picked) => picked,
+            Rows::All | Rows::Span { .. } => {
+                stretch.clear();
+                stretch.extend((0..rows.len(self.num_obs())).map(|k| rows.get(k) as u32));
+                &stretch
+            }
+        };
+        let source = Picked {
+            view,
+            row: |k: usize| picked[k] as usize,
+            block: |k: usize| whole_block(&picked[k..][..LANES]),
+        };
+        let value = self.pass::<A>(u, source, Rows::Pick(picked), pass, scratch, grad);
+        scratch.stretch = stretch;
+        value
     }
 
     /// One loop per combination of rows and pass, so that the inner loop has no branches.
@@ -314,29 +319,29 @@ impl<F: RowFamily> GlmRows<F> {
                     }
                 }
             }
+            // Over all lanes, so that sums can stay in registers: what is indexed by a variable stands in memory.
+            for k in 0..LANES {
+                let counts = k < live;
+                sum[k] = if counts { sum[k] } else { 0.0 };
+                factor[k] = if counts { factor[k] } else { 1.0 };
+                residual[k] = if counts { residual[k] } else { 0.0 };
+                for m in 0..F::AUX {
+                    sums.aux[m][k] += if counts { aux[m][k] } else { 0.0 };
+                }
+            }
             if VALUE {
-                for k in live..LANES {
-                    sum[k] = 0.0;
-                    factor[k] = 1.0;
-                }
                 sums.add_value(&sum, &factor);
-            }
-            for residual in residual.iter_mut().skip(live) {
-                *residual = 0.0;
-            }
-            for m in 0..F::AUX {
-                for k in 0..live {
-                    sums.aux[m][k] += aux[m][k];
-                }
             }
             residuals[t] = residual;
         }
-        for (j, sum) in sums.gradient.iter_mut().enumerate() {
+        let covariates = covariates(&tiles, columns);
+        for (j, sum) in sums.gradient[..columns].iter_mut().enumerate() {
             one_column_at_a_time();
             let mut total = *sum;
-            for (tile, residual) in tiles.iter().zip(&residuals) {
+            for (x, residual) in covariates.iter().zip(&residuals) {
+                let x = &x[..columns][j];
                 for k in 0..LANES {
-                    total[k] = A::mul_add(residual[k], tile[j][k], total[k]);
+                    total[k] = A::mul_add(residual[k], x[k], total[k]);
                 }
             }
             *sum = total;
@@ -458,11 +463,13 @@ impl<F: RowFamily> GlmRows<F> {
     ) -> [(Lane, Q::Lanes); T] {
         let len = rows.len(self.num_obs());
         // Blocks are used where there are some, but not made: models that only go row by row need no rows twice.
+        let start = rows.start();
+        let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
         let pass = TilePass {
             source: Picked {
                 view: self.store.view(),
-                rows,
-                takes_blocks: self.store.has_blocks() && !matches!(rows, Rows::Pick(_)),
+                row: |k| rows.get(k),
+                block: |k| start.map(|start| (start + k) / LANES),
             },
             beta: &u[..self.num_columns],
             shared,
@@ -603,15 +610,28 @@ struct TilePass<'a, F: RowFamily, S> {
 #[inline(always)]
 fn predictors<A: Arithmetic, const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [Lane; T] {
     let mut z = [[0.0; LANES]; T];
+    let columns = beta.len();
+    let covariates = covariates(tiles, columns);
     for (j, beta) in beta.iter().enumerate() {
         one_column_at_a_time();
-        for (z, tile) in z.iter_mut().zip(tiles) {
+        for (z, x) in z.iter_mut().zip(&covariates) {
+            let x = &x[..columns][j];
             for k in 0..LANES {
-                z[k] = A::mul_add(tile[j][k], *beta, z[k]);
+                z[k] = A::mul_add(x[k], *beta, z[k]);
             }
         }
     }
     z
+}
+
+/// The covariates of tiles as slices of one known length: no bounds are checked where they are read.
+#[inline(always)]
+fn covariates<'a, const T: usize>(tiles: &[&'a [Lane]; T], columns: usize) -> [&'a [Lane]; T] {
+    let mut own = [&[][..]; T];
+    for (own, tile) in own.iter_mut().zip(tiles) {
+        *own = &tile[..columns];
+    }
+    own
 }
 
 #[inline(always)]

@@ -30,6 +30,16 @@ impl Rows<'_> {
         }
     }
 
+    /// The first row of a stretch of neighbours; `None` of rows that are picked.
+    #[inline]
+    pub fn start(&self) -> Option<usize> {
+        match self {
+            Self::All => Some(0),
+            Self::Span { start, .. } => Some(*start),
+            Self::Pick(_) => None,
+        }
+    }
+
     /// The `k`-th row.
     #[inline]
     pub fn get(&self, k: usize) -> usize {
@@ -48,6 +58,8 @@ pub struct Scratch {
     pub tile: Vec<f64>,
     /// Accumulators of the gradient.
     pub lanes: Vec<f64>,
+    /// Rows of a stretch that is passed over one by one.
+    pub stretch: Vec<u32>,
     /// Accumulators of products of scores, made by the first pass that needs them.
     pub products: Vec<f64>,
     /// A vector of length D or Q.

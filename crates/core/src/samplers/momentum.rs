@@ -356,6 +356,8 @@ pub struct PhaseSpace {
     observed: u64,
     /// Mean of r² in the last step where it should be 1.
     pub temperature: f64,
+    /// Steps of the draw that is being made: 0 between draws, where chains are saved.
+    since_draw: u64,
     directions: Vec<f64>,
     grad: Vec<f64>,
     force: Vec<f64>,
@@ -397,6 +399,7 @@ impl PhaseSpace {
             noise,
             observed: 1,
             temperature: f64::NAN,
+            since_draw: 0,
             directions,
             grad: vec![0.0; dim],
             force: vec![0.0; dim],
@@ -405,6 +408,14 @@ impl PhaseSpace {
             scores: Vec::new(),
             sums: vec![[0.0; 2]; dim],
         })
+    }
+
+    /// Counts a step of a draw that takes `steps`, and draws momenta from their equilibrium before the first of them.
+    pub fn renew_momenta(&mut self, steps: u64, rng: &mut ChainRng) {
+        if self.since_draw == 0 {
+            (self.momentum.iter_mut()).for_each(|r| *r = StandardNormal.sample(rng));
+        }
+        self.since_draw = (self.since_draw + 1) % steps;
     }
 
     /// One step; with `observe`, [`Self::observe_noise`] may follow.

@@ -12,8 +12,8 @@
 //! | Dang et al. | θ' = θ + ε M⁻¹p; p' = p + ε∇ − εCM⁻¹p + N(0, 2(C − B̂)ε): γ = C M⁻¹ |
 //!
 //! in whitened coordinates z (mass matrix M = H, the curvature at the mode); [`super::momentum`] has the splittings and
-//! [`super`] the conversions. Friction renews the momentum; drawing it anew, as Baker does,
-//! after every L steps is not needed, and only spaces the draws.
+//! [`super`] the conversions. Friction renews the momentum; drawing it anew after every L steps, as Baker (2018) and the R package
+//! `sgmcmc` do, is not needed: `fresh_momenta` does so before each draw, whose L are `steps_per_draw`.
 //!
 //! **Correction.** A minibatch adds N(0, ε² v) to the momentum per step. `friction_correction` takes B̂ = ½ε v̂ off the
 //! injected noise: v̂ the noise of one row's score (`sghmc`) or score difference (`sghmc-cv`) measured at the mode, direction
@@ -61,6 +61,9 @@ ergodic_base::settings! {
             .why("removes most of the bias at no cost per step");
         rows: R;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        fresh_momenta: bool = Field::bool("Fresh momenta", false)
+            .help("Draw momenta anew before the steps of each draw, as after the L steps of SGHMC in Baker (2018): L is `steps_per_draw`")
+            .why("friction renews them already");
     }
 }
 
@@ -109,6 +112,7 @@ pub struct SghmcConfig {
     correction: Correction,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
+    fresh_momenta: bool,
 }
 
 impl SghmcConfig {
@@ -180,6 +184,7 @@ where
             correction,
             minibatch,
             steps_per_draw,
+            fresh_momenta: settings.fresh_momenta,
         })
     }
 
@@ -210,6 +215,9 @@ where
     ) -> Result<(), StepError> {
         let warm_up = matches!(at.phase, Phase::Warmup { .. });
         let observe = warm_up && config.correction == Correction::Running;
+        if config.fresh_momenta {
+            space.renew_momenta(config.steps_per_draw, &mut streams.noise);
+        }
         space.advance(&config.dynamics, observe, at, oracle, streams)?;
         if observe {
             let n = oracle.num_obs();

@@ -1,6 +1,6 @@
 //! First and second moments of scores, summed lane by lane.
 
-use super::source::{Picked, TileSource};
+use super::source::{Picked, TileSource, whole_block};
 use super::sums::reduce;
 use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors};
 use crate::families::rows::{LANES, Lane, RowFamily, Terms};
@@ -38,8 +38,14 @@ impl<F: RowFamily> GlmRows<F> {
         let pass = TilePass {
             source: Picked {
                 view: self.store.view(),
-                rows,
-                takes_blocks: true,
+                row: |k| rows.get(k),
+                block: |k: usize| match rows {
+                    Rows::Pick(rows) => whole_block(&rows[k..][..LANES]),
+                    Rows::All | Rows::Span { .. } => {
+                        let first = rows.get(k);
+                        first.is_multiple_of(LANES).then_some(first / LANES)
+                    }
+                },
             },
             beta: &u[..self.num_columns],
             shared: &shared,

@@ -3,7 +3,6 @@
 use super::machine::{prefetch, prefetch_span};
 use super::store::View;
 use crate::families::rows::{LANES, Lane};
-use crate::models::Rows;
 use crate::numerics::arithmetic::Arithmetic;
 
 /// The tiles of a pass. A type for each way, so that the row loop is compiled without the questions of the others.
@@ -67,36 +66,23 @@ impl TileSource for Neighbours<'_> {
     }
 }
 
-/// Rows as they are asked for.
+/// Rows one by one: `row(k)` is the k-th, and where the eight from the k-th on are a block of neighbours whose tile is to be taken,
+/// `block(k)` is its number.
 #[derive(Clone, Copy)]
-pub(super) struct Picked<'a> {
+pub(super) struct Picked<'a, R, B> {
     pub view: View<'a>,
-    pub rows: Rows<'a>,
-    /// Whether tiles of blocks are taken, and made where there are none yet.
-    pub takes_blocks: bool,
+    pub row: R,
+    pub block: B,
 }
 
-impl Picked<'_> {
-    /// The number of the block of neighbours that the eight rows from the `k`-th on are, if they are one.
-    #[inline(always)]
-    fn block(&self, k: usize) -> Option<usize> {
-        let start = match self.rows {
-            Rows::All => 0,
-            Rows::Span { start, .. } => start,
-            Rows::Pick(rows) => {
-                return self
-                    .takes_blocks
-                    .then(|| whole_block(&rows[k..][..LANES]))?;
-            }
-        };
-        (self.takes_blocks && start.is_multiple_of(LANES)).then_some((start + k) / LANES)
-    }
-}
-
-impl TileSource for Picked<'_> {
+impl<R, B> TileSource for Picked<'_, R, B>
+where
+    R: Fn(usize) -> usize + Copy,
+    B: Fn(usize) -> Option<usize> + Copy,
+{
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
-        self.rows.get(k)
+        (self.row)(k)
     }
 
     #[inline(always)]
@@ -107,18 +93,18 @@ impl TileSource for Picked<'_> {
         buffer: &'a mut [Lane],
     ) -> &'a [Lane] {
         let block = if live == LANES {
-            self.block(first)
+            (self.block)(first)
         } else {
             None
         };
-        let row = |k: usize| self.rows.get(first + if k < live { k } else { 0 });
+        let row = |k: usize| (self.row)(first + if k < live { k } else { 0 });
         self.view.tile::<A>(block, row, buffer)
     }
 
     #[inline(always)]
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize) {
         for first in (first..first + T * LANES).step_by(LANES) {
-            if let Some(block) = self.block(first) {
+            if let Some(block) = (self.block)(first) {
                 self.view.prefetch_block(block);
                 if !stored.is_empty() {
                     prefetch(stored, block * LANES * width);
@@ -126,7 +112,7 @@ impl TileSource for Picked<'_> {
                 continue;
             }
             for k in 0..LANES {
-                let row = self.rows.get(first + k);
+                let row = (self.row)(first + k);
                 self.view.prefetch_row(row);
                 if !stored.is_empty() {
                     prefetch(stored, row * width);
@@ -138,7 +124,7 @@ impl TileSource for Picked<'_> {
 
 /// The number of the block of neighbours that these eight rows are, if they are one.
 #[inline(always)]
-fn whole_block(rows: &[u32]) -> Option<usize> {
+pub(super) fn whole_block(rows: &[u32]) -> Option<usize> {
     let first = rows[0];
     let neighbours = || rows.iter().zip(first..).all(|(&row, next)| row == next);
     (first.is_multiple_of(LANES as u32) && neighbours()).then_some(first as usize / LANES)

@@ -130,6 +130,12 @@ impl Oracle {
         }
     }
 
+    /// A view of another model, such as a shard of this one, with its `centre` where known: it uses the same threads and ends when
+    /// the same run is stopped.
+    pub(crate) fn beside(&self, model: Arc<dyn Model>, centre: Option<Arc<Centre>>) -> Self {
+        Self::new(model, centre, self.parallel, Arc::clone(&self.interrupt))
+    }
+
     /// The model.
     pub fn model(&self) -> &dyn Model {
         self.model.as_ref()

@@ -39,6 +39,7 @@ pub mod cir;
 #[cfg(test)]
 mod conformance;
 mod conjugate;
+pub mod divide;
 mod dp_gibbs;
 mod dp_slice;
 mod dp_stochastic;
@@ -104,6 +105,7 @@ mod zig_zag;
 
 pub use bouncy_particle::BouncyParticle;
 pub use choice::ChoiceError;
+pub use divide::DivideAndConquer;
 pub use gibbs::Gibbs;
 pub use hmc::Hmc;
 pub use hmc_ecs::HmcEcs;
@@ -288,6 +290,10 @@ pub fn energy_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
 pub const TEMPERATURE: &str = "temperature";
 /// Name of the information column with the rows used by a step, as a share of all rows.
 pub const ROWS_SHARE: &str = "rows_share";
+/// Name of the information column with the largest split R-hat of the draws of any shard.
+pub const SHARD_RHAT: &str = "shard_rhat";
+/// Name of the information column with the share of proposals accepted where draws of shards were combined.
+pub const COMBINE_ACCEPT: &str = "combine_accept";
 /// Name of the information column with the estimated variance of the estimate of the log likelihood.
 pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
 /// Name of the information column with the sign of the estimate of the likelihood.
@@ -351,6 +357,8 @@ pub enum Family {
     SubsamplingHmc,
     /// Straight flight between random events.
     PiecewiseDeterministic,
+    /// Parts of the rows sampled apart, whose draws are combined.
+    DivideAndConquer,
     /// Made for probabilities of categories.
     Simplex,
     /// Made for rows in groups, whose coefficients it draws group by group.
@@ -361,13 +369,14 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of lists.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FullData,
         Self::Langevin,
         Self::Momentum,
         Self::FisherScoring,
         Self::SubsamplingHmc,
         Self::PiecewiseDeterministic,
+        Self::DivideAndConquer,
         Self::Simplex,
         Self::Groups,
         Self::Mixture,
@@ -382,6 +391,7 @@ impl Family {
             Self::FisherScoring => "Stochastic gradient Fisher scoring",
             Self::SubsamplingHmc => "Subsampling Hamiltonian Monte Carlo",
             Self::PiecewiseDeterministic => "Piecewise deterministic",
+            Self::DivideAndConquer => "Divide and conquer",
             Self::Simplex => "Probabilities of categories",
             Self::Groups => "Rows in groups",
             Self::Mixture => "Mixtures",

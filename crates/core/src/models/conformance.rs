@@ -6,11 +6,12 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip, RowLikelihood, Rows,
-    moments_of_scores,
+    LogDensity as _, Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip, RowLikelihood,
+    Rows, Shard, moments_of_scores,
 };
 use crate::allocations::count_during;
 use crate::design::matrix::Design;
+use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
 
 mod cases;
@@ -119,6 +120,77 @@ fn gradients_agree_with_finite_differences() {
             assert_near(&grad, &numeric, 1e-6, &format!("likelihood, {what}"));
         }
     });
+}
+
+/// Each with its share of the prior, shards make up the model: log density, gradient, curvature, and rows wherever they stand.
+#[test]
+fn shards_multiply_to_the_posterior() {
+    for entry in REGISTRY {
+        for (words, design, options) in cases(entry) {
+            let model = build(entry, &Arc::new(design), &options[0]);
+            let Some(whole) = model.rows() else { continue };
+            let (what, dim) = (format!("{} {words}", entry.spec.id), model.dim());
+            for count in [1, 3, 7].into_iter().filter(|&count| count <= whole.num_obs()) {
+                for u in positions(dim) {
+                    let (mut value, mut rows) = (0.0, 0);
+                    let (mut grad, mut own) = (vec![0.0; dim], vec![0.0; dim]);
+                    let mut hessian = vec![0.0; dim * dim];
+                    for index in 0..count {
+                        let shard = Shard::of(&model, index, count).unwrap();
+                        value += shard.log_density(&u, &mut own);
+                        axpy(1.0, &own, &mut grad);
+                        shard.add_neg_hessian(&u, &mut hessian);
+                        rows += shard.num_obs();
+                        assert_eq!(shard.names().len(), dim);
+                    }
+                    assert_eq!(rows, whole.num_obs());
+                    let mut expected = vec![0.0; dim];
+                    let all = whole.log_density(&u, &mut expected);
+                    assert_near(&[value], &[all], 1e-9, &what);
+                    assert_near(&grad, &expected, 1e-9, &what);
+                    let mut expected = vec![0.0; dim * dim];
+                    whole.add_neg_hessian(&u, &mut expected);
+                    assert_near(&hessian, &expected, 1e-9, &what);
+                }
+            }
+            if whole.num_obs() < 7 {
+                continue;
+            }
+            let shard = Shard::of(&model, 1, 2).unwrap();
+            let (first, u) = (whole.num_obs() / 2, &positions(dim)[0]);
+            let places = [2, 0, 2];
+            let picked = places.map(|place| first as u32 + place);
+            let span = |start| Rows::Span { start, len: 2 };
+            for (own, among_all) in [
+                (Rows::Pick(&places), Rows::Pick(&picked)),
+                (span(1), span(first + 1)),
+            ] {
+                let len = own.len(0);
+                let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; len * dim]);
+                shard.scores(u, own, &mut shard.scratch(), &mut found);
+                whole.scores(u, among_all, &mut whole.scratch(), &mut expected);
+                assert_eq!(found, expected, "{what}");
+                let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; len]);
+                shard.pointwise(u, own, &mut shard.scratch(), &mut found);
+                whole.pointwise(u, among_all, &mut whole.scratch(), &mut expected);
+                assert_eq!(found, expected, "{what}");
+                // Differences from another point, which the whole model may compute in a way of its own.
+                let centre = shard.centre_rows(&positions(dim)[1]);
+                let (mut found, mut each) = (vec![0.5; dim], vec![0.0; len * dim]);
+                shard.grad_difference(u, own, &centre, &mut shard.scratch(), &mut found);
+                shard.score_differences(u, own, &centre, &mut shard.scratch(), &mut each);
+                let centre = whole.centre_rows(&positions(dim)[1]);
+                let mut expected = vec![0.5; dim];
+                whole.grad_difference(u, among_all, &centre, &mut whole.scratch(), &mut expected);
+                assert_near(&found, &expected, 1e-9, &what);
+                for score in each.chunks_exact(dim) {
+                    axpy(-1.0, score, &mut found);
+                }
+                assert_near(&found, &vec![0.5; dim], 1e-9, &what);
+            }
+            assert!(Shard::of(&model, 0, whole.num_obs() + 1).is_none());
+        }
+    }
 }
 
 #[test]

@@ -66,6 +66,8 @@ pub struct Scratch {
     pub vector: Vec<f64>,
     /// Counts and places of rows, for models that sort them.
     pub index: Vec<u32>,
+    /// Rows of a shard by their places among all rows.
+    pub(super) places: Vec<u32>,
 }
 
 /// Centre data that a model keeps per row, so that a difference of gradients costs one pass.

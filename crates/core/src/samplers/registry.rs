@@ -3,6 +3,7 @@
 use super::SamplerEntry;
 use super::bouncy_particle::BouncyParticle;
 use super::conjugate::Conjugate;
+use super::divide::DivideAndConquer;
 use super::dp_gibbs::DpGibbs;
 use super::dp_slice::DpSlice;
 use super::dp_stochastic::{DpScir, DpSgrld};
@@ -68,6 +69,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<FisherScoring>(),
     SamplerEntry::of::<ZigZag>(),
     SamplerEntry::of::<BouncyParticle>(),
+    SamplerEntry::of::<DivideAndConquer>(),
     SamplerEntry::of::<Conjugate>(),
     SamplerEntry::of::<Scir>(),
     SamplerEntry::of::<ScirCv>(),

@@ -64,6 +64,16 @@ pub enum Unsuitable {
         /// Size of the table.
         gibibytes: f64,
     },
+    /// Draws that are combined by their covariances, of too many parameters.
+    #[error(
+        "combines draws of shards by their covariances, of at most {most} parameters, and this model has {dim}"
+    )]
+    TooManyParameters {
+        /// Parameters of the model.
+        dim: usize,
+        /// The most that there may be.
+        most: usize,
+    },
     /// A reason that only a sampler from elsewhere knows.
     #[error("{0}")]
     Other(String),

@@ -1,0 +1,188 @@
+//! Divide and conquer against closed forms and against exact samplers, where it is right and where it is not.
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use super::*;
+use crate::design::response::ResponseKind;
+use crate::models::ModelOptions;
+use crate::models::testing::{GaussianRows, plain_design};
+use crate::samplers::testing::{
+    Chain, Run, assert_moments, estimate, exact_oracle, gaussian_with_centre, mean, sd,
+    small_logistic,
+};
+use ergodic_base::settings::Value;
+
+fn text(word: &str) -> Value {
+    Value::Text(word.to_owned())
+}
+
+/// Four chains of 5000 draws; shards give 200 at a time, as long as the batches that standard errors are made of.
+fn chains(model: &Arc<dyn Model>, centre: &Arc<Centre>, run: &Run) -> Vec<Chain> {
+    let run = run.clone().set("shard_draws", Value::Int(200));
+    (1..=4)
+        .map(|seed| {
+            let oracle = exact_oracle(Arc::clone(model), Some(Arc::clone(centre)));
+            run.clone().seed(seed).go(oracle, 500, 5000)
+        })
+        .collect()
+}
+
+fn series(chains: &[Chain], j: usize) -> Vec<Vec<f64>> {
+    chains.iter().map(|chain| chain.coordinate(j)).collect()
+}
+
+#[test]
+fn samplers_of_shards_are_registered_and_take_defaults() {
+    let (model, centre) = gaussian_with_centre(400, 2, 1);
+    for &word in ShardSampler::WORDS {
+        let sampler = ShardSampler::from_word(word).unwrap();
+        assert_eq!(sampler.entry().spec.id, word);
+        let run = Run::new("divide-and-conquer").set("kernel", text(word));
+        let chain = run.go(exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))), 200, 100);
+        assert!(chain.draws.iter().all(|u| u.is_finite()), "{word}");
+    }
+}
+
+/// The subposteriors of a normal mean with known variance are normal, whatever their number.
+#[test]
+fn a_normal_mean_is_found_by_rules_for_normal_densities() {
+    let rows = GaussianRows::simulated(200, 2, 1);
+    let (means, variances) = (rows.posterior_mean(), rows.posterior_variance());
+    let centre = Arc::new(Centre::at(&rows, &means).unwrap());
+    let model: Arc<dyn Model> = Arc::new(rows);
+    for shards in [1, 4] {
+        for method in ["consensus", "normal", "weierstrass"] {
+            let run = Run::new("divide-and-conquer")
+                .set("shards", Value::Int(shards))
+                .set("combine", text(method));
+            let chains = chains(&model, &centre, &run);
+            for j in 0..2 {
+                let what = format!("{method} of {shards}, {j}");
+                let found = series(&chains, j);
+                if method == "normal" && shards > 1 {
+                    // Of 200 draws the inverse of a covariance is on average (M − 1)/(M − D − 2) times too large.
+                    let factor = (200.0 - 4.0) / 199.0;
+                    assert_moments(&what, &found, means[j], factor * variances[j]);
+                } else {
+                    assert_moments(&what, &found, means[j], variances[j]);
+                }
+            }
+        }
+    }
+}
+
+/// 1000 rows in five shards: subposteriors are near normal, and consensus is off by a few hundredths of a standard deviation.
+#[test]
+fn consensus_is_close_for_a_logistic_regression() {
+    let x: Vec<f64> = (0..1000).map(|i| f64::from(i * 37 % 1000) / 500.0 - 0.999).collect();
+    let y: Vec<f64> = (0..1000)
+        .map(|i| f64::from(u8::from(i * 73 % 1000 < 300 + i * 37 % 1000 / 2)))
+        .collect();
+    let model = small_logistic(&x, &y, 2.5);
+    let mode = crate::estimators::find_mode(model.as_ref(), &Control::default()).unwrap();
+    let centre = Arc::new(mode.centre);
+    let exact: Vec<Chain> = (1..=4)
+        .map(|seed| {
+            let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+            Run::new("nuts").seed(seed).go(oracle, 500, 5000)
+        })
+        .collect();
+    let run = Run::new("divide-and-conquer").set("shards", Value::Int(5));
+    let found = chains(&model, &centre, &run);
+    for j in 0..2 {
+        let (truth, error) = estimate(&series(&exact, j));
+        let (mean_found, mcse) = estimate(&series(&found, j));
+        let spread = sd(&series(&exact, j).concat());
+        let shift = (mean_found - truth).abs() / spread;
+        let known_to = 4.0 * mcse.hypot(error) / spread;
+        assert!(shift < 0.1 + known_to && known_to < 0.1, "{j}: {shift}, {known_to}");
+        let ratio = sd(&series(&found, j).concat()) / spread;
+        assert!((0.93..1.07).contains(&ratio), "{j}: {ratio}");
+    }
+}
+
+/// Draws of shards are the same whatever becomes of them, so that methods are compared on the same ones.
+#[test]
+fn the_method_changes_no_draw_of_a_shard() {
+    let (model, centre) = gaussian_with_centre(100, 2, 1);
+    let rhat = |method: &str| {
+        let run = Run::new("divide-and-conquer").set("combine", text(method));
+        let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+        run.go(oracle, 300, 400).info(0)
+    };
+    let first = rhat("consensus");
+    assert!(first.iter().all(|rhat| (0.9..1.2).contains(rhat)));
+    // 150 draws make a batch: three values in 400 draws.
+    assert_eq!((first[0] == first[149], first[0] == first[150]), (true, false));
+    for method in ["normal", "nonparametric", "semiparametric", "weierstrass"] {
+        assert_eq!(rhat(method), first, "{method}");
+    }
+}
+
+/// A warm-up that is too short is no reason to combine noise: the first batch is made at the first draw.
+#[test]
+fn a_batch_has_a_least_size() {
+    let (model, centre) = gaussian_with_centre(100, 2, 1);
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+    let rhat = Run::new("divide-and-conquer").go(oracle(), 20, 201).info(0);
+    assert_eq!((rhat[0] == rhat[99], rhat[99] == rhat[100]), (true, false));
+    // Rows are counted: every shard's are those of all.
+    let mut session = Run::new("divide-and-conquer")
+        .set("kernel", text("mala"))
+        .start(oracle());
+    for _ in 0..10 {
+        session.advance(1000).unwrap();
+    }
+    let before = session.oracle.datum_grads;
+    session.advance(1000).unwrap();
+    assert_eq!(session.oracle.datum_grads - before, 100);
+}
+
+/// Two arms of a curved posterior: averages of draws of all shards lie between them, where the posterior has nothing.
+#[test]
+fn consensus_of_a_posterior_with_two_modes_lies_between_them() {
+    let y: Vec<f64> = (0..400)
+        .map(|i| 4.0 + 4.0 * (f64::from(i * 37 % 400) / 400.0 - 0.5))
+        .collect();
+    let kind = ResponseKind::Number {
+        mean: 4.0,
+        sd: 1.0,
+        range: [2.0, 6.0],
+        function: None,
+    };
+    let design = plain_design(Array2::ones((y.len(), 1)), y, kind);
+    let template = crate::models::find("warped-gaussian").unwrap();
+    let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();
+    let oracle = || exact_oracle(Arc::clone(&model), None);
+    let run = Run::new("divide-and-conquer").set("shards", Value::Int(20));
+    let draws = run.go(oracle(), 1000, 1000);
+    let second: Vec<f64> = draws.coordinate(1).iter().map(|u| u.abs()).collect();
+    // θ_1 + θ_2² = 4 with θ_1 near 0: the arms are at ±2 or nearer, and NUTS on all rows stays on one.
+    let exact: Vec<f64> = Run::new("nuts").go(oracle(), 500, 1000).coordinate(1);
+    let exact: Vec<f64> = exact.iter().map(|u| u.abs()).collect();
+    assert!(mean(&exact) > 1.5, "{}", mean(&exact));
+    assert!(mean(&second) < 1.0, "{}", mean(&second));
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_refused() {
+    let (model, centre) = gaussian_with_centre(50, 2, 1);
+    let entry = registry::find("divide-and-conquer").unwrap();
+    let refused = |key: &str, value: Value, centre: Option<&Centre>| {
+        let mut settings = Settings::default();
+        settings.set(key, value);
+        let target = Target::new(&model, centre);
+        (entry.resolve)(&settings, &target).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let centre = Some(centre.as_ref());
+    let error = refused("shards", Value::Int(51), centre).unwrap_err();
+    assert!(error.contains("must not exceed the number of rows, which is 50"), "{error}");
+    assert_eq!(refused("shards", Value::Int(50), centre), Ok(()));
+    let error = refused("kernel", text("sgld-cv"), None).unwrap_err();
+    assert!(error.contains("takes sgld-cv only where the mode was found"), "{error}");
+    assert_eq!(refused("kernel", text("sgld-cv"), centre), Ok(()));
+    let error = refused("shard_draws", Value::Int(99), centre).unwrap_err();
+    assert!(error.contains("shard_draws"), "{error}");
+}

@@ -18,6 +18,7 @@ mod hierarchical;
 mod mixture;
 mod mixture_normal;
 mod scaling;
+mod shards;
 mod simplex;
 mod split_merge;
 mod verdicts;
@@ -110,6 +111,31 @@ pub static REGISTRY: &[Bench] = &[
         about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
                 it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
         run: scaling::run,
+    },
+    Bench {
+        id: "shards-tails",
+        title: "Divide and conquer with heavy tails",
+        about: "Divergence from NUTS of every way to combine draws of shards, beside SGLD and SGHMC at the same cost: the centre of a \
+                bivariate t (Baker 2018, section 2.4.2)",
+        run: shards::heavy_tails,
+    },
+    Bench {
+        id: "shards-modes",
+        title: "Divide and conquer with two modes",
+        about: "The same for the centres of two clusters that nearly coincide (Baker 2018, section 2.4.2)",
+        run: shards::two_modes,
+    },
+    Bench {
+        id: "shards-curved",
+        title: "Divide and conquer with a curved posterior",
+        about: "The same for a warped Gaussian (Baker 2018, section 2.4.2)",
+        run: shards::curved,
+    },
+    Bench {
+        id: "shards-dimension",
+        title: "Divide and conquer in more dimensions",
+        about: "The same for normal posteriors of 2 to 20 parameters (Baker 2018, section 2.4.2)",
+        run: shards::dimensions,
     },
     Bench {
         id: "verdicts",

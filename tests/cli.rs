@@ -96,7 +96,16 @@ fn a_run_folder_is_complete_and_replays_byte_for_byte() {
 
 #[test]
 fn a_continued_run_equals_one_long_run() {
-    for sampler in ["nuts", "metropolis", "sgld", "sgld-cv", "osgfs", "osgfs-cv"] {
+    let samplers = [
+        "nuts",
+        "metropolis",
+        "sgld",
+        "sgld-cv",
+        "osgfs",
+        "osgfs-cv",
+        "divide-and-conquer",
+    ];
+    for sampler in samplers {
         let folder = tempfile::tempdir().unwrap();
         let part = short_fit(
             folder.path(),

@@ -23,6 +23,7 @@ mod remark;
 pub mod run;
 pub mod run_section;
 pub(crate) mod sampling;
+mod shards;
 pub mod stages;
 pub mod start;
 mod unvisited;

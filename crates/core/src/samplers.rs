@@ -337,6 +337,9 @@ impl<'a> dyn Kernel + 'a {
 
 /// Name of the output with the ratio of the OSGFS criterion (17) of each component of u, limit 1.
 pub const CRITERION_OF_COMPONENTS: &str = "criterion_of_components";
+/// Name of the output with what the draws of each shard come to that were last combined: their number, and for each shard the mean
+/// and the variance of every coordinate.
+pub const SHARD_MOMENTS: &str = "shard_moments";
 /// Name of the output with the cluster of each unit.
 pub const CLUSTERS: &str = "clusters";
 /// Name of the output with the log predictive density of each unit held out.

@@ -2,8 +2,9 @@
 //!
 //! Source: Baker (2018), section 2.4.2: 20 subposteriors, minibatches of 50 rows, and the Kullback-Leibler divergence from a run of
 //! NUTS by nearest neighbours. It runs every method for as many iterations, which do not cost the same; here the stochastic-gradient
-//! samplers get as many gradients of rows as the divide-and-conquer runs took, warm-up included. What the source does not print
-//! stands in [`Target`]. It tunes each method by the divergence itself; here all settings but these are at their defaults.
+//! samplers get as many gradients of rows as the divide-and-conquer runs took, warm-up included. As in the source every method that
+//! has a setting to be tuned is tuned by the divergence itself, on a run of its own. What the source does not print stands in
+//! [`Target`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,9 +21,11 @@ use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::columns::Values;
+use ergodic_core::engine::RunView;
 use ergodic_core::samplers::divide::combine::Combine;
 use ergodic_data::{Guesses, Loaded, Table};
-use ergodic_diagnostics::distance::{Apart, Cloud, compare};
+use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::distance::{Cloud, compare};
 
 /// The sampler of subposteriors.
 const DIVIDE: &str = "divide-and-conquer";
@@ -36,8 +39,8 @@ const SHARDS: [i64; 2] = [20, 4];
 const DRAWS: [u64; 2] = [1000, 400];
 /// Draws per chain of the run that others are measured by.
 const TRUE_DRAWS: [u64; 2] = [4000, 1000];
-/// Most draws per chain of a sampler with stochastic gradients: more say nothing more.
-const MOST_DRAWS: u64 = 20_000;
+/// Least and most draws per chain of a sampler with stochastic gradients: fewer tell no divergence, and more say nothing more.
+const GRADIENT_DRAWS: [u64; 2] = [250, 20_000];
 /// Draws per chain by which the cost of a draw is measured.
 const PILOT_DRAWS: u64 = 20;
 /// Numbers of parameters of the normal posterior; the source does not print its own.
@@ -87,7 +90,7 @@ pub fn two_modes(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let target = Target {
         template: "gaussian-mixture",
         settings: Vec::new(),
-        rows: [10_000, 1000],
+        rows: [10_000, 500],
         draw: |rng, row| {
             let centre = if rng.random::<bool>() { DISTANCE } else { 0.0 };
             fill(rng, row, 1.0);
@@ -173,14 +176,24 @@ impl Target {
         }))
     }
 
-    /// A run of `draws` draws per chain.
+    /// A run of `draws` draws per chain, to its end.
     fn run(
+        &self,
+        data: &Arc<Loaded>,
+        seed: u64,
+        sampler: (&str, &Settings),
+        draws: u64,
+    ) -> Result<Run, JobError> {
+        finished(self.job(data, seed, sampler, draws)?, &Control::default())
+    }
+
+    fn job(
         &self,
         data: &Arc<Loaded>,
         seed: u64,
         (sampler, settings): (&str, &Settings),
         draws: u64,
-    ) -> Result<Run, JobError> {
+    ) -> Result<Job, JobError> {
         let mut recipe = Recipe::new(data.table.source(), self.template, &self.formula);
         for (key, value) in &self.settings {
             recipe.model.settings.set(key, value.clone());
@@ -191,17 +204,28 @@ impl Target {
         recipe.run.draws = draws;
         recipe.run.until_precise = false;
         let loaded = Some(Arc::clone(data));
-        let control = Control::default();
-        let job = Job::prepare(&recipe, Path::new(""), loaded, &control)?;
-        finished(job, &control)
+        Job::prepare(&recipe, Path::new(""), loaded, &Control::default())
     }
 }
 
 /// A method in the table.
+#[derive(Clone)]
 struct Entrant {
     name: &'static str,
     sampler: &'static str,
     settings: Settings,
+    /// A setting that is tuned, with factors on its default.
+    tuned: Option<(&'static str, &'static [f64])>,
+}
+
+/// What the settings of these methods are tried at, relative to their defaults.
+fn tuned(name: &str) -> Option<(&'static str, &'static [f64])> {
+    match name {
+        "nonparametric" | "semiparametric" => Some(("bandwidth", &[1.0, 0.5, 2.0])),
+        "weierstrass" => Some(("accept", &[1.0, 0.2, 5.0])),
+        _ if GRADIENTS.contains(&name) => Some(("step_size", &[0.25, 0.0625, 1.0, 0.015_625])),
+        _ => None,
+    }
 }
 
 /// All ways to combine draws, then samplers with stochastic gradients.
@@ -220,11 +244,13 @@ fn entrants(quick: usize) -> Vec<Entrant> {
             ("combine", Value::Text(name.to_owned())),
             ("shards", Value::Int(SHARDS[quick])),
         ]),
+        tuned: tuned(name),
     });
     let gradients = GRADIENTS.iter().map(|&name| Entrant {
         name,
         sampler: name,
         settings: set(&[("batch", Value::Int(BATCH))]),
+        tuned: tuned(name),
     });
     divided.chain(gradients).collect()
 }
@@ -237,10 +263,12 @@ struct Outcome {
     wasserstein: f64,
     mean_shift: f64,
     sd_ratio: (f64, f64),
-    /// Passes over the rows: all of the run, and for an effective draw of the worst parameter.
+    /// Gradients of rows.
+    rows: u64,
+    /// The same in passes over the rows: all of the run, and for an effective draw of the worst parameter.
     passes: f64,
     passes_per_ess: f64,
-    verdict: &'static str,
+    verdict: Verdict,
 }
 
 fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<BenchTable, JobError> {
@@ -260,19 +288,23 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
         // Gradients of rows that a divide-and-conquer run takes.
         let mut budget = 0;
         for entrant in entrants(quick) {
+            let trial = Trial {
+                target,
+                data: &data,
+                truth: &truth,
+                quick,
+                budget,
+            };
+            let (entrant, chosen) = entrant.tune(&trial, options.seed)?;
             let outcomes: Vec<Outcome> = (1..=runs)
-                .map(|k| {
-                    let seed = options.seed + k;
-                    let run = entrant.run(target, (&data, quick), seed, budget)?;
-                    if entrant.sampler == DIVIDE {
-                        budget = rows_of(&run);
-                    }
-                    outcome(&run, &truth)
-                })
+                .map(|k| trial.outcome(&entrant, options.seed + k))
                 .collect::<Result<_, _>>()?;
+            if entrant.sampler == DIVIDE {
+                budget = outcomes.iter().map(|it| it.rows).max().unwrap_or(budget);
+            }
             order.push((median(&outcomes, |it| it.divergence), entrant.name));
             let parameters = truth.job().model.params().len();
-            rows.push(row(parameters, entrant.name, &outcomes));
+            rows.push(row(parameters, entrant.name, chosen, &outcomes));
         }
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         orders.push(order);
@@ -284,7 +316,10 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
             1 => String::new(),
             _ => format!(" with {} parameters", target.columns),
         };
-        notes.push(format!("From least to greatest divergence{of}: {}", names.join(", ")));
+        notes.push(format!(
+            "From least to greatest divergence{of}: {}",
+            names.join(", ")
+        ));
     }
     notes.push(format!(
         "{} rows, {} shards, minibatches of {BATCH} rows, four chains; kl: Kullback-Leibler divergence of a run of NUTS from each \
@@ -293,6 +328,11 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
         targets.first().map_or(0, |target| target.rows[quick]),
         SHARDS[quick]
     ));
+    notes.push(
+        "tuned: value of bandwidth (nonparametric, semiparametric), accept (weierstrass) or step_size (sgld, sghmc) with the least kl of \
+         some, in a run of its own"
+            .to_owned(),
+    );
     notes.push(
         "passes: gradients of rows over rows, warm-up included, which the samplers with stochastic gradients were given as many of as \
          divide and conquer took; passes_per_ess: for an effective draw of the worst parameter; verdict: that of the bias check of the \
@@ -303,6 +343,7 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
         columns: vec![
             "parameters",
             "method",
+            "tuned",
             "kl",
             "kl_least",
             "kl_most",
@@ -320,69 +361,113 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
     })
 }
 
+/// What a method is tried on.
+struct Trial<'a> {
+    target: &'a Target,
+    data: &'a Arc<Loaded>,
+    truth: &'a Run,
+    quick: usize,
+    /// Gradients of rows that samplers with minibatches may take.
+    budget: u64,
+}
+
 impl Entrant {
-    /// A run, of as many draws as `budget` gradients of rows allow where minibatches are used.
-    fn run(
-        &self,
-        target: &Target,
-        (data, quick): (&Arc<Loaded>, usize),
-        seed: u64,
-        budget: u64,
-    ) -> Result<Run, JobError> {
-        let sampler = (self.sampler, &self.settings);
-        let draws = if self.sampler == DIVIDE {
-            DRAWS[quick]
-        } else {
-            let pilot = target.run(data, seed, sampler, PILOT_DRAWS)?;
-            let iterations: u64 = pilot.view().chains.iter().map(|it| it.iterations).sum();
-            let per_draw = rows_of(&pilot) as f64 / iterations.max(1) as f64;
-            let (chains, warmup) = {
-                let view = pilot.view();
-                let chains = view.chains.len() as f64;
-                (chains, iterations as f64 / chains - PILOT_DRAWS as f64)
-            };
-            let affordable = budget as f64 / (per_draw * chains) - warmup;
-            (affordable as u64).clamp(DRAWS[1], MOST_DRAWS)
+    /// With the tuned setting at the value of the least divergence, which is told; of values without one it is the first.
+    fn tune(mut self, trial: &Trial<'_>, seed: u64) -> Result<(Self, f64), JobError> {
+        let Some((key, factors)) = self.tuned else {
+            return Ok((self, f64::NAN));
         };
-        target.run(data, seed, sampler, draws)
+        let sampler = (self.sampler, &self.settings);
+        let job = trial.target.job(trial.data, seed, sampler, 1)?;
+        let default = job.recipe.sampler.settings.real(key).unwrap_or(1.0);
+        let mut best = (f64::INFINITY, default * factors[0]);
+        // The quick version has time for two.
+        let tried = if trial.quick == 0 { factors.len() } else { 2 };
+        for factor in &factors[..tried] {
+            let value = default * factor;
+            self.settings.set(key, Value::Real(value));
+            let divergence = trial.outcome(&self, seed)?.divergence;
+            if divergence < best.0 {
+                best = (divergence, value);
+            }
+        }
+        self.settings.set(key, Value::Real(best.1));
+        Ok((self, best.1))
+    }
+}
+
+impl Trial<'_> {
+    /// A run of `entrant`, of as many draws as the budget allows where minibatches are used.
+    fn outcome(&self, entrant: &Entrant, seed: u64) -> Result<Outcome, JobError> {
+        let sampler = (entrant.sampler, &entrant.settings);
+        let draws = if entrant.sampler == DIVIDE {
+            DRAWS[self.quick]
+        } else {
+            let pilot = self.target.run(self.data, seed, sampler, PILOT_DRAWS)?;
+            let view = pilot.view();
+            let iterations: u64 = view.chains.iter().map(|it| it.iterations).sum();
+            let chains = view.chains.len() as f64;
+            let warmup = iterations as f64 / chains - PILOT_DRAWS as f64;
+            let per_draw = rows_of(&pilot) as f64 / iterations.max(1) as f64;
+            let affordable = self.budget as f64 / (per_draw * chains) - warmup;
+            let [least, most] = GRADIENT_DRAWS;
+            (affordable as u64).clamp(least, most)
+        };
+        let run = self.target.run(self.data, seed, sampler, draws)?;
+        Ok(outcome(&run, self.truth))
     }
 }
 
 fn rows_of(run: &Run) -> u64 {
-    run.view().chains.iter().map(|chain| chain.datum_grads).sum()
+    run.view()
+        .chains
+        .iter()
+        .map(|chain| chain.datum_grads)
+        .sum()
 }
 
-fn outcome(run: &Run, truth: &Run) -> Result<Outcome, JobError> {
-    let (view, control) = (run.view(), truth.view());
-    let job = run.job();
+/// What `run` says beside the truth; no numbers where its chains failed.
+fn outcome(run: &Run, truth: &Run) -> Outcome {
+    let (view, control, job) = (run.view(), truth.view(), run.job());
+    let rows = rows_of(run);
+    let passes = rows as f64 / job.model.num_obs() as f64;
     let columns: Vec<usize> = (0..job.model.params().len()).collect();
-    let cloud = |view: &ergodic_core::engine::RunView| {
+    let cloud = |view: &RunView| {
         let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
         Cloud::of(&lists, &[], &columns)
     };
-    let failed = |why: String| JobError::Impossible(format!("A run of the experiment failed: {why}"));
-    let apart: Apart = cloud(&control)
-        .and_then(|truth| compare(&truth, &cloud(&view)?))
-        .map_err(|missing| failed(missing.to_string()))?;
-    let measured = measure(run, &truth.report().summary)
-        .ok_or_else(|| failed("every chain ended with an error".to_owned()))?;
+    let apart = cloud(&control).and_then(|truth| compare(&truth, &cloud(&view)?));
+    let measured = measure(run, &truth.report().summary);
+    let (Ok(apart), Some(measured)) = (apart, measured) else {
+        return Outcome {
+            divergence: f64::NAN,
+            by_chance: f64::NAN,
+            wasserstein: f64::NAN,
+            mean_shift: f64::NAN,
+            sd_ratio: (f64::NAN, f64::NAN),
+            rows,
+            passes,
+            passes_per_ess: f64::NAN,
+            verdict: Verdict::Bad,
+        };
+    };
     let made = Made {
         control: (truth.job(), &control),
         half_step: None,
     };
     let report = certify(job, &view, &run.report(), &made);
-    let num_obs = job.model.num_obs() as f64;
     let of_truth = |divergence: Option<[f64; 2]>| divergence.map_or(f64::NAN, |it| it[0]);
-    Ok(Outcome {
+    Outcome {
         divergence: of_truth(apart.distances.divergence),
         by_chance: apart.halves.map_or(f64::NAN, |it| of_truth(it.divergence)),
         wasserstein: apart.distances.wasserstein,
         mean_shift: measured.mean_shift,
         sd_ratio: measured.sd_ratio,
-        passes: rows_of(run) as f64 / num_obs,
-        passes_per_ess: measured.rows_per_ess / num_obs,
-        verdict: report.verdict.word(),
-    })
+        rows,
+        passes,
+        passes_per_ess: measured.rows_per_ess / job.model.num_obs() as f64,
+        verdict: report.verdict,
+    }
 }
 
 /// The upper median over runs.
@@ -392,13 +477,14 @@ fn median(outcomes: &[Outcome], value: impl Fn(&Outcome) -> f64) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn row(parameters: usize, name: &str, outcomes: &[Outcome]) -> Vec<Cell> {
+fn row(parameters: usize, name: &str, chosen: f64, outcomes: &[Outcome]) -> Vec<Cell> {
     let divergences = || outcomes.iter().map(|it| it.divergence);
     let of = |value: fn(&Outcome) -> f64| Cell::Number(median(outcomes, value));
-    let verdict = outcomes.first().map_or("", |it| it.verdict);
+    let verdict = outcomes.first().map_or("", |it| it.verdict.word());
     vec![
         Cell::Count(parameters as u64),
         Cell::Text(name.to_owned()),
+        Cell::Number(chosen),
         of(|it| it.divergence),
         Cell::Number(divergences().fold(f64::NAN, f64::min)),
         Cell::Number(divergences().fold(f64::NAN, f64::max)),
@@ -416,7 +502,6 @@ fn row(parameters: usize, name: &str, outcomes: &[Outcome]) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ergodic_diagnostics::Verdict;
 
     const QUICK: BenchOptions = BenchOptions {
         data: None,
@@ -427,10 +512,13 @@ mod tests {
     /// The numbers of `column` by method and number of parameters.
     fn numbers(table: &BenchTable, column: &str) -> Vec<(u64, String, f64)> {
         let place = table.columns.iter().position(|it| *it == column).unwrap();
-        let cells = table.rows.iter().map(|row| match (&row[0], &row[1], &row[place]) {
-            (Cell::Count(dim), Cell::Text(name), Cell::Number(x)) => (*dim, name.clone(), *x),
-            other => panic!("{other:?}"),
-        });
+        let cells = table
+            .rows
+            .iter()
+            .map(|row| match (&row[0], &row[1], &row[place]) {
+                (Cell::Count(dim), Cell::Text(name), Cell::Number(x)) => (*dim, name.clone(), *x),
+                other => panic!("{other:?}"),
+            });
         cells.collect()
     }
 
@@ -440,7 +528,10 @@ mod tests {
     }
 
     fn verdict(table: &BenchTable, method: &str) -> Cell {
-        let row = table.rows.iter().find(|row| row[1] == Cell::Text(method.to_owned()));
+        let row = table
+            .rows
+            .iter()
+            .find(|row| row[1] == Cell::Text(method.to_owned()));
         row.unwrap().last().unwrap().clone()
     }
 
@@ -455,7 +546,10 @@ mod tests {
         let kl = numbers(&table, "kl");
         assert_eq!(kl.len(), Combine::WORDS.len() + GRADIENTS.len());
         let [consensus, normal, sgld] = ["consensus", "normal", "sgld"].map(|it| of(&kl, 2, it));
-        assert!(consensus > 0.3 && normal > 0.3 && sgld < consensus, "{kl:?}");
+        assert!(
+            consensus > 0.3 && normal > 0.3 && sgld < consensus,
+            "{kl:?}"
+        );
         for method in ["consensus", "normal"] {
             assert_eq!(verdict(&table, method), not_certified());
         }

@@ -13,7 +13,7 @@ use super::mode_drift;
 use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
-use super::unvisited;
+use super::{shards, unvisited};
 use crate::design::Remark;
 use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
@@ -248,6 +248,7 @@ pub fn report(
         chains: chains.len(),
         decides: clusters::criterion(with_clusters),
     };
+    others.extend(shards::finding(view, job.model().dim()));
     if draws_per_chain >= MIN_DRAWS {
         others.extend(unvisited::finding(job, unvisited::count(job, &chains)));
     }

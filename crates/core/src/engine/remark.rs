@@ -38,6 +38,18 @@ ergodic_base::remarks! {
              the posterior"
         ) remedy ("Run more chains, which start in each mode in turn, and compare what they say");
 
+        /// Chains sample a shard of the rows differently.
+        ShardsDisagree {
+            /// Which, from 1.
+            shard: usize,
+            /// The largest R-hat of its coordinates.
+            rhat: f64,
+        }
+        Watch "shards-disagree" (
+            "The chains disagree about shard {shard} of the rows (R-hat {rhat:.2}), so that what is combined from it is not its \
+             subposterior"
+        ) remedy ("Allow more draws per shard (`sampler.shard_draws`) and a longer warm-up, or divide the rows into fewer shards");
+
         /// A chain began to keep draws although its criterion did not hold.
         CriterionNotMet {
             /// Which, from 1.

@@ -6,8 +6,8 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    LogDensity as _, Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip, RowLikelihood,
-    Rows, Shard, moments_of_scores,
+    LogDensity as _, Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip,
+    RowLikelihood, Rows, Shard, moments_of_scores,
 };
 use crate::allocations::count_during;
 use crate::design::matrix::Design;
@@ -130,7 +130,10 @@ fn shards_multiply_to_the_posterior() {
             let model = build(entry, &Arc::new(design), &options[0]);
             let Some(whole) = model.rows() else { continue };
             let (what, dim) = (format!("{} {words}", entry.spec.id), model.dim());
-            for count in [1, 3, 7].into_iter().filter(|&count| count <= whole.num_obs()) {
+            for count in [1, 3, 7]
+                .into_iter()
+                .filter(|&count| count <= whole.num_obs())
+            {
                 for u in positions(dim) {
                     let (mut value, mut rows) = (0.0, 0);
                     let (mut grad, mut own) = (vec![0.0; dim], vec![0.0; dim]);

@@ -36,8 +36,9 @@ use rand::RngExt as _;
 
 use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::{
-    COMBINE_ACCEPT, DIVERGENT, Family, InfoColumn, Kernel, KernelError, Phase, SHARD_RHAT, Sampler,
-    SamplerEntry, SamplerSpec, StateVisitor, Target, Tick, Unsuitable, registry,
+    COMBINE_ACCEPT, DIVERGENT, Family, InfoColumn, Kernel, KernelError, Output, OutputSpec, Phase,
+    SHARD_MOMENTS, SHARD_RHAT, Sampler, SamplerEntry, SamplerSpec, StateVisitor, Target, Tick,
+    Unsuitable, registry,
 };
 use crate::estimators::{Plan, find_mode_by};
 use crate::models::{Model, Shard};
@@ -130,8 +131,8 @@ const INFO: &[InfoColumn] = &[
         help: "Share of proposals accepted, or of pairs kept, when the draws were combined",
     },
     InfoColumn {
-        name: DIVERGENT,
-        help: "1 where a trajectory of a shard diverged in this iteration",
+        name: "divergent_shards",
+        help: "Shards whose trajectory diverged in this iteration",
     },
 ];
 
@@ -169,6 +170,8 @@ pub struct State {
     batch: Vec<f64>,
     rhat: f64,
     accept: f64,
+    /// Output [`SHARD_MOMENTS`].
+    moments: Vec<f64>,
     /// Draws of a batch; 0 before the first one.
     length: u64,
     /// Draws of each shard for the next batch, which are as many as were recorded of the present one.
@@ -207,6 +210,10 @@ impl Sampler for DivideAndConquer {
         default_warmup: 1500,
         ..SamplerSpec::ORDINARY
     };
+    const OUTPUTS: &'static [OutputSpec] = &[OutputSpec {
+        name: SHARD_MOMENTS,
+        help: "Number of draws of each shard that were last combined, then for each shard mean and variance of every coordinate",
+    }];
     // As many rows as its kernel takes, and not exact.
     const ADVICE: Traits = Traits::ORDINARY
         .passes(2.0 * LEAPFROGS, 0.0)
@@ -288,6 +295,7 @@ impl Sampler for DivideAndConquer {
             batch: vec![0.0; config.draws * dim],
             rhat: f64::NAN,
             accept: f64::NAN,
+            moments: vec![0.0; 1 + 2 * config.shards * dim],
             length: 0,
             place: 0,
         })
@@ -333,7 +341,7 @@ impl Sampler for DivideAndConquer {
             state.keep();
         }
         let divergent = state.parts.iter().filter_map(|part| part.divergence());
-        info.copy_from_slice(&[state.rhat, state.accept, divergent.fold(0.0, f64::max)]);
+        info.copy_from_slice(&[state.rhat, state.accept, divergent.sum()]);
         Ok(())
     }
 
@@ -341,8 +349,17 @@ impl Sampler for DivideAndConquer {
         &state.u
     }
 
+    fn output(state: &State, _k: usize) -> Output<'_> {
+        Output::Numbers(if state.length == 0 {
+            &[]
+        } else {
+            &state.moments
+        })
+    }
+
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         visitor.slice("position", &mut state.u);
+        visitor.slice("shard_moments", &mut state.moments);
         visitor.slice("batch", &mut state.batch);
         visitor.scalar("shard_rhat", &mut state.rhat);
         visitor.scalar("combine_accept", &mut state.accept);
@@ -398,6 +415,7 @@ impl State {
             parts,
             combiner,
             batch,
+            moments,
             ..
         } = self;
         let combined = combiner
@@ -410,6 +428,8 @@ impl State {
                 what: "the covariance of the draws of a shard",
                 iter,
             })?;
+        moments[0] = self.length as f64;
+        combiner.write_moments(&mut moments[1..]);
         self.rhat = combined.rhat;
         self.accept = combined.accept;
         Ok(())

@@ -66,6 +66,8 @@ pub struct Combiner {
     factor: Cholesky,
     /// Its mean.
     mean: Vec<f64>,
+    /// Of each shard the mean and the variance of every coordinate (S×2×D).
+    told: Vec<f64>,
     product: Option<KernelProduct>,
     weierstrass: Option<Weierstrass>,
 }
@@ -105,9 +107,15 @@ impl Combiner {
             precision: vec![0.0; dim * dim],
             factor: Cholesky::empty(dim),
             mean: vec![0.0; dim],
+            told: vec![0.0; 2 * shards * dim],
             product,
             weierstrass,
         }
+    }
+
+    /// Mean (D) and variance (D) of the draws of each shard that were combined last, into `out` (S×2×D).
+    pub fn write_moments(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.told);
     }
 
     /// As many draws of the product as there are of each shard, into `out` (row-major M×D). `of_shard` gives the draws of a shard,
@@ -132,6 +140,14 @@ impl Combiner {
             moments.estimate(draws)?;
             axpy(1.0, &moments.precision, &mut self.precision);
             add_product(&moments.precision, &moments.mean, &mut self.mean);
+            let (means, variances) = self.told[2 * s * dim..][..2 * dim].split_at_mut(dim);
+            means.copy_from_slice(&moments.mean);
+            for (variance, entry) in variances
+                .iter_mut()
+                .zip(moments.covariance.iter().step_by(dim + 1))
+            {
+                *variance = *entry;
+            }
         }
         self.factor.factor(&self.precision)?;
         self.factor.solve(&mut self.mean);

@@ -173,13 +173,7 @@ impl KernelProduct {
     }
 
     /// One Metropolis step for the index of each shard; returns how many were accepted.
-    fn sweep(
-        &mut self,
-        draws: &[f64],
-        count: usize,
-        variance: f64,
-        rng: &mut ChainRng,
-    ) -> usize {
+    fn sweep(&mut self, draws: &[f64], count: usize, variance: f64, rng: &mut ChainRng) -> usize {
         let (dim, stride, shards) = (self.dim, self.most * self.dim, self.index.len());
         let draw = |s: usize, index: usize| &draws[s * stride + index * dim..][..dim];
         self.sum.fill(0.0);
@@ -191,9 +185,8 @@ impl KernelProduct {
         }
         let mut accepted = 0;
         // Σ |θ_s − θ̄|² = Σ |θ_s|² − |Σ θ_s|²/S.
-        let log_weight = |squares: f64, sum: &[f64]| {
-            -0.5 * (squares - dot(sum, sum) / shards as f64) / variance
-        };
+        let log_weight =
+            |squares: f64, sum: &[f64]| -0.5 * (squares - dot(sum, sum) / shards as f64) / variance;
         for s in 0..shards {
             let (old, proposal) = (self.index[s], rng.random_range(0..count));
             let (from, to) = (draw(s, old), draw(s, proposal));

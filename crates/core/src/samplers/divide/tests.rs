@@ -18,13 +18,13 @@ fn text(word: &str) -> Value {
     Value::Text(word.to_owned())
 }
 
-/// Four chains of 5000 draws; shards give 200 at a time, as long as the batches that standard errors are made of.
-fn chains(model: &Arc<dyn Model>, centre: &Arc<Centre>, run: &Run) -> Vec<Chain> {
-    let run = run.clone().set("shard_draws", Value::Int(200));
+/// Four chains; shards give `batch` draws at a time, as many as the batches have that standard errors are made of.
+fn chains(model: &Arc<dyn Model>, centre: &Arc<Centre>, run: &Run, batch: usize) -> Vec<Chain> {
+    let run = run.clone().set("shard_draws", Value::Int(batch as i64));
     (1..=4)
         .map(|seed| {
             let oracle = exact_oracle(Arc::clone(model), Some(Arc::clone(centre)));
-            run.clone().seed(seed).go(oracle, 500, 5000)
+            run.clone().seed(seed).go(oracle, 1000, 25 * batch)
         })
         .collect()
 }
@@ -40,7 +40,11 @@ fn samplers_of_shards_are_registered_and_take_defaults() {
         let sampler = ShardSampler::from_word(word).unwrap();
         assert_eq!(sampler.entry().spec.id, word);
         let run = Run::new("divide-and-conquer").set("kernel", text(word));
-        let chain = run.go(exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))), 200, 100);
+        let chain = run.go(
+            exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),
+            200,
+            100,
+        );
         assert!(chain.draws.iter().all(|u| u.is_finite()), "{word}");
     }
 }
@@ -57,13 +61,13 @@ fn a_normal_mean_is_found_by_rules_for_normal_densities() {
             let run = Run::new("divide-and-conquer")
                 .set("shards", Value::Int(shards))
                 .set("combine", text(method));
-            let chains = chains(&model, &centre, &run);
+            let chains = chains(&model, &centre, &run, 400);
             for j in 0..2 {
                 let what = format!("{method} of {shards}, {j}");
                 let found = series(&chains, j);
                 if method == "normal" && shards > 1 {
-                    // Of 200 draws the inverse of a covariance is on average (M − 1)/(M − D − 2) times too large.
-                    let factor = (200.0 - 4.0) / 199.0;
+                    // Of 400 draws the inverse of a covariance is on average (M − 1)/(M − D − 2) times too large.
+                    let factor = (400.0 - 4.0) / 399.0;
                     assert_moments(&what, &found, means[j], factor * variances[j]);
                 } else {
                     assert_moments(&what, &found, means[j], variances[j]);
@@ -76,7 +80,9 @@ fn a_normal_mean_is_found_by_rules_for_normal_densities() {
 /// 1000 rows in five shards: subposteriors are near normal, and consensus is off by a few hundredths of a standard deviation.
 #[test]
 fn consensus_is_close_for_a_logistic_regression() {
-    let x: Vec<f64> = (0..1000).map(|i| f64::from(i * 37 % 1000) / 500.0 - 0.999).collect();
+    let x: Vec<f64> = (0..1000)
+        .map(|i| f64::from(i * 37 % 1000) / 500.0 - 0.999)
+        .collect();
     let y: Vec<f64> = (0..1000)
         .map(|i| f64::from(u8::from(i * 73 % 1000 < 300 + i * 37 % 1000 / 2)))
         .collect();
@@ -90,14 +96,17 @@ fn consensus_is_close_for_a_logistic_regression() {
         })
         .collect();
     let run = Run::new("divide-and-conquer").set("shards", Value::Int(5));
-    let found = chains(&model, &centre, &run);
+    let found = chains(&model, &centre, &run, 500);
     for j in 0..2 {
         let (truth, error) = estimate(&series(&exact, j));
         let (mean_found, mcse) = estimate(&series(&found, j));
         let spread = sd(&series(&exact, j).concat());
         let shift = (mean_found - truth).abs() / spread;
         let known_to = 4.0 * mcse.hypot(error) / spread;
-        assert!(shift < 0.1 + known_to && known_to < 0.1, "{j}: {shift}, {known_to}");
+        assert!(
+            shift < 0.1 + known_to && known_to < 0.1,
+            "{j}: {shift}, {known_to}"
+        );
         let ratio = sd(&series(&found, j).concat()) / spread;
         assert!((0.93..1.07).contains(&ratio), "{j}: {ratio}");
     }
@@ -115,7 +124,10 @@ fn the_method_changes_no_draw_of_a_shard() {
     let first = rhat("consensus");
     assert!(first.iter().all(|rhat| (0.9..1.2).contains(rhat)));
     // 150 draws make a batch: three values in 400 draws.
-    assert_eq!((first[0] == first[149], first[0] == first[150]), (true, false));
+    assert_eq!(
+        (first[0] == first[149], first[0] == first[150]),
+        (true, false)
+    );
     for method in ["normal", "nonparametric", "semiparametric", "weierstrass"] {
         assert_eq!(rhat(method), first, "{method}");
     }
@@ -128,23 +140,31 @@ fn a_batch_has_a_least_size() {
     let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
     let rhat = Run::new("divide-and-conquer").go(oracle(), 20, 201).info(0);
     assert_eq!((rhat[0] == rhat[99], rhat[99] == rhat[100]), (true, false));
-    // Rows are counted: every shard's are those of all.
-    let mut session = Run::new("divide-and-conquer")
-        .set("kernel", text("mala"))
-        .start(oracle());
-    for _ in 0..10 {
+}
+
+/// A draw of every shard takes as many gradients of rows as one of all rows.
+#[test]
+fn rows_of_all_shards_are_counted() {
+    let (model, centre) = gaussian_with_centre(100, 2, 1);
+    let rows = |run: Run| {
+        let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+        let mut session = run.start(oracle);
         session.advance(1000).unwrap();
-    }
-    let before = session.oracle.datum_grads;
-    session.advance(1000).unwrap();
-    assert_eq!(session.oracle.datum_grads - before, 100);
+        let before = session.oracle.datum_grads;
+        session.advance(1000).unwrap();
+        session.oracle.datum_grads - before
+    };
+    let divided = Run::new("divide-and-conquer").set("kernel", text("mala"));
+    let whole = rows(Run::new("mala"));
+    assert!(whole > 0);
+    assert_eq!(rows(divided), whole);
 }
 
 /// Two arms of a curved posterior: averages of draws of all shards lie between them, where the posterior has nothing.
 #[test]
 fn consensus_of_a_posterior_with_two_modes_lies_between_them() {
-    let y: Vec<f64> = (0..400)
-        .map(|i| 4.0 + 4.0 * (f64::from(i * 37 % 400) / 400.0 - 0.5))
+    let y: Vec<f64> = (0..100)
+        .map(|i| 4.0 + 4.0 * (f64::from(i * 37 % 100) / 100.0 - 0.5))
         .collect();
     let kind = ResponseKind::Number {
         mean: 4.0,
@@ -174,14 +194,22 @@ fn settings_that_do_not_go_together_are_refused() {
         let mut settings = Settings::default();
         settings.set(key, value);
         let target = Target::new(&model, centre);
-        (entry.resolve)(&settings, &target).map(|_| ()).map_err(|error| error.to_string())
+        (entry.resolve)(&settings, &target)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     let centre = Some(centre.as_ref());
     let error = refused("shards", Value::Int(51), centre).unwrap_err();
-    assert!(error.contains("must not exceed the number of rows, which is 50"), "{error}");
+    assert!(
+        error.contains("must not exceed the number of rows, which is 50"),
+        "{error}"
+    );
     assert_eq!(refused("shards", Value::Int(50), centre), Ok(()));
     let error = refused("kernel", text("sgld-cv"), None).unwrap_err();
-    assert!(error.contains("takes sgld-cv only where the mode was found"), "{error}");
+    assert!(
+        error.contains("takes sgld-cv only where the mode was found"),
+        "{error}"
+    );
     assert_eq!(refused("kernel", text("sgld-cv"), centre), Ok(()));
     let error = refused("shard_draws", Value::Int(99), centre).unwrap_err();
     assert!(error.contains("shard_draws"), "{error}");

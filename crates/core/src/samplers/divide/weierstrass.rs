@@ -127,9 +127,8 @@ impl Weierstrass {
             if keep == 0 {
                 continue;
             }
-            distances.select_nth_unstable_by(keep - 1, |a, b| {
-                a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-            });
+            distances
+                .select_nth_unstable_by(keep - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let nearest = &mut distances[..keep];
             // In an order that does not depend on how they were selected.
             nearest.sort_unstable_by_key(|&(_, i)| i);

@@ -228,15 +228,16 @@ fn tuned(name: &str) -> Option<(&'static str, &'static [f64])> {
     }
 }
 
+fn set(pairs: &[(&str, Value)]) -> Settings {
+    let mut settings = Settings::default();
+    for (key, value) in pairs {
+        settings.set(key, value.clone());
+    }
+    settings
+}
+
 /// All ways to combine draws, then samplers with stochastic gradients.
 fn entrants(quick: usize) -> Vec<Entrant> {
-    let set = |pairs: &[(&str, Value)]| {
-        let mut settings = Settings::default();
-        for (key, value) in pairs {
-            settings.set(key, value.clone());
-        }
-        settings
-    };
     let divided = Combine::WORDS.iter().map(|&name| Entrant {
         name,
         sampler: DIVIDE,
@@ -277,12 +278,9 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
     let mut orders = Vec::new();
     for target in targets {
         let data = target.data(quick)?;
-        let truth = target.run(
-            &data,
-            options.seed,
-            ("nuts", &Settings::default()),
-            TRUE_DRAWS[quick],
-        )?;
+        // Small steps, for posteriors that are thin and curved.
+        let careful = set(&[("target_accept", Value::Real(0.95))]);
+        let truth = target.run(&data, options.seed, ("nuts", &careful), TRUE_DRAWS[quick])?;
         let runs = if options.quick { 1 } else { target.runs };
         let mut order = Vec::new();
         // Gradients of rows that a divide-and-conquer run takes.

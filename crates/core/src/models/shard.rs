@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows, Scratch, moments_of_scores,
-    sum_of_rows,
+    CentreRows, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows, Scratch, sum_of_rows,
 };
 use ergodic_base::rng::ChainRng;
 
@@ -133,24 +132,13 @@ impl RowLikelihood for Shard {
             whole.scores(u, rows, scratch, out);
         });
     }
-    fn score_moments(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        scores: &mut Vec<f64>,
-        sum: &mut [f64],
-        products: &mut [f64],
-    ) {
-        moments_of_scores(self, u, rows, scratch, scores, sum, products);
-    }
     // Numbers that the whole model keeps of its rows at a centre would be kept of all rows for every shard: the gradient at the
     // centre is computed again instead.
     fn grad_difference(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        centre: &super::CentreRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) {
@@ -163,7 +151,7 @@ impl RowLikelihood for Shard {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        centre: &super::CentreRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {

@@ -55,8 +55,8 @@ struct Target {
     rows: [usize; 2],
     /// Columns of a row.
     columns: usize,
-    /// A row.
-    draw: fn(&mut ChainRng, &mut [f64]),
+    /// A row of so many.
+    draw: fn(&mut ChainRng, usize, &mut [f64]),
     /// Repetitions with other seeds.
     runs: u64,
 }
@@ -69,7 +69,7 @@ pub fn heavy_tails(options: &BenchOptions) -> Result<BenchTable, JobError> {
     const DEGREES: f64 = 5.0;
     let target = Target {
         settings: vec![("df", Value::Real(DEGREES))],
-        draw: |rng, row| {
+        draw: |rng, _rows, row| {
             let chi2 = ChiSquared::new(DEGREES).map_or(f64::NAN, |chi2| chi2.sample(rng));
             fill(rng, row, (DEGREES / chi2).sqrt());
         },
@@ -85,14 +85,16 @@ pub fn heavy_tails(options: &BenchOptions) -> Result<BenchTable, JobError> {
 /// # Errors
 /// A run cannot be prepared.
 pub fn two_modes(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    // As in the example of section 4.6.1 of the source, whose package has the same data.
-    const DISTANCE: f64 = 0.1;
+    // Centres that are |δ| apart add |δ|²/4 to a variance. Here that is 2.2 standard errors of the variance, so that both modes are
+    // seen and touch.
+    const DISTANCE: f64 = 2.5;
     let target = Target {
         template: "gaussian-mixture",
         settings: Vec::new(),
         rows: [10_000, 500],
-        draw: |rng, row| {
-            let centre = if rng.random::<bool>() { DISTANCE } else { 0.0 };
+        draw: |rng, rows, row| {
+            let distance = DISTANCE * (rows as f64).powf(-0.25);
+            let centre = if rng.random::<bool>() { distance } else { 0.0 };
             fill(rng, row, 1.0);
             row.iter_mut().for_each(|x| *x += centre);
         },
@@ -114,7 +116,7 @@ pub fn curved(options: &BenchOptions) -> Result<BenchTable, JobError> {
         formula: "x1 ~ 1".to_owned(),
         settings: Vec::new(),
         columns: 1,
-        draw: |rng, row| fill(rng, row, 2.0),
+        draw: |rng, _rows, row| fill(rng, row, 2.0),
         ..normal(1)
     };
     let claim = "Claim: consensus fails, with its mass in the centre; KDEMC (nonparametric) is reasonable with thin tails, Weierstrass a \
@@ -144,7 +146,7 @@ fn normal(columns: usize) -> Target {
         settings: vec![("df", Value::Real(1e9))],
         rows: [800, 200],
         columns,
-        draw: |rng, row| fill(rng, row, 1.0),
+        draw: |rng, _rows, row| fill(rng, row, 1.0),
         runs: 5,
     }
 }
@@ -162,7 +164,7 @@ impl Target {
         let mut columns = vec![Vec::new(); self.columns];
         let mut row = vec![0.0; self.columns];
         for _ in 0..self.rows[quick] {
-            (self.draw)(&mut rng, &mut row);
+            (self.draw)(&mut rng, self.rows[quick], &mut row);
             for (column, x) in columns.iter_mut().zip(&row) {
                 column.push(*x);
             }
@@ -272,6 +274,23 @@ struct Outcome {
     verdict: Verdict,
 }
 
+impl Outcome {
+    /// Of a sampler that refuses the posterior, or whose chains failed.
+    fn none() -> Self {
+        Self {
+            divergence: f64::NAN,
+            by_chance: f64::NAN,
+            wasserstein: f64::NAN,
+            mean_shift: f64::NAN,
+            sd_ratio: (f64::NAN, f64::NAN),
+            rows: 0,
+            passes: f64::NAN,
+            passes_per_ess: f64::NAN,
+            verdict: Verdict::Bad,
+        }
+    }
+}
+
 fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<BenchTable, JobError> {
     let quick = usize::from(options.quick);
     let mut rows = Vec::new();
@@ -376,7 +395,10 @@ impl Entrant {
             return Ok((self, f64::NAN));
         };
         let sampler = (self.sampler, &self.settings);
-        let job = trial.target.job(trial.data, seed, sampler, 1)?;
+        let job = match trial.target.job(trial.data, seed, sampler, 1) {
+            Err(JobError::Sampler(_)) => return Ok((self, f64::NAN)),
+            job => job?,
+        };
         let default = job.recipe.sampler.settings.real(key).unwrap_or(1.0);
         let mut best = (f64::INFINITY, default * factors[0]);
         // The quick version has time for two.
@@ -401,7 +423,11 @@ impl Trial<'_> {
         let draws = if entrant.sampler == DIVIDE {
             DRAWS[self.quick]
         } else {
-            let pilot = self.target.run(self.data, seed, sampler, PILOT_DRAWS)?;
+            let pilot = match self.target.run(self.data, seed, sampler, PILOT_DRAWS) {
+                // No mode was found, for example.
+                Err(JobError::Sampler(_)) => return Ok(Outcome::none()),
+                pilot => pilot?,
+            };
             let view = pilot.view();
             let iterations: u64 = view.chains.iter().map(|it| it.iterations).sum();
             let chains = view.chains.len() as f64;
@@ -437,17 +463,7 @@ fn outcome(run: &Run, truth: &Run) -> Outcome {
     let apart = cloud(&control).and_then(|truth| compare(&truth, &cloud(&view)?));
     let measured = measure(run, &truth.report().summary);
     let (Ok(apart), Some(measured)) = (apart, measured) else {
-        return Outcome {
-            divergence: f64::NAN,
-            by_chance: f64::NAN,
-            wasserstein: f64::NAN,
-            mean_shift: f64::NAN,
-            sd_ratio: (f64::NAN, f64::NAN),
-            rows,
-            passes,
-            passes_per_ess: f64::NAN,
-            verdict: Verdict::Bad,
-        };
+        return Outcome::none();
     };
     let made = Made {
         control: (truth.job(), &control),
@@ -558,7 +574,7 @@ mod tests {
     fn two_modes_defeat_consensus() {
         let table = two_modes(&QUICK).unwrap();
         let kl = numbers(&table, "kl");
-        assert!(of(&kl, 4, "consensus") > of(&kl, 4, "sgld"), "{kl:?}");
+        assert!(of(&kl, 4, "consensus") > 0.3, "{kl:?}");
         assert_eq!(verdict(&table, "consensus"), not_certified());
     }
 
@@ -576,8 +592,8 @@ mod tests {
         assert!(of(&ratio, 5, "consensus") < 1.1, "{ratio:?}");
         let passes = numbers(&table, "passes");
         for dim in [2, 5] {
-            let [one, other] = ["consensus", "sgld"].map(|it| of(&passes, dim, it));
-            assert!((0.7..1.5).contains(&(other / one)), "{passes:?}");
+            let [one, other] = ["consensus", "sghmc"].map(|it| of(&passes, dim, it));
+            assert!((0.95..1.05).contains(&(other / one)), "{passes:?}");
         }
     }
 

@@ -53,7 +53,11 @@ pub(super) fn find<T: Send + Sync + 'static, E: Display>(
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    (question.kept)(entry).forget();
+    match entry.is_active() {
+        // What was found of fewer draws stays until there is something newer.
+        true => (question.kept)(entry).cancel(),
+        false => (question.kept)(entry).forget(),
+    }
     let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
         (question.kept)(entry).refuse(question.without_recipe);
         return;

@@ -8,11 +8,12 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::results_of;
 use ergodic_analysis::description::Description;
+use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_export::{Results, RunFolder};
 use ergodic_report::report::{Format, find as find_format};
-use ergodic_report::{Chains, Report, ReportError, find, write_picture};
+use ergodic_report::{Chains, Pictured, ReadModel, Report, ReportError, find, write_picture};
 
 /// A picture of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,11 +122,22 @@ pub(super) fn save_picture(
         state.refuse("This run has no draws to draw");
         return;
     };
-    let title = entry.title();
+    let (title, source) = (entry.title(), source(entry));
     let work = move |control: &Control| -> Result<String, ReportError> {
         let entry = find(picture.figure)?;
         let around = entry.around(&Chains::of(&results)?, picture.variable);
-        write_picture(entry, (&results, &around), &path, control)?;
+        let read = |control: &Control| -> Result<Fitted, PredictError> {
+            let unknown =
+                || PredictError::Refused("The model of these draws is not known".to_owned());
+            source.as_ref().ok_or_else(unknown)?.fitted(control)
+        };
+        let pictured = Pictured {
+            results: &results,
+            parameters: &around,
+            model: source.as_ref().map(|_known| &read as ReadModel<'_>),
+            other: None,
+        };
+        write_picture(entry, &pictured, &path, control)?;
         Ok(format!("Saved as {}", path.display()))
     };
     let say = |state: &mut AppState, ended, _fx: &mut dyn Effects| state.say_ended(ended);
@@ -183,6 +195,12 @@ mod tests {
                 };
                 let path = folder.path().join(name);
                 session.send(Command::SavePicture(id, picture, path.clone()));
+                // Outcomes are yes or no, and no rows are held out.
+                if ["ecdf", "outcomes", "rootogram", "roc", "course"].contains(&figure.id) {
+                    let toast = session.state.toast.as_ref().unwrap();
+                    assert!(toast.is_error && !path.exists(), "{}", figure.id);
+                    continue;
+                }
                 let text = std::fs::read_to_string(path).unwrap();
                 assert!(text.ends_with("</svg>\n"), "{}", figure.id);
             }

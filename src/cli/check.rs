@@ -21,10 +21,10 @@ pub struct CheckArgs {
     /// Most draws used, evenly spaced; each makes a data set
     #[arg(long, default_value_t = DRAWS as u64, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub draws: u64,
-    /// File for statistics, curves and bars as CSV
+    /// File for statistics, curves, bars and residuals as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
-    /// Print JSON, with all curves and bars, instead of a table
+    /// Print JSON, with all curves, bars and residuals, instead of a table
     #[arg(long)]
     pub json: bool,
 }
@@ -74,6 +74,9 @@ fn print(name: &str, check: &Check) {
     }
     output::note("p: share of replicated data sets at least as far out on the same side");
     output::note(&check.picture_in_words());
+    for residuals in &check.residuals {
+        output::note(&residuals.summary());
+    }
     for remark in check.remarks() {
         output::note(&remark);
     }

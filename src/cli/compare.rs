@@ -68,8 +68,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     if let Some(path) = &args.densities {
         let names = job.variables();
         let figure = density_overlay(&rows, &names).map_err(Failure::request)?;
-        save_figure(&figure, path).map_err(Failure::run)?;
-        output::note(&figure.caption());
+        let caption = save_figure(&figure, path).map_err(Failure::run)?;
+        output::note(&caption);
     }
     Ok(())
 }

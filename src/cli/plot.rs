@@ -5,8 +5,12 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::{Failure, output, results};
+use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
-use ergodic_report::{PictureFormat, ReportError, choose, find, write_picture};
+use ergodic_export::RunFolder;
+use ergodic_report::{
+    PictureFormat, Pictured, ReadModel, ReportError, choose, find, write_picture,
+};
 
 /// `plot`.
 #[derive(Debug, Parser)]
@@ -20,6 +24,9 @@ pub struct PlotArgs {
     /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
     #[arg(long, value_name = "NAME,NAME")]
     pub parameters: Vec<String>,
+    /// Another run folder or file of draws, whose ellipse `components` draws too
+    #[arg(long = "with", value_name = "RUN")]
+    pub other: Option<PathBuf>,
     /// File: .svg for a vector picture, .png for one of dots (300 per inch), .csv for a table of what is drawn
     #[arg(long, value_name = "PATH")]
     pub out: PathBuf,
@@ -31,13 +38,27 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     PictureFormat::of(&args.out).map_err(Failure::request)?;
     ergodic_export::check_place(&args.out).map_err(Failure::request)?;
     let results = results::any(&args.run)?;
+    let other = args.other.as_deref().map(results::any).transpose()?;
     let parameters = choose(&results.variables, &args.parameters).map_err(Failure::request)?;
-    let caption = write_picture(
-        entry,
-        (&results, &parameters),
-        &args.out,
-        &Control::default(),
-    );
+    // A file of draws has no model.
+    let known = match args.run.is_dir() {
+        true => {
+            let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+            let recipe = folder.recipe().map_err(Failure::request)?;
+            Some((folder, recipe))
+        }
+        false => None,
+    };
+    let read = known
+        .as_ref()
+        .map(|(folder, recipe)| |control: &Control| Fitted::open(recipe, folder.path(), control));
+    let pictured = Pictured {
+        results: &results,
+        parameters: &parameters,
+        model: read.as_ref().map(|read| read as ReadModel<'_>),
+        other: other.as_ref(),
+    };
+    let caption = write_picture(entry, &pictured, &args.out, &Control::default());
     let caption = caption.map_err(|error| match error {
         ReportError::Export(_) => Failure::run(error),
         error => Failure::request(error),

@@ -9,12 +9,13 @@ use clap::Parser;
 use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
-use ergodic_analysis::predict::scores::{ChainTime, Measure, PredictionScores, ScoresError};
+use ergodic_analysis::predict::scores::{Measure, PredictionScores, ScoresError};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 use ergodic_export::{Results, RunFolder, check_place, scores as files};
+use ergodic_report::{PictureFormat, courses, save_figure};
 
 /// Decimals of scores: the third of a log loss of a thousand rows is noise.
 const DECIMALS: usize = 4;
@@ -39,6 +40,9 @@ pub struct ScoreArgs {
     /// File for scores, courses and ROC curves as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+    /// File for a picture of the courses of all runs: .svg, .png or .csv
+    #[arg(long, value_name = "PATH", conflicts_with = "folds")]
+    pub plot: Option<PathBuf>,
     /// Print JSON, with courses, curves and all rows, instead of a table
     #[arg(long)]
     pub json: bool,
@@ -46,8 +50,11 @@ pub struct ScoreArgs {
 
 /// Scores and prints.
 pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.out {
+    for path in args.out.iter().chain(&args.plot) {
         check_place(path).map_err(Failure::request)?;
+    }
+    if let Some(path) = &args.plot {
+        PictureFormat::of(path).map_err(Failure::request)?;
     }
     // One handler for all runs.
     let folds = args.folds.map(|folds| (folds, fit::interrupt_flag()));
@@ -60,6 +67,10 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     let runs: Vec<(String, &PredictionScores)> = names.zip(&scored).collect();
     if let Some(path) = &args.out {
         files::save(&runs, path).map_err(Failure::run)?;
+    }
+    if let Some(path) = &args.plot {
+        let caption = save_figure(&courses(&runs), path).map_err(Failure::run)?;
+        output::note(&caption);
     }
     if args.json {
         let text = serde_json::to_string_pretty(&files::to_json(&runs)).map_err(Failure::run)?;
@@ -91,7 +102,7 @@ fn run(path: &Path, args: &ScoreArgs) -> Result<PredictionScores, Failure> {
         let table = table.map(|path| fitted.read(path, &control)).transpose()?;
         let (draws, weights) = results.usable();
         let mut scores = fitted.scores(&draws, &weights, table.as_ref(), most, &control)?;
-        scores.time(&times(&results));
+        scores.time(&files::times(&results));
         Ok(scores)
     };
     let tell = |done: Option<f64>| {
@@ -150,20 +161,6 @@ fn refits(
 
 fn most_draws(args: &ScoreArgs) -> usize {
     args.draws.map_or(usize::MAX, |draws| draws as usize)
-}
-
-/// What the chains of a run took whose draws are used.
-fn times(results: &Results) -> Vec<ChainTime> {
-    let working = results.working();
-    let manifest = results.manifest.as_ref();
-    let chains = working
-        .iter()
-        .filter_map(|&chain| manifest?.chains.get(chain));
-    let time = chains.map(|chain| ChainTime {
-        warmup: chain.warmup_secs,
-        draws: chain.draw_secs,
-    });
-    time.collect()
 }
 
 fn se(score: Score) -> String {

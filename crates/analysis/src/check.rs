@@ -9,11 +9,13 @@
 //! | numbers | distribution function and histogram ([`overlay`]) |
 //! | counts | observed and expected frequency of every value ([`rootogram`]) |
 //! | yes or no, successes | calibration by isotonic regression ([`calibration`]) |
-//! | all but yes or no | probability integral transforms by leave-one-out weights ([`pit`]) |
+//! | every | probability integral transforms by leave-one-out weights ([`pit`]) |
+//! | every | mean residuals along predictors and in groups ([`residuals`]) |
 //!
 //! Where the model explains a function of a column, all is said of the column. Draws with weights of their own are drawn again in
 //! proportion to these, evenly spaced in their cumulative sum, so that all replicated data sets count the same. Rows are taken one
-//! at a time in stretches that depend on their number alone, so threads change nothing.
+//! at a time in stretches that depend on their number alone, and what is counted of these is added in their order, so threads change
+//! nothing.
 
 use rayon::prelude::*;
 
@@ -30,13 +32,16 @@ use ergodic_diagnostics::loo::{Chains, Scorer};
 use ergodic_diagnostics::{quantiles, weights};
 use overlay::Overlay;
 use pit::{Pit, RowPit};
+use residuals::{Looked, Residuals, Sums};
 use rootogram::Rootogram;
 use statistic::{Tally, TestStatistic};
 
 pub mod calibration;
 mod cells;
+pub mod drawing;
 pub mod overlay;
 pub mod pit;
+pub mod residuals;
 pub mod rootogram;
 pub mod statistic;
 #[cfg(test)]
@@ -51,6 +56,8 @@ pub const SURPRISING: f64 = 0.05;
 /// Most stretches that rows are taken in, and least rows of one: what is counted per stretch and draw stays small.
 const TILES: usize = 64;
 const LEAST_ROWS: usize = 64;
+/// Stretches whose counts are held at a time: enough for the cores of most machines, and their memory stays small.
+const AT_A_TIME: usize = 16;
 /// Most draws that frequencies are counted for: their quantiles are no better to the eye with more.
 const COUNTED: usize = 1000;
 
@@ -97,8 +104,12 @@ pub struct Check {
     pub statistics: Vec<TestStatistic>,
     /// What to draw.
     pub picture: Picture,
-    /// Probability integral transforms; `None` for yes or no, where they say nothing.
-    pub pit: Option<Pit>,
+    /// Probability integral transforms.
+    pub pit: Pit,
+    /// Mean residuals: along the expected outcome, in the groups of each grouping, and along each predictor.
+    pub residuals: Vec<Residuals>,
+    /// Columns of these that were too many to be looked at, and all that there are.
+    pub columns_left_out: (usize, usize),
     /// Whether draws had weights of their own.
     pub weighted: bool,
     /// Whether rows have weights.
@@ -138,8 +149,7 @@ struct Part {
     /// One per draw.
     tallies: Vec<Tally>,
     counts: Option<Counts>,
-    /// Expected share of each row.
-    expected: Vec<f64>,
+    residuals: Sums,
     pit: Vec<RowPit>,
 }
 
@@ -184,7 +194,25 @@ impl Fitted {
             observed.iter().sum::<f64>() / rows as f64
         };
         let chains = Chains::new(log_lik.chains(), None).map_err(|_none| CheckError::TooFew)?;
-        let with_pit = !matches!(kind, ResponseKind::Binary { .. });
+        let is_binary = matches!(kind, ResponseKind::Binary { .. });
+        control.enter("expecting outcomes");
+        control.expect(rows as u64);
+        let own: Vec<(f64, f64)> = (0..rows)
+            .into_par_iter()
+            .map_init(
+                || vec![0.0; used],
+                |work, i| {
+                    if control.is_cancelled() {
+                        return (0.0, 0.0);
+                    }
+                    control.advance(1);
+                    replicates.residual(i, work)
+                },
+            )
+            .collect();
+        control.check(CheckError::Cancelled)?;
+        let expected: Vec<f64> = own.iter().map(|(_, expected)| *expected).collect();
+        let looked = self.looked_at(&expected);
         let pit_stride = rows.div_ceil(pit::ROWS).max(1);
         let tile = rows.div_ceil(TILES).max(LEAST_ROWS);
         control.enter("drawing data sets");
@@ -195,7 +223,7 @@ impl Fitted {
             let mut part = Part {
                 tallies: vec![Tally::new(centre); used],
                 counts: cells.map(|cells| Counts::new(cells, used, COUNTED)),
-                expected: Vec::new(),
+                residuals: looked.sums(used, COUNTED),
                 pit: Vec::new(),
             };
             for i in t * tile..rows.min((t + 1) * tile) {
@@ -210,36 +238,37 @@ impl Fitted {
                 if let Some(counts) = &mut part.counts {
                     counts.add(&row.outcome);
                 }
-                if of_successes {
-                    part.expected
-                        .push(row.mean.iter().sum::<f64>() / used as f64);
-                }
-                if with_pit && i % pit_stride == 0 {
-                    part.pit.push(RowPit::of(&replicates, i, &row, &mut scorer));
+                looked.add(i, own[i].0, &row.noise, &mut part.residuals);
+                if i % pit_stride == 0 {
+                    let row = (&row, is_binary);
+                    part.pit.push(RowPit::of(&replicates, i, row, &mut scorer));
                 }
                 control.advance(1);
             }
             part
         };
-        let parts: Vec<Part> = (0..rows.div_ceil(tile)).into_par_iter().map(part).collect();
-        control.check(CheckError::Cancelled)?;
         let mut tallies = vec![Tally::new(centre); used];
         let mut counts = cells.map(|cells| Counts::new(cells, used, COUNTED));
-        let (mut expected, mut pits) = (Vec::with_capacity(rows), Vec::new());
-        for part in parts {
-            for (tally, other) in tallies.iter_mut().zip(&part.tallies) {
-                tally.merge(other);
+        let (mut sums, mut pits) = (looked.sums(used, COUNTED), Vec::new());
+        let tiles: Vec<usize> = (0..rows.div_ceil(tile)).collect();
+        for together in tiles.chunks(AT_A_TIME) {
+            let parts: Vec<Part> = together.par_iter().map(|&t| part(t)).collect();
+            control.check(CheckError::Cancelled)?;
+            for part in parts {
+                for (tally, other) in tallies.iter_mut().zip(&part.tallies) {
+                    tally.merge(other);
+                }
+                if let (Some(counts), Some(other)) = (&mut counts, &part.counts) {
+                    counts.merge(other);
+                }
+                sums.merge(&part.residuals);
+                pits.extend(part.pit);
             }
-            if let (Some(counts), Some(other)) = (&mut counts, &part.counts) {
-                counts.merge(other);
-            }
-            expected.extend(part.expected);
-            pits.extend(part.pit);
         }
         let trials: Vec<f64> = (0..rows).map(|i| replicates.trials(i)).collect();
-        let mut own = Tally::new(centre);
+        let mut tally = Tally::new(centre);
         for (y, trials) in observed.iter().zip(&trials) {
-            own.add(*y, *trials);
+            tally.add(*y, *trials);
         }
         let picture = match counts {
             None => {
@@ -257,15 +286,33 @@ impl Fitted {
             Some(counts) => Picture::Overlay(Overlay::of(&observed, &counts)),
         };
         Ok(Check {
-            statistics: TestStatistic::all(kind, &own, &tallies),
+            statistics: TestStatistic::all(kind, &tally, &tallies),
             response: self.response().clone(),
             draws: (used, all),
             rows,
             picture,
-            pit: with_pit.then(|| Pit::of(&pits, rows, used)),
+            pit: Pit::of(&pits, rows, used),
+            columns_left_out: looked.left_out(),
+            residuals: looked.residuals(&sums),
             weighted: weights::matter(draw_weights),
             row_weights: log_lik.observed().weights.is_some(),
         })
+    }
+
+    /// What residuals of the rows of the fit are looked at along.
+    fn looked_at(&self, expected: &[f64]) -> Looked {
+        let columns = self.coding.coded_columns().into_iter();
+        let predictors: Vec<(String, Option<Vec<String>>)> = columns
+            .map(|column| (column.name, column.levels.map(|(levels, _)| levels)))
+            .collect();
+        let formula = self.coding.formula();
+        Looked::at(
+            self.table.as_ref(),
+            &self.rows,
+            expected,
+            &predictors,
+            formula,
+        )
     }
 }
 
@@ -316,7 +363,9 @@ impl Check {
         if let Picture::Calibration(calibration) = &self.picture {
             found.extend(calibration.finding());
         }
-        found.extend(self.pit.as_ref().and_then(Pit::finding));
+        found.extend(self.pit.finding());
+        let outcome = &self.response.name;
+        found.extend(residuals::findings(&self.residuals, outcome));
         if found.is_empty() {
             found.push(format!(
                 "Nothing that was checked of {} sets the observed data apart from data of the model",
@@ -354,8 +403,21 @@ impl Check {
                 "Every row counts once in these checks, whatever its weight in the fit".to_owned(),
             );
         }
-        if let Some(pit) = &self.pit {
-            remarks.extend(pit.remark());
+        remarks.extend(self.pit.remark());
+        let (left_out, columns) = self.columns_left_out;
+        if left_out > 0 {
+            remarks.push(format!(
+                "Residuals along {} of {columns} columns, the first of the formula",
+                columns - left_out
+            ));
+        }
+        for it in self.residuals.iter().filter(|it| it.left_out > 0) {
+            remarks.push(format!(
+                "Residuals in the {} of {} levels of {} with most rows",
+                it.means.len(),
+                it.means.len() + it.left_out,
+                it.along.words()
+            ));
         }
         remarks
     }

@@ -39,6 +39,7 @@ mod hierarchy;
 mod likelihood;
 pub(crate) mod linear;
 pub(crate) mod logistic;
+pub mod marginal;
 pub(crate) mod mixed;
 pub(crate) mod negative_binomial;
 pub(crate) mod poisson;
@@ -65,6 +66,7 @@ pub use hierarchy::Hierarchy;
 pub use likelihood::{
     CentreRows, LinearRows, RowLikelihood, Rows, Scratch, moments_of_scores, sum_of_rows,
 };
+pub use marginal::Marginal;
 pub use mixed::{MixedEffects, WorkingRows, suits_whitening};
 pub use predicts::Predicts;
 pub use prior::{Prior, PriorRows};
@@ -158,6 +160,10 @@ pub trait Model: Send + Sync {
     }
     /// Prior density of reported quantity `index` at `value`, for plots; `None` if it has no marginal in closed form.
     fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
+        None
+    }
+    /// The marginal posterior of reported quantity `index`; `None` where it is not known in closed form.
+    fn marginal(&self, _index: usize) -> Option<Marginal> {
         None
     }
     /// Remarks on how the model fits at its mode `u`, for people.

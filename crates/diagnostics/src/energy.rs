@@ -3,6 +3,7 @@
 //! Between two draws the energy changes only by the new momentum. Where such changes are small against the spread of energies, as with
 //! heavy tails, a chain walks through its energies step by step and is late to the tails (Betancourt 2016, arXiv 1604.00695).
 
+use super::density::density;
 use super::moments::{mean_of, sum};
 use super::{Estimate, Missing};
 
@@ -33,6 +34,43 @@ pub fn ebfmi(energies: &[f64]) -> Estimate {
 pub fn transitions(energies: &[f64]) -> Vec<f64> {
     let pairs = energies.iter().zip(energies.iter().skip(1));
     pairs.map(|(before, after)| after - before).collect()
+}
+
+/// What the energies of all chains look like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// Density of the energy less its mean in each chain: places and heights.
+    pub marginal: Vec<[f64; 2]>,
+    /// Density of its changes from draw to draw.
+    pub transitions: Vec<[f64; 2]>,
+    /// Estimated Bayesian fraction of missing information of each chain.
+    pub ebfmi: Vec<Option<f64>>,
+}
+
+impl Energies {
+    /// Of the energies of the draws of each chain, in order.
+    ///
+    /// # Errors
+    /// There is no density of them.
+    pub fn of(mut chains: Vec<Vec<f64>>) -> Result<Self, Missing> {
+        let ebfmi = chains.iter().map(|chain| ebfmi(chain).ok()).collect();
+        let changes: Vec<Vec<f64>> = chains.iter().map(|it| transitions(it)).collect();
+        for chain in &mut chains {
+            let mean = mean_of(chain);
+            chain.iter_mut().for_each(|energy| *energy -= mean);
+        }
+        let curve = |parts: &[Vec<f64>]| {
+            let parts: Vec<&[f64]> = parts.iter().map(Vec::as_slice).collect();
+            let curve = density(&parts, &[], None)?;
+            let pairs = curve.x.iter().zip(&curve.y);
+            Ok(pairs.map(|(&x, &y)| [x, y]).collect())
+        };
+        Ok(Self {
+            marginal: curve(&chains)?,
+            transitions: curve(&changes)?,
+            ebfmi,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ mod fourier;
 mod geyer;
 mod indicator;
 pub mod inefficiency;
+pub mod joint;
 pub mod kolmogorov;
 pub mod local_density;
 pub mod loo;

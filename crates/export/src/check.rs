@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::number::shortest;
+use super::spreadsheet::inert;
 use super::{ExportError, write_file};
+use ergodic_analysis::check::residuals::{Along, Residuals};
 use ergodic_analysis::check::{Band, Check, INTERVAL, Picture};
 
 /// The columns of a table of checks; `NA` where a check has no such number.
@@ -76,17 +78,25 @@ fn lines(check: &Check) -> Vec<Line> {
             });
         }
     }
-    if let Some(pit) = &check.pit {
-        lines.push(Line {
-            replicated: None,
-            p: Some(pit.p),
-            ..line(
-                "loo-pit",
-                "distance from uniform".to_owned(),
-                pit.distance,
-                Band::default(),
-            )
-        });
+    lines.push(Line {
+        replicated: None,
+        p: Some(check.pit.p),
+        ..line(
+            "loo-pit",
+            "distance from uniform".to_owned(),
+            check.pit.distance,
+            Band::default(),
+        )
+    });
+    for residuals in &check.residuals {
+        let along = residuals.along.name();
+        lines.extend(residuals.means.iter().map(|it| {
+            let of = match &it.level {
+                Some(level) => format!("{along}: {level}"),
+                None => format!("{along}: {}", shortest(it.at)),
+            };
+            line("residuals", of, it.observed, it.replicated)
+        }));
     }
     lines
 }
@@ -96,21 +106,21 @@ fn lines(check: &Check) -> Vec<Line> {
 /// # Errors
 /// Those of `out`.
 pub fn write_csv(check: &Check, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", HEADER.join(","))?;
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(HEADER)?;
     let number = |value: Option<f64>| value.map_or_else(|| "NA".to_owned(), shortest);
     for line in lines(check) {
         let band = |pick: fn(Band) -> f64| number(line.replicated.map(pick));
-        let cells = [
+        out.write_record([
             line.check.to_owned(),
-            line.of.clone(),
+            inert(&line.of).into_owned(),
             shortest(line.observed),
             band(|band| band.lower),
             band(|band| band.median),
             band(|band| band.upper),
             number(line.expected),
             number(line.p),
-        ];
-        writeln!(out, "{}", cells.join(","))?;
+        ])?;
     }
     out.flush()
 }
@@ -127,6 +137,33 @@ pub fn save(check: &Check, path: &Path) -> Result<(), ExportError> {
 
 fn band(band: Band) -> Json {
     json!({ "lower": band.lower, "median": band.median, "upper": band.upper })
+}
+
+/// Mean residuals along one column.
+fn residuals(residuals: &Residuals) -> Json {
+    let means = residuals.means.iter().map(|it| {
+        json!({
+            "level": it.level,
+            "from": it.level.is_none().then_some(it.ends[0]),
+            "to": it.level.is_none().then_some(it.ends[1]),
+            "at": it.level.is_none().then_some(it.at),
+            "rows": it.rows,
+            "observed": it.observed,
+            "replicated": band(it.replicated),
+        })
+    });
+    json!({
+        "along": residuals.along.name(),
+        "kind": match residuals.along {
+            Along::Expected => "expected",
+            Along::Predictor(_) => "predictor",
+            Along::Grouping(_) => "grouping",
+        },
+        "means": means.collect::<Vec<Json>>(),
+        "outside": residuals.outside(),
+        "p": residuals.p,
+        "levels_left_out": residuals.left_out,
+    })
 }
 
 /// Everything; numbers that are not finite are null.
@@ -150,12 +187,14 @@ pub fn to_json(check: &Check) -> Json {
         "statistics": statistics.collect::<Vec<Json>>(),
         "findings": check.findings(),
         "remarks": check.remarks(),
-        "loo_pit": check.pit.as_ref().map(|pit| json!({
-            "values": pit.values,
-            "distance": pit.distance,
-            "p": pit.p,
-            "doubtful_rows": pit.doubtful,
-        })),
+        "loo_pit": {
+            "values": check.pit.values,
+            "curve": check.pit.curve,
+            "distance": check.pit.distance,
+            "p": check.pit.p,
+            "doubtful_rows": check.pit.doubtful,
+        },
+        "residuals": check.residuals.iter().map(residuals).collect::<Vec<Json>>(),
     });
     match &check.picture {
         Picture::Overlay(overlay) => {

@@ -1,5 +1,7 @@
 //! The manifest of a run, `run.json`: what was run, where it came from, how it ended.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::recipe::Scale;
@@ -9,6 +11,7 @@ use ergodic_core::arithmetic::Class;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason};
 use ergodic_core::estimators::Search;
+use ergodic_core::models::Marginal;
 use ergodic_diagnostics::Verdict;
 
 /// Everything about a run besides its numbers.
@@ -60,6 +63,9 @@ pub struct Manifest {
     pub scales: String,
     /// Prior of each variable and where it comes from.
     pub priors: Vec<(String, String, String)>,
+    /// Marginal posteriors that are known in closed form, by the place of their variable.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exact_marginals: BTreeMap<usize, Marginal>,
     /// One entry per chain.
     pub chains: Vec<ChainManifest>,
     /// Seconds from start to end, pauses excluded.
@@ -130,6 +136,9 @@ impl Manifest {
             rows_total: job.design.rows_total,
             rows_used: job.design.rows_used,
             rows_held_out: job.design.held_out,
+            exact_marginals: (0..job.model.params().len())
+                .filter_map(|index| Some((index, job.model.marginal(index)?)))
+                .collect(),
             response: job.design.response.name.clone(),
             success: job.design.response.success().map(str::to_owned),
             reference_levels: job.design.reference_levels.clone(),

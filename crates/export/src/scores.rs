@@ -7,13 +7,27 @@ use serde_json::{Value as Json, json};
 
 use super::number::{or_na, shortest};
 use super::spreadsheet::inert;
-use super::{ExportError, write_file};
-use ergodic_analysis::predict::scores::{INTERVALS, PredictionScores};
+use super::{ExportError, Results, write_file};
+use ergodic_analysis::predict::scores::{ChainTime, INTERVALS, PredictionScores};
 
 /// The columns of a table of scores. `part` says what a line is of: `score` with its name in `of` and its value and standard
 /// error; `course` with what `x` counts, draws or seconds, in `of`, and the mean log density as its value; `roc` with the threshold
 /// in `of`, false positives in `x` and true positives as its value. `NA` where there is no such number.
 pub const HEADER: [&str; 6] = ["run", "part", "of", "x", "value", "se"];
+
+/// What the chains of a run took whose draws are used; nothing where that is not known.
+pub fn times(results: &Results) -> Vec<ChainTime> {
+    let working = results.working();
+    let manifest = results.manifest.as_ref();
+    let chains = working
+        .iter()
+        .filter_map(|&chain| manifest?.chains.get(chain));
+    let time = chains.map(|chain| ChainTime {
+        warmup: chain.warmup_secs,
+        draws: chain.draw_secs,
+    });
+    time.collect()
+}
 
 /// The lines of one run, after its name.
 fn lines(scores: &PredictionScores) -> Vec<[String; 5]> {

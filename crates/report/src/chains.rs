@@ -1,9 +1,10 @@
 //! The chains of a run that pictures are drawn of: those that did not fail.
 
-use super::ReportError;
+use super::{Beside, ReportError};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
-use ergodic_core::samplers::DIVERGENT;
+use ergodic_core::models::Marginal;
+use ergodic_core::samplers::{DIVERGENT, energy_column};
 use ergodic_diagnostics::{SummaryRow, weights};
 use ergodic_export::Results;
 
@@ -15,6 +16,7 @@ pub struct Chains<'a> {
     numbers: Vec<usize>,
     lists: Vec<&'a DrawList>,
     weights: Vec<Vec<f64>>,
+    beside: Option<&'a Beside<'a>>,
 }
 
 impl<'a> Chains<'a> {
@@ -36,7 +38,35 @@ impl<'a> Chains<'a> {
             } else {
                 Vec::new()
             },
+            beside: None,
         })
+    }
+
+    /// The same with what some pictures need beside draws.
+    #[must_use]
+    pub fn with(self, beside: &'a Beside<'a>) -> Self {
+        Self {
+            beside: Some(beside),
+            ..self
+        }
+    }
+
+    /// What there is beside draws.
+    pub fn beside(&self) -> Option<&'a Beside<'a>> {
+        self.beside
+    }
+
+    /// The marginal posterior of a parameter, where it is known in closed form.
+    pub fn marginal(&self, parameter: usize) -> Option<Marginal> {
+        let manifest = self.results.manifest.as_ref()?;
+        manifest.exact_marginals.get(&parameter).copied()
+    }
+
+    /// Energies of the draws of each chain; `None` where the sampler has none.
+    pub fn energies(&self) -> Option<Vec<Vec<f64>>> {
+        let column = energy_column(&self.results.info_names)?;
+        let of_chain = |&chain: &usize| Some(self.results.info.get(chain)?.column(column));
+        self.numbers.iter().map(of_chain).collect()
     }
 
     /// Reported quantities.

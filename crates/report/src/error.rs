@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ergodic_analysis::check::CheckError;
+use ergodic_analysis::predict::scores::ScoresError;
 use ergodic_diagnostics::Missing;
 use ergodic_export::ExportError;
 
@@ -57,6 +59,20 @@ pub enum ReportError {
         /// What is wrong with its draws.
         missing: Missing,
     },
+    /// A figure of something that the run has not got.
+    #[error("Figure `{figure}` cannot be drawn: {why}")]
+    Unsuitable {
+        /// The figure.
+        figure: &'static str,
+        /// What is not there, in one clause.
+        why: String,
+    },
+    /// Predictive checks that could not be made.
+    #[error(transparent)]
+    Check(CheckError),
+    /// Scores that could not be found.
+    #[error(transparent)]
+    Scores(ScoresError),
     /// A file name whose ending is of no format of pictures.
     #[error(
         "Pictures are written as SVG, as PNG or, as a table of what is drawn, as CSV: end the name in .svg, .png or .csv (other programs \

@@ -1,18 +1,33 @@
 //! The pictures of a run. A new one is a file with an `ENTRY` and two lines here.
 
 use super::figure::{Figure, Ink, Key, Swatch};
-use super::{Chains, ReportError, choice};
+use super::{Chains, Needs, ReportError, choice};
 use ergodic_base::param::Class;
 use ergodic_base::ticks::padded;
 use ergodic_diagnostics::Missing;
 
 mod autocorrelation;
+mod calibration;
+mod components;
 mod convergence;
+mod course;
 mod density;
+mod ecdf;
+mod energy;
 mod intervals;
+mod loo_pit;
+mod outcomes;
 mod pairs;
+mod parallel;
+mod predictive;
 mod ranks;
+mod residuals;
+mod roc;
+mod rootogram;
+mod statistics;
 mod trace;
+
+pub use course::courses;
 
 /// All figures, in the order in which lists show them.
 pub static FIGURES: &[FigureEntry] = &[
@@ -23,6 +38,18 @@ pub static FIGURES: &[FigureEntry] = &[
     autocorrelation::ENTRY,
     convergence::ENTRY,
     pairs::ENTRY,
+    parallel::ENTRY,
+    components::ENTRY,
+    energy::ENTRY,
+    statistics::ENTRY,
+    ecdf::ENTRY,
+    outcomes::ENTRY,
+    rootogram::ENTRY,
+    calibration::ENTRY,
+    loo_pit::ENTRY,
+    residuals::ENTRY,
+    roc::ENTRY,
+    course::ENTRY,
 ];
 
 /// How many parameters a figure takes.
@@ -37,9 +64,18 @@ pub struct Takes {
 }
 
 impl Takes {
+    /// No parameters: a figure of all that there is.
+    const NONE: Self = Self {
+        least: 0,
+        most: 0,
+        unasked: 0,
+    };
+
     /// In words.
     pub fn words(self) -> String {
-        if self.least == self.most {
+        if self.most == 0 {
+            "no parameters".to_owned()
+        } else if self.least == self.most {
             format!("{} parameters", self.most)
         } else {
             format!("{} to {} parameters", self.least, self.most)
@@ -58,21 +94,25 @@ pub struct FigureEntry {
     pub about: &'static str,
     /// Which parameters it takes.
     pub takes: Takes,
+    /// What it is drawn of.
+    pub needs: Needs,
     /// Whether it has all its parameters on one axis.
     compares: bool,
     /// Makes it of so many parameters.
     make: fn(&Chains<'_>, &[usize]) -> Result<Figure, Trouble>,
 }
 
-/// A parameter whose draws cannot be drawn, and why.
-struct Trouble {
-    parameter: usize,
-    missing: Missing,
+/// Why there is no picture.
+enum Trouble {
+    /// The draws of a parameter cannot be drawn.
+    Draws { parameter: usize, missing: Missing },
+    /// The run has nothing of what the picture shows: a clause that says so.
+    Nothing(&'static str),
 }
 
 /// What is wrong with the draws of `parameter`.
 fn trouble(parameter: usize) -> impl Fn(Missing) -> Trouble {
-    move |missing| Trouble { parameter, missing }
+    move |missing| Trouble::Draws { parameter, missing }
 }
 
 impl FigureEntry {
@@ -95,17 +135,24 @@ impl FigureEntry {
                 named: parameters.len(),
             });
         }
-        (self.make)(chains, parameters).map_err(|trouble| ReportError::Missing {
-            figure: self.id,
-            name: chains.names()[trouble.parameter].to_string(),
-            missing: trouble.missing,
+        (self.make)(chains, parameters).map_err(|trouble| match trouble {
+            Trouble::Draws { parameter, missing } => ReportError::Missing {
+                figure: self.id,
+                name: chains.names()[parameter].to_string(),
+                missing,
+            },
+            Trouble::Nothing(why) => ReportError::Unsuitable {
+                figure: self.id,
+                why: why.to_owned(),
+            },
         })
     }
 
     /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the
     /// others where it takes two, and the main ones where it compares many.
     pub fn around(&self, chains: &Chains<'_>, parameter: usize) -> Vec<usize> {
-        if self.compares || parameter >= chains.names().len() {
+        let has_no_choice = self.compares || self.takes.most == 0;
+        if has_no_choice || parameter >= chains.names().len() {
             return Vec::new();
         }
         let others = self.of_its_own(chains).into_iter();

@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod beside;
 mod chains;
 mod choice;
 mod comparison;
@@ -27,11 +28,12 @@ pub mod report;
 mod thin;
 mod xml;
 
+pub use beside::{Beside, Needs, ReadModel};
 pub use chains::Chains;
 pub use choice::choose;
 pub use comparison::density_overlay;
 pub use error::ReportError;
 pub use figure::Figure;
-pub use figures::{FIGURES, FigureEntry, Takes, find};
-pub use picture::{PictureFormat, save_figure, write_picture};
+pub use figures::{FIGURES, FigureEntry, Takes, courses, find};
+pub use picture::{PictureFormat, Pictured, save_figure, write_picture};
 pub use report::Report;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::figure::drawn;
-use super::{Chains, Figure, FigureEntry, ReportError};
+use super::{Beside, Chains, Figure, FigureEntry, ReadModel, ReportError};
 use ergodic_base::control::Control;
 use ergodic_export::Results;
 
@@ -52,32 +52,49 @@ impl PictureFormat {
     }
 }
 
-/// Draws a picture of these parameters and writes it to `path`, whose ending says how; what stood there before stays if that
-/// fails. Gives its caption.
+/// What a picture is of.
+pub struct Pictured<'a> {
+    /// The run.
+    pub results: &'a Results,
+    /// Parameters; those that say most about the model if there are none.
+    pub parameters: &'a [usize],
+    /// Reads the model of the run with its data, for figures that need it; `None` for draws of other origin.
+    pub model: Option<ReadModel<'a>>,
+    /// Another run, for figures that compare.
+    pub other: Option<&'a Results>,
+}
+
+/// Draws a picture and writes it to `path`, whose ending says how; what stood there before stays if that fails. Gives its caption.
 ///
 /// # Errors
 /// The picture cannot be drawn or written, or somebody cancelled.
 pub fn write_picture(
     entry: &FigureEntry,
-    (results, parameters): (&Results, &[usize]),
+    of: &Pictured<'_>,
     path: &Path,
     control: &Control,
 ) -> Result<String, ReportError> {
+    let format = PictureFormat::of(path)?;
+    let runs = (of.results, of.other);
+    let beside = Beside::find((entry.id, entry.needs), runs, of.model, control)?;
     control.enter("drawing the picture");
-    let figure = entry.draw(&Chains::of(results)?, parameters)?;
+    let chains = Chains::of(of.results)?.with(&beside);
+    let figure = entry.draw(&chains, of.parameters)?;
     control.check(ReportError::Cancelled)?;
-    save_figure(&figure, path)?;
-    Ok(figure.caption())
+    save_as(format, &figure, path)
 }
 
-/// Writes `figure` to `path`, whose ending says how; what stood there before stays if that fails.
+/// Writes a figure to `path`, whose ending says how; what stood there before stays if that fails. Gives its caption.
 ///
 /// # Errors
 /// The ending is of no format, or the file cannot be written.
-pub fn save_figure(figure: &Figure, path: &Path) -> Result<(), ReportError> {
-    let format = PictureFormat::of(path)?;
+pub fn save_figure(figure: &Figure, path: &Path) -> Result<String, ReportError> {
+    save_as(PictureFormat::of(path)?, figure, path)
+}
+
+fn save_as(format: PictureFormat, figure: &Figure, path: &Path) -> Result<String, ReportError> {
     ergodic_export::write_file("The picture could not be written", path, |out| {
         out.write_all(&format.bytes(figure)?)
     })?;
-    Ok(())
+    Ok(figure.caption())
 }

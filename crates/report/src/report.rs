@@ -4,7 +4,7 @@
 //! a line of [`FORMATS`].
 
 use self::estimates::MOST_EFFECTS;
-use super::{Chains, FIGURES, Figure, ReportError};
+use super::{Chains, FIGURES, Figure, Needs, ReportError};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::templates;
 use ergodic_analysis::{JobError, Recipe};
@@ -68,13 +68,17 @@ impl Report {
         let (mut figures, mut no_figures) = (Vec::new(), Vec::new());
         match Chains::of(results) {
             Ok(chains) => {
-                for entry in FIGURES {
+                // What needs the model again takes too long for every report.
+                let of_draws = FIGURES.iter().filter(|entry| entry.needs == Needs::Draws);
+                for entry in of_draws {
                     control.check(ReportError::Cancelled)?;
                     let enough = entry.of_its_own(&chains).len() >= entry.takes.least;
                     match entry.draw(&chains, &[]) {
                         Ok(figure) => figures.push(figure),
                         // A pair of one parameter is missed by nobody.
                         Err(_) if !enough => {}
+                        // A sampler without energies has none to miss.
+                        Err(ReportError::Unsuitable { .. }) => {}
                         Err(error) => no_figures.push(error.to_string()),
                     }
                 }

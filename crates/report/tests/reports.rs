@@ -11,6 +11,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use ergodic_analysis::description::Description;
+use ergodic_analysis::hold_out::HoldOut;
+use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
@@ -19,7 +21,10 @@ use ergodic_core::samplers::WEIGHT;
 use ergodic_diagnostics::quantiles;
 use ergodic_export::{Results, RunFolder, summary};
 use ergodic_report::report::{self, Column};
-use ergodic_report::{Chains, FIGURES, PictureFormat, Report, choose, find, write_picture};
+use ergodic_report::{
+    Beside, Chains, FIGURES, Figure, FigureEntry, Needs, PictureFormat, Pictured, Report,
+    ReportError, choose, find, write_picture,
+};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value as Json;
@@ -69,6 +74,45 @@ fn odd() -> &'static Ran {
         recipe.run.draws = 120;
         ran(Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap())
     })
+}
+
+/// Models of counts, of numbers, and of yes or no with rows held out: what the other runs have no pictures of.
+fn others() -> &'static [Ran; 3] {
+    static RUNS: OnceLock<[Ran; 3]> = OnceLock::new();
+    RUNS.get_or_init(|| {
+        let of = |template: &str, formula: &str, hold_out: bool| {
+            ran(job("nuts", 100, |recipe| {
+                recipe.model.template = template.to_owned();
+                recipe.model.formula = formula.to_owned();
+                recipe.model.hold_out = hold_out.then_some(HoldOut::Share(0.2));
+            }))
+        };
+        [
+            of("poisson", "support_calls ~ age + plan", false),
+            of("linear", "age ~ plan", false),
+            of("logistic", "churned ~ age", true),
+        ]
+    })
+}
+
+/// A figure of a run, with all that it needs; `None` where the run has not got it.
+fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
+    let read = |_: &Control| Fitted::of(&ran.job);
+    let beside = Beside::find(
+        (entry.id, entry.needs),
+        (&ran.results, None),
+        Some(&read),
+        &Control::default(),
+    );
+    let drawn = beside.and_then(|beside| {
+        let chains = Chains::of(&ran.results)?.with(&beside);
+        entry.draw(&chains, &[])
+    });
+    match drawn {
+        Ok(figure) => Some(figure),
+        Err(ReportError::Unsuitable { .. } | ReportError::Scores(_)) => None,
+        Err(error) => panic!("{}: {error}", entry.id),
+    }
 }
 
 /// The report of a run.
@@ -274,7 +318,8 @@ fn a_report_is_balanced_and_loads_nothing() {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), count, "every identifier once");
-        assert_eq!(html.matches("<figure>").count(), FIGURES.len());
+        let of_draws = FIGURES.iter().filter(|it| it.needs == Needs::Draws);
+        assert_eq!(html.matches("<figure>").count(), of_draws.count());
     }
 }
 
@@ -349,10 +394,13 @@ fn a_report_of_data_that_are_gone_says_so() {
 
 #[test]
 fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
-    for ran in [plain(), odd()] {
-        let chains = Chains::of(&ran.results).unwrap();
+    let mut drawn = std::collections::BTreeSet::new();
+    for ran in [plain(), odd()].into_iter().chain(others()) {
         for entry in FIGURES {
-            let figure = entry.draw(&chains, &[]).unwrap();
+            let Some(figure) = figure_of(ran, entry) else {
+                continue;
+            };
+            drawn.insert(entry.id);
             let svg = figure.to_svg();
             let mut marks = 0;
             read_xml(&svg, |tag, attributes, _| {
@@ -380,6 +428,7 @@ fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
             assert!(table.lines().count() > 3, "{}", entry.id);
         }
     }
+    assert_eq!(drawn.len(), FIGURES.len());
 }
 
 /// The rows of a picture's table: series, and the numbers x, y, `x_to`, `y_to` and size.
@@ -508,7 +557,8 @@ fn pictures_of_weighted_draws_are_weighted() {
     let signed = weighted(|place| if place % 9 == 4 { -1.0 } else { 1.5 });
     for results in [&upper, &signed] {
         let chains = Chains::of(results).unwrap();
-        for entry in FIGURES {
+        let of_draws = FIGURES.iter().filter(|it| it.needs == Needs::Draws);
+        for entry in of_draws.filter(|it| it.id != "energy") {
             let figure = entry.draw(&chains, &[]).unwrap();
             read_xml(&figure.to_svg(), |_, _, _| {});
         }
@@ -589,9 +639,20 @@ fn a_picture_that_cannot_be_drawn_leaves_what_was_there() {
     let results = &plain().results;
     let control = Control::default();
     let pairs = find("pairs").unwrap();
-    write_picture(pairs, (results, &[0]), &path, &control).unwrap_err();
+    let of = |parameters: &'static [usize]| Pictured {
+        results,
+        parameters,
+        model: None,
+        other: None,
+    };
+    write_picture(pairs, &of(&[0]), &path, &control).unwrap_err();
+    let check = write_picture(find("ecdf").unwrap(), &of(&[]), &path, &control).unwrap_err();
+    assert!(
+        check.to_string().contains("draws of other origin have not"),
+        "{check}"
+    );
     assert_eq!(std::fs::read(&path).unwrap(), b"before");
-    let caption = write_picture(pairs, (results, &[0, 1]), &path, &control).unwrap();
+    let caption = write_picture(pairs, &of(&[0, 1]), &path, &control).unwrap();
     assert!(
         caption.starts_with("Draws of `b[age]` against `b[Intercept]`."),
         "{caption}"
@@ -612,10 +673,20 @@ fn look() {
         return;
     };
     let folder = Path::new(&folder);
-    for (name, ran) in [("plain", plain()), ("odd", odd())] {
-        let chains = Chains::of(&ran.results).unwrap();
+    let [counts, numbers, held] = others();
+    for (name, ran) in [
+        ("plain", plain()),
+        ("odd", odd()),
+        ("counts", counts),
+        ("numbers", numbers),
+        ("held", held),
+    ] {
         for entry in FIGURES {
-            let figure = entry.draw(&chains, &[]).unwrap();
+            let Some(figure) = figure_of(ran, entry) else {
+                continue;
+            };
+            let path = folder.join(format!("{name}-{}.png", entry.id));
+            std::fs::write(path, figure.to_png().unwrap()).unwrap();
             let path = folder.join(format!("{name}-{}.svg", entry.id));
             std::fs::write(path, figure.to_svg()).unwrap();
         }

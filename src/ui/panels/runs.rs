@@ -20,6 +20,7 @@ mod chains;
 mod check;
 mod clusters;
 mod compare;
+mod components;
 mod curves;
 mod dock;
 mod effects;
@@ -39,6 +40,7 @@ mod mode;
 mod pairs;
 mod pane;
 mod panes;
+mod parallel;
 mod predictions;
 mod prior_sensitivity;
 mod run_bar;
@@ -64,6 +66,8 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<panes::Autocorrelation>(),
     PaneEntry::of::<sizes::Sizes>(),
     PaneEntry::of::<pairs::Pairs>(),
+    PaneEntry::of::<parallel::ParallelPane>(),
+    PaneEntry::of::<components::ComponentsPane>(),
     PaneEntry::of::<clusters::ClustersView>(),
     PaneEntry::of::<predictions::PredictionsView>(),
     PaneEntry::of::<check::CheckPane>(),

@@ -22,6 +22,8 @@ pub struct DensityData<'a> {
     pub prior: Option<&'a [[f64; 2]]>,
     /// The 90% interval.
     pub interval: Option<(f64, f64)>,
+    /// The posterior where it is known in closed form.
+    pub exact: Option<&'a [[f64; 2]]>,
     /// Whether the curves are bars of width 1 about whole numbers.
     pub are_bars: bool,
     /// The median.
@@ -123,10 +125,14 @@ pub fn density_ui(
     let t = tokens();
     let pooled = Stroke::new(t.stroke.curve_pooled, p.posterior);
     let prior = Stroke::new(t.stroke.prior, p.prior);
+    let exact = Stroke::new(t.stroke.curve_pooled, p.threshold);
     let fill = faded(p.accent, t.alpha.area_interval);
     let mut entries = vec![(Sign::Line(pooled, &[]), "all chains")];
     if data.prior.is_some() {
         entries.push((Sign::Line(prior, &t.dash.prior), "prior"));
+    }
+    if data.exact.is_some() {
+        entries.push((Sign::Line(exact, &t.dash.warmup_edge), "exact"));
     }
     if data.interval.is_some() {
         entries.push((
@@ -188,6 +194,10 @@ pub fn density_ui(
                     }
                     chain_curves(data.chains, filter, p, transform, shapes);
                     curve(data.pooled, pooled, &[], f64::INFINITY, transform, shapes);
+                    if let Some(points) = data.exact {
+                        let dash = &t.dash.warmup_edge;
+                        curve(points, exact, dash, f64::INFINITY, transform, shapes);
+                    }
                     let y = frame.bottom() - 6.0;
                     if let Some((low, high)) = data.interval {
                         let x = |value: f64| transform.position_from_point_x(value);
@@ -209,8 +219,10 @@ pub fn density_ui(
     data_table_ui(ui, &shown.response, data.summary, || {
         let mut heads = chain_heads("value", data.chains.len());
         heads.extend(["all chains", "prior"].map(str::to_owned));
+        heads.extend(data.exact.map(|_known| "exact".to_owned()));
         let curves: Vec<&[[f64; 2]]> = (data.chains.iter().map(Vec::as_slice))
             .chain([data.pooled, data.prior.unwrap_or_default()])
+            .chain(data.exact)
             .collect();
         PlotData::new(heads, data.pooled.len(), move |row, column| {
             match column.checked_sub(1) {
@@ -245,6 +257,7 @@ mod tests {
             pooled,
             chains: &[],
             prior: Some(prior),
+            exact: None,
             interval: Some((-1.6, 1.6)),
             are_bars: false,
             median: Some(0.0),

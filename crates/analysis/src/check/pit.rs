@@ -2,7 +2,12 @@
 //!
 //! If the model is right these are uniform (Gelfand, Dey and Chang 1992). The predictive distribution of a row is that of the
 //! posterior without the row, by the importance weights of [`ergodic_diagnostics::loo`]: the weighted share of replicated outcomes
-//! below the observed one, and of those equal to it a random part (Czado, Gneiting and Held 2009).
+//! below the observed one, and of those equal to it a random part, drawn by the seed of the run (Czado, Gneiting and Held 2009, section
+//! 2.1). Of yes or no both shares are the weighted means of the probabilities themselves. The test of uniformity is that of the random
+//! values. The curve needs none: it is the mean over rows of the distribution functions that are uniform between the two shares (the
+//! same, equation 3), which of outcomes that are never equal is the share of values below.
+//!
+//! Of yes or no the transforms tell whether successes are as frequent as predicted, and little more; calibration tells more.
 //!
 //! Rows share the parameters that they were fitted by, so their values balance each other and the test of uniformity finds less
 //! than its level: what it finds is there.
@@ -18,6 +23,8 @@ use rand::RngExt as _;
 
 /// Most rows looked at, evenly spaced: their distribution function then is exact to 3 %.
 pub const ROWS: usize = 2000;
+/// Steps of the curve.
+pub const STEPS: usize = 100;
 /// Variance of the uniform distribution on (0, 1).
 const VARIANCE: f64 = 1.0 / 12.0;
 /// Standard errors of the mean or the variance from which the shape of the departure is named.
@@ -26,14 +33,23 @@ const CLEAR: f64 = 2.0;
 /// The transform of one row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowPit {
+    /// Shares of the predictive distribution below the outcome, and up to it.
+    ends: [f64; 2],
+    /// A random place between them.
     value: f64,
     /// Pareto k of the importance weights.
     k: f64,
 }
 
 impl RowPit {
-    /// That of the `i`-th row; plain draws where its log density is not finite at each of them.
-    pub(super) fn of(replicates: &Replicates, i: usize, row: &Row, scorer: &mut Scorer) -> Self {
+    /// That of the `i`-th row, whose outcome is one of two values where `is_binary`; plain draws where its log density is not finite
+    /// at each of them.
+    pub(super) fn of(
+        replicates: &Replicates,
+        i: usize,
+        (row, is_binary): (&Row, bool),
+        scorer: &mut Scorer,
+    ) -> Self {
         let observed = replicates.observed(i);
         let draws = row.outcome.len() as f64;
         let finite = row.log_lik.iter().all(|value| value.is_finite());
@@ -44,11 +60,21 @@ impl RowPit {
             smoothed.map_or(1.0 / draws, |smoothed| smoothed.weights[s])
         };
         let (mut below, mut equal) = (0.0, 0.0);
-        for (s, &outcome) in row.outcome.iter().enumerate() {
-            if outcome < observed {
-                below += weight(s);
-            } else if outcome == observed {
-                equal += weight(s);
+        if is_binary {
+            let success: f64 = (row.mean.iter().enumerate())
+                .map(|(s, &probability)| weight(s) * probability)
+                .sum();
+            (below, equal) = match observed > 0.0 {
+                true => (1.0 - success, success),
+                false => (0.0, 1.0 - success),
+            };
+        } else {
+            for (s, &outcome) in row.outcome.iter().enumerate() {
+                if outcome < observed {
+                    below += weight(s);
+                } else if outcome == observed {
+                    equal += weight(s);
+                }
             }
         }
         let mut rng = stream(replicates.seed(), i, Purpose::Diagnostics);
@@ -58,9 +84,23 @@ impl RowPit {
             None if finite => f64::NEG_INFINITY,
             None => f64::INFINITY,
         };
+        let share = |share: f64| share.clamp(0.0, 1.0);
         Self {
-            value: (below + equal * rng.random::<f64>()).clamp(0.0, 1.0),
+            ends: [share(below), share(below + equal)],
+            value: share(below + equal * rng.random::<f64>()),
             k,
+        }
+    }
+
+    /// That of a value that is uniform between the two shares.
+    fn distribution_function(&self, at: f64) -> f64 {
+        let [below, upto] = self.ends;
+        if at >= upto {
+            1.0
+        } else if at <= below {
+            0.0
+        } else {
+            (at - below) / (upto - below)
         }
     }
 }
@@ -68,8 +108,10 @@ impl RowPit {
 /// Transforms of the rows of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pit {
-    /// Ascending.
+    /// Of outcomes that can be equal at random places between their two shares. Ascending.
     pub values: Vec<f64>,
+    /// The distribution function of the transforms at 0, 1/[`STEPS`], …, 1, without randomness.
+    pub curve: Vec<f64>,
     /// Largest distance of their distribution function from that of uniform values.
     pub distance: f64,
     /// Chance of such a distance of uniform values (Kolmogorov 1933).
@@ -88,6 +130,13 @@ impl Pit {
         Self {
             p: kolmogorov::p_value(distance, values.len()),
             distance,
+            curve: (0..=STEPS)
+                .map(|k| {
+                    let at = k as f64 / STEPS as f64;
+                    let each = of_rows.iter().map(|row| row.distribution_function(at));
+                    each.sum::<f64>() / of_rows.len() as f64
+                })
+                .collect(),
             doubtful: of_rows.iter().filter(|row| row.k > limit).count(),
             values,
             rows,

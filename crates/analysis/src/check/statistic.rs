@@ -166,8 +166,8 @@ pub struct TestStatistic {
     pub at_least: f64,
     /// Share of replicated data sets whose statistic is at most as large as the observed one.
     pub at_most: f64,
-    /// Replicated data sets.
-    pub replications: usize,
+    /// Of each replicated data set, ascending.
+    pub values: Vec<f64>,
 }
 
 impl TestStatistic {
@@ -185,6 +185,7 @@ impl TestStatistic {
 
     /// An observed value among replicated ones; those that are no number count as larger.
     pub fn of(statistic: Statistic, observed: f64, mut replicated: Vec<f64>) -> Self {
+        replicated.sort_unstable_by(f64::total_cmp);
         let count = replicated.len();
         let share = |holds: &dyn Fn(&f64) -> bool| {
             replicated.iter().filter(|value| holds(value)).count() as f64 / count as f64
@@ -197,7 +198,7 @@ impl TestStatistic {
             at_least: 1.0 - below,
             at_most,
             replicated: Band::of(&mut replicated),
-            replications: count,
+            values: replicated,
         }
     }
 
@@ -208,7 +209,7 @@ impl TestStatistic {
 
     /// The p-value as it is written: one that no replicated data set reaches is below one in their number.
     pub fn p_in_words(&self) -> String {
-        p_in_words(self.p(), self.replications)
+        p_in_words(self.p(), self.values.len())
     }
 
     /// Whether the observed statistic is not like those of the model.
@@ -227,7 +228,7 @@ impl TestStatistic {
         let share = if share == 1.0 {
             format!(
                 "all {} replicated data sets",
-                thousands(self.replications as u64)
+                thousands(self.values.len() as u64)
             )
         } else {
             format!("{} % of replicated data sets", fixed(100.0 * share, 1))

@@ -313,6 +313,14 @@ impl PredictionScores {
         matches!(self.response.kind, ResponseKind::Binary { .. })
     }
 
+    /// What the course is told as, and the sign that makes it of log densities: of yes and no it is known as a loss.
+    pub fn course_measure(&self) -> (&'static str, f64) {
+        match self.is_binary() {
+            true => (Measure::LogLoss.name(), -1.0),
+            false => (Measure::Lpd.name(), 1.0),
+        }
+    }
+
     /// Whether the same rows of the same table are scored as by `other`.
     pub fn has_the_rows_of(&self, other: &Self) -> bool {
         let rows = |it: &Self| -> Vec<u32> { it.rows.iter().map(|row| row.row).collect() };

@@ -26,8 +26,8 @@ use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::simplex::{SimplexCounts, log_probabilities, position};
 use super::translation::{self, Context, Program, Translation};
 use super::{
-    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
@@ -319,6 +319,15 @@ impl Model for CategoricalModel {
         let log_constant = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
         let log_density = (a - 1.0) * value.ln() + (b - 1.0) * (-value).ln_1p();
         Some((log_constant + log_density).exp())
+    }
+
+    fn marginal(&self, index: usize) -> Option<Marginal> {
+        let after = |k: usize| self.concentration[k] + self.totals[k];
+        let all: f64 = (0..self.totals.len()).map(after).sum();
+        Some(Marginal::Beta {
+            a: after(index),
+            b: all - after(index),
+        })
     }
 
     fn prior_draws(&self) -> Option<&dyn PriorDraws> {

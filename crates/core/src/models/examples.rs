@@ -10,8 +10,8 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    CentreRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo, Posterior, PriorDraws,
-    PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ParamInfo, Posterior,
+    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
@@ -85,6 +85,14 @@ trait Example: Send + Sync + 'static {
     /// See [`Model::prior_density`].
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         Some(self.priors()[index].density(value))
+    }
+    /// See [`Model::marginal`]; rows come with their weights.
+    fn marginal(
+        &self,
+        _index: usize,
+        _rows: &mut dyn Iterator<Item = (&[f64], f64)>,
+    ) -> Option<Marginal> {
+        None
     }
     /// See [`Model::draw_prior`].
     fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
@@ -263,6 +271,11 @@ impl<E: Example> Model for ExampleModel<E> {
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         self.example.prior_density(index, value)
+    }
+
+    fn marginal(&self, index: usize) -> Option<Marginal> {
+        let mut rows = (0..self.num_obs).map(|i| self.at(i));
+        self.example.marginal(index, &mut rows)
     }
 
     fn prior_draws(&self) -> Option<&dyn PriorDraws> {

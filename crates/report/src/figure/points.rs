@@ -11,6 +11,8 @@ use super::shape::{Extent, Shape};
 pub enum Sign {
     /// A dot.
     Dot,
+    /// A dot that stands alone.
+    Disc,
     /// A cross.
     Cross,
     /// A triangle that points to the right.
@@ -31,6 +33,8 @@ pub struct Points {
 /// Radius of a dot, and half the width of a cross, in points.
 const DOT: f64 = 1.1;
 const CROSS: f64 = 2.2;
+/// Radius of a dot that stands alone.
+const DISC: f64 = 1.9;
 /// Half the height of a triangle.
 const TRIANGLE: f64 = 2.4;
 /// Opacity of dots: where many lie over each other it is darker.
@@ -39,7 +43,7 @@ const OPACITY: f64 = 0.4;
 impl Shape for Points {
     fn kind(&self) -> &'static str {
         match self.sign {
-            Sign::Dot => "point",
+            Sign::Dot | Sign::Disc => "point",
             Sign::Cross => "cross",
             Sign::Triangle => "triangle",
         }
@@ -59,6 +63,7 @@ impl Shape for Points {
                 let dots = points.map(|(i, at)| (at, DOT * area(i).sqrt()));
                 out.dots(dots, ink, OPACITY);
             }
+            Sign::Disc => out.dots(points.map(|(_, at)| (at, DISC)), ink, 1.0),
             Sign::Cross => {
                 let (a, b) = (number(CROSS * 2.0), number(-CROSS * 2.0));
                 let cross = |(_, [x, y]): (usize, [f64; 2])| {

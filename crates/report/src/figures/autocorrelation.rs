@@ -1,8 +1,8 @@
 //! How much draws of each chain depend on those before them.
 
 use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
-use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule, Swatch};
+use crate::{Chains, Needs};
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::quantiles::NORMAL_95;
@@ -17,6 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    needs: Needs::Draws,
     compares: false,
     make,
 };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{FigureEntry, Takes, Trouble, columns_for, title, trouble};
-use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
+use crate::{Chains, Needs};
 use ergodic_base::draws::DrawList;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::running::Running;
@@ -19,6 +19,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    needs: Needs::Draws,
     compares: false,
     make,
 };

@@ -1,8 +1,8 @@
 //! Where the draws lie: each chain, and all together.
 
 use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
-use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
+use crate::{Chains, Needs};
 use ergodic_diagnostics::density::density;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -14,12 +14,15 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    needs: Needs::Draws,
     compares: false,
     make,
 };
 
 /// Probability below zero cut off from a curve that is worth a note.
 const CLIPPED: f64 = 0.005;
+/// What the density of a posterior that is known in closed form is called.
+const EXACT: &str = "exact";
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(
@@ -41,7 +44,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         },
     );
     let weights: Vec<&[f64]> = chains.weights().iter().map(Vec::as_slice).collect();
-    let mut clipped = 0.0_f64;
+    let (mut clipped, mut is_exact) = (0.0_f64, false);
     for &parameter in parameters {
         let columns = chains.columns(parameter);
         let parts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
@@ -75,8 +78,21 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         }
         let line = Line::curve(points(&all.x, &all.y), 1.5);
         panel.add("all chains", Ink::Posterior, line);
+        if let Some(marginal) = chains.marginal(parameter) {
+            let exact = all.x.iter().map(|&x| [x, marginal.density(x)]);
+            let exact = exact.filter(|point| point[1].is_finite()).collect();
+            panel.add(EXACT, Ink::Threshold, Line::curve(exact, 1.2));
+            is_exact = true;
+        }
         panel.y.range = (0.0, 1.05 * panel.extent().y.1);
         figure.panels.push(Some(panel));
+    }
+    if is_exact {
+        figure.legend.push(Key {
+            words: EXACT.to_owned(),
+            ink: Ink::Threshold,
+            swatch: Swatch::Curve,
+        });
     }
     figure
         .notes

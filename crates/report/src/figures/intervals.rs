@@ -1,8 +1,8 @@
 //! Intervals of many parameters under each other.
 
 use super::{FigureEntry, Takes, Trouble, roomy, trouble};
-use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
+use crate::{Chains, Needs};
 use ergodic_diagnostics::quantiles;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 200,
         unasked: 40,
     },
+    needs: Needs::Draws,
     compares: true,
     make,
 };

@@ -1,8 +1,8 @@
 //! Draws of two parameters against each other.
 
-use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy};
-use crate::Chains;
+use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, POINTS_PER_MM, Panel, Points, Sign, Swatch};
+use crate::{Chains, Needs};
 use ergodic_diagnostics::{Missing, weights};
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 2,
         unasked: 2,
     },
+    needs: Needs::Draws,
     compares: false,
     make,
 };
@@ -39,10 +40,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let step = total.div_ceil(MOST).max(1);
     let relative = match weights::relative(chains.weights(), chains.shortest()) {
         Some(Err(missing)) => {
-            return Err(Trouble {
-                parameter: parameters[0],
-                missing,
-            });
+            return Err(trouble(parameters[0])(missing));
         }
         Some(Ok(relative)) => Some(relative),
         None => None,
@@ -118,7 +116,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let extent = panel.extent();
     for (range, &parameter) in [extent.x, extent.y].iter().zip(parameters) {
         if !range.0.is_finite() {
-            return Err(Trouble {
+            return Err(Trouble::Draws {
                 parameter,
                 missing: Missing::NotFinite,
             });

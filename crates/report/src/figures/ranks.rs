@@ -1,8 +1,8 @@
 //! How the draws of each chain spread over the ranks of all.
 
 use super::{FigureEntry, Takes, Trouble, chain_name, title, trouble};
-use crate::Chains;
 use crate::figure::{Axis, Bars, Figure, Ink, Panel, Rule};
+use crate::{Chains, Needs};
 use ergodic_diagnostics::ranks::rank_counts;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 12,
         unasked: 4,
     },
+    needs: Needs::Draws,
     compares: false,
     make,
 };

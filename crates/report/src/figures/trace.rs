@@ -3,9 +3,9 @@
 use super::{
     FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title,
 };
-use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::thin::extremes;
+use crate::{Chains, Needs};
 use ergodic_diagnostics::Missing;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -17,6 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: 24,
         unasked: 6,
     },
+    needs: Needs::Draws,
     compares: false,
     make,
 };
@@ -33,7 +34,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let columns = (width * COLUMNS_PER_POINT) as usize;
     let (mut any_start, mut far) = (false, false);
     for &parameter in parameters {
-        let missing = |missing| Trouble { parameter, missing };
+        let missing = |missing| Trouble::Draws { parameter, missing };
         let all = chains.columns(parameter);
         let x = Axis::numbers("draw", (0.0, chains.longest() as f64));
         let name = chains.names()[parameter].as_str();

@@ -1,6 +1,6 @@
 //! Whether data that a finished run's model makes look like the data that it was fitted to.
 
-use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
+use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
 
 use super::asked::Asked;
 use super::pane::{Home, Pane};
@@ -10,26 +10,27 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
+use crate::ui::plots::interval::{IntervalRow, interval_ui};
 use crate::ui::plots::legend::{DOT, Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
-use crate::ui::widgets::{self, Segments, number, verdict_icon};
-use ergodic_analysis::check::pit::Pit;
+use crate::ui::widgets::{self, Chip, Segments, number, verdict_icon};
+use ergodic_analysis::check::Check;
+use ergodic_analysis::check::drawing::{Drawing, Look, Place};
+use ergodic_analysis::check::residuals::Residuals;
 use ergodic_analysis::check::statistic::TestStatistic;
-use ergodic_analysis::check::{Band, Check, Picture};
 use ergodic_diagnostics::Verdict;
-use ergodic_diagnostics::quantiles::NORMAL_90;
 
 /// Height of a picture with its axes.
 const PICTURE: f32 = 240.0;
-/// Places that the distribution of transforms is shown at.
-const PLACES: usize = 100;
 
 /// Predictive checks.
 #[derive(Default)]
 pub(super) struct CheckPane {
     density: bool,
+    /// Which of the residuals.
+    along: usize,
 }
 
 impl Pane for CheckPane {
@@ -102,7 +103,7 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
         ui.add_space(t.space.x2);
         statistics_ui(ui, &check.statistics);
         ui.add_space(t.space.x2);
-        if matches!(check.picture, Picture::Overlay(_)) {
+        if check.density_drawn().is_some() {
             Segments::new("What of the outcomes", &mut view.density)
                 .option(false, "Distribution function")
                 .option(true, "Density")
@@ -110,10 +111,72 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
         }
         widgets::sentence(ui, &check.picture_in_words(), Text::Number);
     });
-    drawing(check, view.density).show(ui);
-    if let Some(pit) = &check.pit {
-        transforms(pit).show(ui);
+    let density = check.density_drawn().filter(|_| view.density);
+    let picture = density
+        .or_else(|| check.ecdf_drawn())
+        .or_else(|| check.rootogram_drawn())
+        .or_else(|| check.calibration_drawn());
+    if let Some(picture) = picture {
+        drawing_ui(ui, &picture);
     }
+    drawing_ui(ui, &check.pit.drawn());
+    residuals_ui(ui, check, &mut view.along);
+}
+
+/// Mean residuals along the column that is chosen.
+fn residuals_ui(ui: &mut Ui, check: &Check, along: &mut usize) {
+    let t = tokens();
+    let all = &check.residuals;
+    *along = (*along).min(all.len().saturating_sub(1));
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x1;
+        widgets::heading(ui, "Residuals");
+        widgets::hint(
+            ui,
+            "Outcomes less what the model expects, averaged over rows that are alike in one column",
+        );
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
+            for (index, residuals) in all.iter().enumerate() {
+                let chip = Chip::toggle(residuals.along.name(), *along == index);
+                if ui.add(chip).clicked() {
+                    *along = index;
+                }
+            }
+        });
+        if let Some(residuals) = all.get(*along) {
+            widgets::sentence(ui, &residuals.summary(), Text::Number);
+        }
+    });
+    let Some(residuals) = all.get(*along) else {
+        return;
+    };
+    let drawing = check.residuals_drawn(residuals);
+    match drawing.levels {
+        Some(_) => levels_ui(ui, residuals, &drawing.name),
+        None => drawing_ui(ui, &drawing),
+    }
+}
+
+/// Mean residuals of levels under each other.
+fn levels_ui(ui: &mut Ui, residuals: &Residuals, words: &str) {
+    let rows: Vec<IntervalRow> = (residuals.means.iter())
+        .map(|it| {
+            let ends = (it.replicated.lower, it.replicated.upper);
+            let is_outside = !it.replicated.holds(it.observed);
+            IntervalRow {
+                name: it.label().as_str().into(),
+                center: it.observed,
+                inner: None,
+                outer: ends,
+                verdict: is_outside.then_some(VerdictKind::Watch),
+                value: number::brief(it.observed),
+            }
+        })
+        .collect();
+    let words = format!("{words}: dots are observed, lines the 90% range of replicated data");
+    interval_ui(ui, Palette::of(ui), &rows, None, &words);
 }
 
 fn statistics_ui(ui: &mut Ui, statistics: &[TestStatistic]) {
@@ -155,183 +218,81 @@ fn statistics_ui(ui: &mut Ui, statistics: &[TestStatistic]) {
     .show(ui);
 }
 
-/// How observed numbers are drawn.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// A line over a band.
-    Curve,
-    /// Dots over intervals.
-    Dots,
-}
-
 /// Observed numbers at places, over what the model says of them.
-struct Drawing {
-    name: String,
-    x_title: String,
-    y_title: &'static str,
-    middle: &'static str,
-    look: Look,
-    /// Place, observed, middle, lower, upper.
-    places: Vec<[f64; 5]>,
-}
-
-fn place(x: f64, observed: f64, middle: f64, band: Band) -> [f64; 5] {
-    [x, observed, middle, band.lower, band.upper]
-}
-
-/// The picture that suits the outcome.
-fn drawing(check: &Check, density: bool) -> Drawing {
-    let column = check.response.column();
-    match &check.picture {
-        Picture::Overlay(overlay) if density => Drawing {
-            name: format!("Density of {column}, observed and replicated"),
-            x_title: column.to_owned(),
-            y_title: "density",
-            middle: "replicated",
-            look: Look::Curve,
-            places: (overlay.density.iter())
-                .map(|it| {
-                    let middle = 0.5 * (it.ends[0] + it.ends[1]);
-                    place(middle, it.observed, it.replicated.median, it.replicated)
-                })
-                .collect(),
-        },
-        Picture::Overlay(overlay) => Drawing {
-            name: format!("Distribution function of {column}, observed and replicated"),
-            x_title: column.to_owned(),
-            y_title: "share below",
-            middle: "replicated",
-            look: Look::Curve,
-            places: (overlay.ecdf.iter())
-                .map(|it| place(it.at, it.observed, it.replicated.median, it.replicated))
-                .collect(),
-        },
-        Picture::Rootogram(rootogram) => {
-            let root = |band: Band| Band {
-                lower: band.lower.sqrt(),
-                median: band.median.sqrt(),
-                upper: band.upper.sqrt(),
-            };
-            Drawing {
-                name: format!("Square roots of how often each {column} occurs"),
-                x_title: column.to_owned(),
-                y_title: "root of rows",
-                middle: "expected",
-                look: Look::Dots,
-                places: (rootogram.bars.iter())
-                    .map(|it| {
-                        let (observed, expected) = (it.observed.sqrt(), it.expected.sqrt());
-                        place(it.from, observed, expected, root(it.replicated))
-                    })
-                    .collect(),
-            }
-        }
-        Picture::Calibration(calibration) => Drawing {
-            name: "Observed shares along predicted probabilities".to_owned(),
-            x_title: "predicted probability".to_owned(),
-            y_title: "observed share",
-            middle: "if calibrated",
-            look: Look::Curve,
-            places: (calibration.points.iter())
-                .map(|it| place(it.predicted, it.observed, it.predicted, it.consistent))
-                .collect(),
-        },
-    }
-}
-
-/// The distribution function of transforms less that of uniform values.
-fn transforms(pit: &Pit) -> Drawing {
-    let n = pit.values.len() as f64;
-    let at = |k: usize| {
-        let x = k as f64 / PLACES as f64;
-        let below = pit.values.partition_point(|&value| value <= x) as f64 / n;
-        let half = NORMAL_90 * (x * (1.0 - x) / n).sqrt();
-        let band = Band {
-            lower: -half,
-            median: 0.0,
-            upper: half,
-        };
-        place(x, below - x, 0.0, band)
+fn drawing_ui(ui: &mut Ui, drawing: &Drawing) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let look = drawing.look;
+    let places: Vec<[f64; 5]> = drawing.places.iter().map(Place::numbers).collect();
+    let numbers = places.iter().flat_map(|it| it[1..].iter().copied());
+    let x = axes::range(places.iter().map(|it| it[0]), 0.02);
+    let y = axes::range(numbers, 0.05);
+    let mut axes = Axes {
+        x_title: &drawing.x_title,
+        y_title: drawing.y_title,
+        ..Axes::new(ui.make_persistent_id(&drawing.name), &drawing.name, x, y)
     };
-    Drawing {
-        name: "LOO-PIT: distribution function less that of uniform values".to_owned(),
-        x_title: "place of an outcome in its predictive distribution".to_owned(),
-        y_title: "difference",
-        middle: "if uniform",
-        look: Look::Curve,
-        places: (0..=PLACES).map(at).collect(),
-    }
-}
-
-impl Drawing {
-    fn show(self, ui: &mut Ui) {
-        let t = tokens();
-        let p = Palette::of(ui);
-        let Self { places, look, .. } = self;
-        let numbers = places.iter().flat_map(|it| it[1..].iter().copied());
-        let x = axes::range(places.iter().map(|it| it[0]), 0.02);
-        let y = axes::range(numbers, 0.05);
-        let mut axes = Axes {
-            x_title: &self.x_title,
-            y_title: self.y_title,
-            ..Axes::new(ui.make_persistent_id(&self.name), &self.name, x, y)
-        };
-        axes.title_line = true;
-        let faded = axes::faded(p.accent, if look == Look::Dots { 0.4 } else { 0.25 });
-        let bar = Stroke::new(t.stroke.interval_50, faded);
-        let middle = Stroke::new(t.stroke.curve_pooled, p.accent);
-        let observed = Stroke::new(t.stroke.curve_pooled, p.posterior);
-        legend_line(
-            ui,
-            &[
-                match look {
-                    Look::Curve => (Sign::Line(observed, &[]), "observed"),
-                    Look::Dots => (Sign::Dot(p.posterior), "observed"),
-                },
-                (Sign::Line(middle, &[]), self.middle),
-                match look {
-                    Look::Curve => (Sign::Area(faded), "90% band"),
-                    Look::Dots => (Sign::Line(bar, &[]), "90% interval"),
-                },
-            ],
-        );
-        let drawn = places.clone();
-        let shown = axes::show(ui, p, &axes, PICTURE, move |plot| {
-            plot.add(Marks::new(move |_ui, transform, shapes| {
-                let at = |x: f64, y: f64| {
-                    pos2(
-                        transform.position_from_point_x(x),
-                        transform.position_from_point_y(y),
-                    )
-                };
-                let ends = (drawn.iter()).map(|&[x, _, _, low, high]| [at(x, low), at(x, high)]);
-                let line = |which: usize, stroke: Stroke, shapes: &mut Vec<Shape>| {
-                    let points: Vec<[f64; 2]> = drawn.iter().map(|it| [it[0], it[which]]).collect();
-                    marks::curve(&points, stroke, &[], f64::INFINITY, transform, shapes);
-                };
-                match look {
-                    Look::Curve => {
-                        shapes.push(marks::band(ends, faded));
-                        line(2, middle, shapes);
-                        line(1, observed, shapes);
-                    }
-                    Look::Dots => {
-                        shapes.extend(ends.map(|ends| Shape::line_segment(ends, bar)));
-                        line(2, middle, shapes);
-                        shapes.extend(
-                            drawn.iter().map(|it| {
-                                Shape::circle_filled(at(it[0], it[1]), DOT, observed.color)
-                            }),
-                        );
-                    }
+    axes.title_line = true;
+    let faded = axes::faded(p.accent, if look == Look::Dots { 0.4 } else { 0.25 });
+    let bar = Stroke::new(t.stroke.interval_50, faded);
+    let middle = Stroke::new(t.stroke.curve_pooled, p.accent);
+    let observed = Stroke::new(t.stroke.curve_pooled, p.posterior);
+    legend_line(
+        ui,
+        &[
+            match look {
+                Look::Curve => (Sign::Line(observed, &[]), "observed"),
+                Look::Dots => (Sign::Dot(p.posterior), "observed"),
+            },
+            (Sign::Line(middle, &[]), drawing.middle),
+            match look {
+                Look::Curve => (Sign::Area(faded), "90% band"),
+                Look::Dots => (Sign::Line(bar, &[]), "90% interval"),
+            },
+        ],
+    );
+    let drawn = places.clone();
+    let shown = axes::show(ui, p, &axes, PICTURE, move |plot| {
+        plot.add(Marks::new(move |_ui, transform, shapes| {
+            let at = |x: f64, y: f64| {
+                pos2(
+                    transform.position_from_point_x(x),
+                    transform.position_from_point_y(y),
+                )
+            };
+            let ends = (drawn.iter()).map(|&[x, _, _, low, high]| [at(x, low), at(x, high)]);
+            let line = |which: usize, stroke: Stroke, shapes: &mut Vec<Shape>| {
+                let points: Vec<[f64; 2]> = drawn.iter().map(|it| [it[0], it[which]]).collect();
+                marks::curve(&points, stroke, &[], f64::INFINITY, transform, shapes);
+            };
+            match look {
+                Look::Curve => {
+                    shapes.push(marks::band(ends, faded));
+                    line(2, middle, shapes);
+                    line(1, observed, shapes);
                 }
-            }));
-        });
-        data_table_ui(ui, &shown.response, &self.name, || {
-            let heads = [self.x_title.as_str(), "observed", self.middle, "5%", "95%"];
-            PlotData::new(heads, places.len(), |row, column| places[row][column])
-        });
-    }
+                Look::Dots => {
+                    shapes.extend(ends.map(|ends| Shape::line_segment(ends, bar)));
+                    line(2, middle, shapes);
+                    shapes.extend(
+                        drawn
+                            .iter()
+                            .map(|it| Shape::circle_filled(at(it[0], it[1]), DOT, observed.color)),
+                    );
+                }
+            }
+        }));
+    });
+    data_table_ui(ui, &shown.response, &drawing.name, || {
+        let heads = [
+            drawing.x_title.as_str(),
+            "observed",
+            drawing.middle,
+            "5%",
+            "95%",
+        ];
+        PlotData::new(heads, places.len(), |row, column| places[row][column])
+    });
 }
 
 #[cfg(test)]
@@ -386,7 +347,7 @@ mod tests {
         // 0.293 is not 0.
         assert!(harness.query_by_role_and_label(Role::Cell, "0").is_none());
         assert!(says(&harness, "band of calibrated predictions: "));
-        assert!(!says(&harness, "LOO-PIT"));
+        assert!(says(&harness, "LOO-PIT: distribution function"));
         press_t_over(
             &mut harness,
             "Observed shares along predicted probabilities",

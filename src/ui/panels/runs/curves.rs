@@ -11,7 +11,7 @@ use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::density::density;
-use ergodic_diagnostics::energy;
+use ergodic_diagnostics::energy::Energies;
 use ergodic_diagnostics::ess::Across;
 use ergodic_diagnostics::ranks::rank_counts;
 use ergodic_diagnostics::running::Point;
@@ -95,6 +95,8 @@ pub struct Densities {
     pub are_bars: bool,
     /// The prior on the same grid.
     pub prior: Option<Vec<[f64; 2]>>,
+    /// The posterior on the same grid, where it is known in closed form.
+    pub exact: Option<Vec<[f64; 2]>>,
     /// Why there is no curve.
     pub missing: Option<Missing>,
     /// What must be known about the curve.
@@ -173,11 +175,17 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
             .map(|&[x, _]| Some([x, model.prior_density(variable, x)?]))
             .collect()
     });
+    let marginal = entry.model().and_then(|model| model.marginal(variable));
+    let exact = marginal.map(|marginal| {
+        let places = pooled.iter().map(|&[x, _]| [x, marginal.density(x)]);
+        places.filter(|point| point[1].is_finite()).collect()
+    });
     Densities {
         pooled,
         chains,
         are_bars,
         prior,
+        exact,
         missing: None,
         remark: (clipped > CLIPPED).then(|| {
             format!(
@@ -244,41 +252,10 @@ pub fn across(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Acros
     Across::of(&chains, &weights)
 }
 
-/// What the energies of all chains look like.
-#[derive(Default)]
-pub struct Energies {
-    /// Density of the energy less its mean in each chain.
-    pub marginal: Vec<[f64; 2]>,
-    /// Density of its changes from draw to draw.
-    pub transitions: Vec<[f64; 2]>,
-    /// Estimated Bayesian fraction of missing information of each chain.
-    pub ebfmi: Vec<Option<f64>>,
-}
-
 /// The energies in the information column `column`, or why there is no density of them.
 pub fn energies(view: &RunView, column: usize) -> Result<Energies, Missing> {
     let chains = view.usable().map(|chain| chain.draws.info.column(column));
-    let mut chains: Vec<Vec<f64>> = chains.collect();
-    let ebfmi = chains
-        .iter()
-        .map(|chain| energy::ebfmi(chain).ok())
-        .collect();
-    let changes: Vec<Vec<f64>> = chains.iter().map(|it| energy::transitions(it)).collect();
-    for chain in &mut chains {
-        let mean = chain.iter().sum::<f64>() / chain.len() as f64;
-        chain.iter_mut().for_each(|energy| *energy -= mean);
-    }
-    let curve = |parts: &[Vec<f64>]| {
-        let parts: Vec<&[f64]> = parts.iter().map(Vec::as_slice).collect();
-        let curve = density(&parts, &[], None)?;
-        let pairs = curve.x.iter().zip(&curve.y);
-        Ok(pairs.map(|(&x, &y)| [x, y]).collect())
-    };
-    Ok(Energies {
-        marginal: curve(&chains)?,
-        transitions: curve(&changes)?,
-        ebfmi,
-    })
+    Energies::of(chains.collect())
 }
 
 /// Curves of one measure: those of the selected variable and of the others.

@@ -2,7 +2,7 @@
 
 use eframe::egui::Ui;
 
-use super::curves::{self, Energies, Key, Memo};
+use super::curves::{self, Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, name_line, no_curve_ui, paint_words};
 use crate::ui::icons;
@@ -13,7 +13,7 @@ use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::number;
 use ergodic_core::samplers::energy_column;
 use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::energy::EBFMI_LIMIT;
+use ergodic_diagnostics::energy::{EBFMI_LIMIT, Energies};
 use ergodic_diagnostics::sentence::rounded_down;
 
 /// Draws per chain from which a density says something.

@@ -1,5 +1,7 @@
 //! How good a finished run's predictions are of the rows that it holds out.
 
+use std::time::Duration;
+
 use eframe::egui::{Frame, Margin, ScrollArea, Stroke, Ui};
 
 use super::asked::Asked;
@@ -15,7 +17,7 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, verdict_icon};
-use ergodic_analysis::predict::scores::{Measure, PredictionScores};
+use ergodic_analysis::predict::scores::{CoursePoint, Measure, PredictionScores};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 
@@ -61,6 +63,11 @@ impl Pane for HeldOutView {
 /// Shows the pane; what it shows is made in the background as long as it is in front.
 fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &mut Outbox) {
     let entry = of.entry;
+    let other_runs = others(of);
+    if entry.is_active() {
+        along_the_way_ui(ui, of, (view, &other_runs), out);
+        return;
+    }
     let asked = Asked {
         entry,
         task: &entry.held_out,
@@ -73,11 +80,75 @@ fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &m
         ScrollArea::vertical()
             .id_salt(("held out", entry.id))
             .auto_shrink([false, false])
-            .show(ui, |ui| done_ui(ui, of, &done.scores, view));
+            .show(ui, |ui| done_ui(ui, of, &done.scores, (view, &other_runs)));
     });
 }
 
-fn done_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, view: &mut HeldOutView) {
+/// What there is while the run goes on: scores by the draws of a few seconds ago.
+fn along_the_way_ui(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    (view, other_runs): (&mut HeldOutView, &[OtherRun]),
+    out: &mut Outbox,
+) {
+    let entry = of.entry;
+    match entry.scored_again_in() {
+        Some(Duration::ZERO) => out.send(Command::ScoreHeldOut(entry.id)),
+        Some(wait) => ui.ctx().request_repaint_after(wait),
+        None => {}
+    }
+    let Some(done) = entry.held_out_scores_so_far() else {
+        let text = match entry.held_out.refusal() {
+            Some(why) => why,
+            None => "Scores of the rows held out appear here with the first draws",
+        };
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+        return;
+    };
+    ScrollArea::vertical()
+        .id_salt(("held out", entry.id))
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            let t = tokens();
+            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8);
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                let draws = number::integer(done.draws as u64);
+                let text =
+                    format!("By the first {draws} draws; the run goes on, and so do these scores");
+                widgets::hint(ui, &text);
+            });
+            done_ui(ui, of, &done.scores, (view, other_runs));
+        });
+}
+
+/// The course of another run that scores the same rows.
+struct OtherRun {
+    title: String,
+    /// Draws, seconds where they are known, and the log density.
+    course: Vec<CoursePoint>,
+}
+
+/// Other runs that have been scored by the same rows.
+fn others(of: &Variable<'_>) -> Vec<OtherRun> {
+    let Some(own) = of.entry.held_out_scores_so_far() else {
+        return Vec::new();
+    };
+    let runs = of.state.runs.iter().filter(|run| run.id != of.entry.id);
+    let scored = runs.filter_map(|run| Some((run, run.held_out_scores_so_far()?)));
+    let same = scored.filter(|(_, done)| done.scores.has_the_rows_of(&own.scores));
+    same.map(|(run, done)| OtherRun {
+        title: run.title(),
+        course: done.scores.course.clone(),
+    })
+    .collect()
+}
+
+fn done_ui(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    scores: &PredictionScores,
+    (view, other_runs): (&mut HeldOutView, &[OtherRun]),
+) {
     let t = tokens();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
@@ -111,10 +182,11 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, view: &mut
             titles: ["share of no called yes", "share of yes called yes"],
             points: points.collect(),
             guess: Some([[0.0, 0.0], [1.0, 1.0]]),
+            others: Vec::new(),
         }
         .show(ui);
     }
-    course_ui(ui, scores, view);
+    course_ui(ui, scores, view, other_runs);
 }
 
 fn measures_ui(ui: &mut Ui, measures: &[(Measure, Score)]) {
@@ -145,7 +217,12 @@ fn measures_ui(ui: &mut Ui, measures: &[(Measure, Score)]) {
 }
 
 /// How the log loss, or the log density, came to be what it is.
-fn course_ui(ui: &mut Ui, scores: &PredictionScores, view: &mut HeldOutView) {
+fn course_ui(
+    ui: &mut Ui,
+    scores: &PredictionScores,
+    view: &mut HeldOutView,
+    other_runs: &[OtherRun],
+) {
     let t = tokens();
     let timed = scores.course.iter().all(|point| point.seconds.is_some());
     let by_seconds = timed && view.by_seconds;
@@ -162,11 +239,7 @@ fn course_ui(ui: &mut Ui, scores: &PredictionScores, view: &mut HeldOutView) {
         let text = "By the average over all draws made until then, of all chains";
         widgets::hint(ui, text);
     });
-    // Of yes and no it is known as a loss.
-    let (what, sign) = match scores.is_binary() {
-        true => ("log loss", -1.0),
-        false => ("log density", 1.0),
-    };
+    let (what, sign) = scores.course_measure();
     let (x_title, name) = match by_seconds {
         true => (
             "seconds, warm-up included",
@@ -177,18 +250,25 @@ fn course_ui(ui: &mut Ui, scores: &PredictionScores, view: &mut HeldOutView) {
             format!("Course of the {what} by draws"),
         ),
     };
-    let points = scores.course.iter().map(|point| {
-        let x = match (by_seconds, point.seconds) {
-            (true, Some(seconds)) => seconds,
-            _ => point.draws as f64,
+    let points = |course: &[CoursePoint]| -> Vec<[f64; 2]> {
+        let x = |point: &CoursePoint| match by_seconds {
+            true => point.seconds.unwrap_or(f64::NAN),
+            false => point.draws as f64,
         };
-        [x, sign * point.lpd]
-    });
+        course
+            .iter()
+            .map(|point| [x(point), sign * point.lpd])
+            .collect()
+    };
+    let others = other_runs
+        .iter()
+        .map(|run| (run.title.as_str(), points(&run.course)));
     Curve {
         name: &name,
         titles: [x_title, what],
-        points: points.collect(),
+        points: points(&scores.course),
         guess: None,
+        others: others.collect(),
     }
     .show(ui);
 }
@@ -200,13 +280,21 @@ struct Curve<'a> {
     titles: [&'a str; 2],
     points: Vec<[f64; 2]>,
     guess: Option<[[f64; 2]; 2]>,
+    /// The same of other runs.
+    others: Vec<(&'a str, Vec<[f64; 2]>)>,
 }
 
 impl Curve<'_> {
     fn show(self, ui: &mut Ui) {
         let t = tokens();
         let p = Palette::of(ui);
-        let all = || self.points.iter().chain(self.guess.iter().flatten());
+        let of_others = || self.others.iter().flat_map(|(_, points)| points);
+        let own = || self.points.iter().chain(self.guess.iter().flatten());
+        let all = || {
+            own()
+                .chain(of_others())
+                .filter(|point| point[0].is_finite())
+        };
         let x = axes::range(all().map(|point| point[0]), 0.02);
         let y = axes::range(all().map(|point| point[1]), 0.05);
         let [x_title, y_title] = self.titles;
@@ -222,7 +310,13 @@ impl Curve<'_> {
         if self.guess.is_some() {
             signs.push((Sign::Line(guesses, &t.dash.prior), "guesses"));
         }
+        let stroke = |k: usize| Stroke::new(t.stroke.curve_selected, p.chain(k));
+        for (k, (title, _)) in self.others.iter().enumerate() {
+            signs.push((Sign::Line(stroke(k), &[]), *title));
+        }
         legend_line(ui, &signs);
+        let strokes: Vec<Stroke> = (0..self.others.len()).map(stroke).collect();
+        let others = &self.others;
         let drawn = self.points.clone();
         let guess = self.guess;
         let shown = axes::show(ui, p, &axes, PICTURE, move |plot| {
@@ -230,6 +324,9 @@ impl Curve<'_> {
                 if let Some(ends) = &guess {
                     let dash = &t.dash.prior;
                     marks::curve(ends, guesses, dash, f64::INFINITY, transform, shapes);
+                }
+                for ((_, points), stroke) in others.iter().zip(&strokes) {
+                    marks::curve(points, *stroke, &[], f64::INFINITY, transform, shapes);
                 }
                 marks::curve(&drawn, line, &[], f64::INFINITY, transform, shapes);
             }));

@@ -434,7 +434,7 @@ impl Pane for Density {
     const ID: &'static str = "density";
     const TITLE: &'static str = "Density";
     const ICON: char = icons::CHART_LINE;
-    const ABOUT: &'static str = "Posterior density of the selected parameter, with its prior";
+    const ABOUT: &'static str = "Posterior density of the selected parameter, with its prior and, where known, the exact one";
     const HOME: Home = Home::Left;
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {
@@ -473,6 +473,7 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Densities>, view
         pooled: &made.pooled,
         chains: &made.chains,
         prior: made.prior.as_deref(),
+        exact: made.exact.as_deref(),
         interval: row.and_then(|row| row.q5.zip(row.q95)),
         are_bars: made.are_bars,
         median: row.and_then(|row| row.q50),

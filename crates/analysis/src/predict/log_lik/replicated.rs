@@ -20,6 +20,8 @@ pub(crate) struct Row {
     pub(crate) mean: Vec<f64>,
     /// An outcome, as it would stand in the column.
     pub(crate) outcome: Vec<f64>,
+    /// By how much the outcome is above `mean`, on the scale of the model; of successes among trials their share.
+    pub(crate) noise: Vec<f64>,
 }
 
 impl Row {
@@ -29,6 +31,7 @@ impl Row {
             log_lik: vec![0.0; draws],
             mean: vec![0.0; draws],
             outcome: vec![0.0; draws],
+            noise: vec![0.0; draws],
         }
     }
 }
@@ -79,6 +82,18 @@ impl Replicates {
         self.log_lik.trials(i)
     }
 
+    /// By how much what was observed in the `i`-th row is above the posterior mean of what is expected there, and that mean: on the
+    /// scale of the model; of successes among trials their share. `work` has place for all draws.
+    pub(crate) fn residual(&self, i: usize, work: &mut [f64]) -> (f64, f64) {
+        self.log_lik.predictor(i, 0, work);
+        let outcomes = self.log_lik.posterior.outcomes.iter();
+        let means = outcomes
+            .zip(&*work)
+            .map(|(outcome, eta)| outcome.mean(*eta));
+        let mean = means.sum::<f64>() / work.len() as f64;
+        (self.log_lik.y[i] / self.trials(i) - mean, mean)
+    }
+
     /// The seed of the run.
     pub(crate) fn seed(&self) -> u64 {
         self.log_lik.seed
@@ -89,12 +104,14 @@ impl Replicates {
         let posterior = &self.log_lik.posterior;
         let known = self.log_lik.coded.known(i);
         self.log_lik.predictor(i, 0, &mut out.log_lik);
+        let trials = self.trials(i);
         let row = self.log_lik.coded.row[i] as usize;
         let mut rng: ChainRng = stream(self.log_lik.seed, row, Purpose::Predictive);
         for (s, outcome) in posterior.outcomes.iter().enumerate() {
             let eta = out.log_lik[s];
             let drawn = outcome.draw(eta, known, &mut rng);
             out.mean[s] = outcome.mean(eta);
+            out.noise[s] = drawn / trials - out.mean[s];
             out.outcome[s] = match posterior.function {
                 Some(function) => function.inverse(drawn),
                 None => drawn,

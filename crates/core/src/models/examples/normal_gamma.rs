@@ -21,7 +21,7 @@ use super::{Example, LOG_NORMAL, PRIOR_MEAN, PRIORS_ARE_SETTINGS, model, param, 
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
-use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use crate::models::{Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
@@ -162,6 +162,31 @@ impl Example for MeanPrecision {
         let q = (value - self.mean).powi(2) / (2.0 * b);
         let log_constant = ln_gamma(a + 0.5) - ln_gamma(a) + LOG_NORMAL - 0.5 * b.ln();
         Some((log_constant - (a + 0.5) * q.ln_1p()).exp())
+    }
+
+    fn marginal(
+        &self,
+        index: usize,
+        rows: &mut dyn Iterator<Item = (&[f64], f64)>,
+    ) -> Option<Marginal> {
+        // Mean and squares about it, row by row.
+        let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
+        for (x, weight) in rows.filter(|(_, weight)| *weight > 0.0) {
+            n += weight;
+            let off = x[0] - mean;
+            mean += weight * off / n;
+            squares += weight * off * (x[0] - mean);
+        }
+        let shape = self.shape + 0.5 * n;
+        let rate = self.rate + 0.5 * squares + 0.5 * n * (mean - self.mean).powi(2) / (n + 1.0);
+        Some(match index {
+            0 => Marginal::StudentT {
+                df: 2.0 * shape,
+                location: (n * mean + self.mean) / (n + 1.0),
+                scale: (rate / (shape * (n + 1.0))).sqrt(),
+            },
+            _ => Marginal::Gamma { shape, rate },
+        })
     }
 
     fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {

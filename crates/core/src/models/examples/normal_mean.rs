@@ -19,7 +19,7 @@ use super::{
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
-use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use crate::models::{Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
@@ -107,6 +107,23 @@ impl Example for Mean {
 
     fn priors(&self) -> &[NormalPrior] {
         std::slice::from_ref(&self.prior)
+    }
+
+    fn marginal(
+        &self,
+        _index: usize,
+        rows: &mut dyn Iterator<Item = (&[f64], f64)>,
+    ) -> Option<Marginal> {
+        let NormalPrior { mean, variance } = self.prior;
+        let (mut precision, mut sum) = (1.0 / variance, mean / variance);
+        for (x, weight) in rows {
+            precision += weight / self.variance;
+            sum += weight * x[0] / self.variance;
+        }
+        Some(Marginal::Normal {
+            mean: sum / precision,
+            sd: precision.recip().sqrt(),
+        })
     }
 
     fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {

@@ -1,0 +1,90 @@
+//! What some pictures show beside the draws of a run: found with its model and data, or another run.
+
+use super::ReportError;
+use ergodic_analysis::check::{Check, CheckError, DRAWS};
+use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
+use ergodic_analysis::predict::{Fitted, PredictError};
+use ergodic_base::control::Control;
+use ergodic_export::{Results, scores};
+
+/// What a figure is drawn of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Draws alone.
+    Draws,
+    /// Predictive checks.
+    Check,
+    /// Scores of rows that were held out.
+    Scores,
+}
+
+/// Reads the model of a run with its data.
+pub type ReadModel<'a> = &'a (dyn Fn(&Control) -> Result<Fitted, PredictError> + 'a);
+
+/// What there is beside draws.
+#[derive(Debug, Default)]
+pub struct Beside<'a> {
+    /// Predictive checks.
+    pub check: Option<Check>,
+    /// Scores of rows that were held out.
+    pub scores: Option<PredictionScores>,
+    /// Another run.
+    pub other: Option<&'a Results>,
+}
+
+impl<'a> Beside<'a> {
+    /// What a figure called `figure` needs, from `results` and the model that `read` reads, which draws of other origin have not.
+    ///
+    /// # Errors
+    /// There is no model, the data cannot be read, or somebody cancelled.
+    pub fn find(
+        (figure, needs): (&'static str, Needs),
+        (results, other): (&Results, Option<&'a Results>),
+        read: Option<ReadModel<'_>>,
+        control: &Control,
+    ) -> Result<Self, ReportError> {
+        let mut beside = Self {
+            other,
+            ..Self::default()
+        };
+        if needs == Needs::Draws {
+            return Ok(beside);
+        }
+        let read = read.ok_or_else(|| ReportError::Unsuitable {
+            figure,
+            why: "it needs the model and its data, which draws of other origin have not".to_owned(),
+        })?;
+        let fitted = read(control).map_err(ScoresError::from)?;
+        let (draws, weights) = results.usable();
+        match needs {
+            Needs::Draws => {}
+            Needs::Check => {
+                beside.check = Some(fitted.check(&draws, &weights, DRAWS, control)?);
+            }
+            Needs::Scores => {
+                let mut found = fitted.scores(&draws, &weights, None, usize::MAX, control)?;
+                found.time(&scores::times(results));
+                beside.scores = Some(found);
+            }
+        }
+        Ok(beside)
+    }
+}
+
+impl From<CheckError> for ReportError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Cancelled => Self::Cancelled,
+            other => Self::Check(other),
+        }
+    }
+}
+
+impl From<ScoresError> for ReportError {
+    fn from(error: ScoresError) -> Self {
+        match error {
+            ScoresError::Cancelled => Self::Cancelled,
+            other => Self::Scores(other),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Where outcomes lie in their predictive distributions.
+
+use super::{FigureEntry, Takes, Trouble, predictive};
+use crate::figure::Figure;
+use crate::{Chains, Needs};
+
+pub const ENTRY: FigureEntry = FigureEntry {
+    id: "loo-pit",
+    title: "Check: LOO-PIT",
+    about: "Whether the places of outcomes in their predictive distributions, each without its row, are uniform",
+    takes: Takes::NONE,
+    needs: Needs::Check,
+    compares: false,
+    make,
+};
+
+fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
+    let check = predictive::check(chains)?;
+    Ok(predictive::figure(ENTRY.id, &check.pit.drawn()))
+}

@@ -1,0 +1,124 @@
+//! What pictures of predictive checks share: observed numbers at places, over what the model says of them.
+
+use super::{Trouble, roomy};
+use crate::Chains;
+use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Points, Sign, Swatch};
+use ergodic_analysis::check::Check;
+use ergodic_analysis::check::drawing::{Drawing, Look};
+
+/// Height of a picture in points.
+const HEIGHT: f64 = 170.0;
+/// Thickness of ranges, in points.
+const RANGE: f64 = 3.0;
+
+/// The predictive checks of the run.
+pub(super) fn check<'a>(chains: &Chains<'a>) -> Result<&'a Check, Trouble> {
+    let check = chains.beside().and_then(|beside| beside.check.as_ref());
+    check.ok_or(Trouble::Nothing("the model was not checked"))
+}
+
+/// A picture of its own.
+pub(super) fn figure(id: &'static str, drawing: &Drawing) -> Figure {
+    let mut figure = Figure::new(id, drawing.name.clone());
+    figure.panel_height = HEIGHT;
+    figure.legend = legend(drawing);
+    figure.panels.push(Some(panel(drawing)));
+    let range = match drawing.look {
+        Look::Curve => "The area is the central 90 % of what the model expects at each place",
+        Look::Dots => "Thick lines are the central 90 % of what the model expects",
+    };
+    figure.notes.push(range.to_owned());
+    figure
+}
+
+/// What the marks mean.
+pub(super) fn legend(drawing: &Drawing) -> Vec<Key> {
+    let key = |words: &str, ink, swatch| Key {
+        words: words.to_owned(),
+        ink,
+        swatch,
+    };
+    let observed = match drawing.look {
+        Look::Curve => Swatch::Dense,
+        Look::Dots => Swatch::Point(Sign::Disc),
+    };
+    vec![
+        key("observed", Ink::Posterior, observed),
+        key(drawing.middle, Ink::Threshold, Swatch::Curve),
+    ]
+}
+
+/// A panel without a title.
+pub(super) fn panel(drawing: &Drawing) -> Panel {
+    let places = &drawing.places;
+    let hidden = || Axis::hidden((0.0, 1.0));
+    if let Some(levels) = &drawing.levels {
+        let row = |k: usize| k as f64 + 0.5;
+        let mut panel = Panel::new("", hidden(), Axis::rows(levels.clone()));
+        let numbered = || places.iter().enumerate();
+        let ranges = numbered().flat_map(|(k, it)| broken(it.ends.map(|end| [end, row(k)])));
+        panel.add("90 % range", Ink::Band, thick(ranges.collect()));
+        let middles = numbered()
+            .flat_map(|(k, it)| broken([[it.middle, row(k) - 0.3], [it.middle, row(k) + 0.3]]));
+        panel.add(
+            drawing.middle,
+            Ink::Threshold,
+            Line::dense(middles.collect()),
+        );
+        let dots = numbered().map(|(k, it)| [it.observed, row(k)]);
+        panel.add("observed", Ink::Posterior, discs(dots.collect()));
+        panel.x = Axis::numbers(drawing.y_title, roomy(panel.extent().x));
+        return panel;
+    }
+    let mut panel = Panel::new("", hidden(), hidden());
+    let points = |number: usize| -> Vec<[f64; 2]> {
+        let numbers = places.iter().map(|it| it.numbers());
+        numbers
+            .map(|numbers| [numbers[0], numbers[number]])
+            .collect()
+    };
+    match drawing.look {
+        Look::Curve => {
+            let band = places.iter().map(|it| [it.x, it.ends[0], it.ends[1]]);
+            let band = Band {
+                points: band.collect(),
+            };
+            panel.add("90 % band", Ink::Band, band);
+            panel.add(drawing.middle, Ink::Threshold, Line::curve(points(2), 0.8));
+            panel.add("observed", Ink::Posterior, Line::curve(points(1), 1.5));
+        }
+        Look::Dots => {
+            let ranges = places
+                .iter()
+                .flat_map(|it| broken(it.ends.map(|end| [it.x, end])));
+            panel.add("90 % range", Ink::Band, thick(ranges.collect()));
+            panel.add(drawing.middle, Ink::Threshold, Line::curve(points(2), 0.8));
+            panel.add("observed", Ink::Posterior, discs(points(1)));
+        }
+    }
+    let extent = panel.extent();
+    panel.x = Axis::numbers(drawing.x_title.as_str(), roomy(extent.x));
+    panel.y = Axis::numbers(drawing.y_title, roomy(extent.y));
+    panel
+}
+
+/// Two ends of a line, after which it breaks.
+fn broken([from, to]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
+    [from, to, [f64::NAN, f64::NAN]]
+}
+
+fn thick(points: Vec<[f64; 2]>) -> Line {
+    Line {
+        points,
+        thickness: RANGE,
+        dashed: false,
+    }
+}
+
+fn discs(at: Vec<[f64; 2]>) -> Points {
+    Points {
+        at,
+        sizes: Vec::new(),
+        sign: Sign::Disc,
+    }
+}

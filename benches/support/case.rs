@@ -46,6 +46,7 @@ impl Case {
             trials: None,
             weights: None,
             se: None,
+            censoring: None,
             offset: None,
             row: (0..n as u32).collect(),
             response: ResponseInfo {

@@ -100,8 +100,8 @@ impl Document {
         }
         let response_use = response_use(&self.recipe.model);
         let mut roles = self.roles.clone();
-        // Another family is chosen before its outcome has known errors.
-        roles.se = None;
+        // Another family is chosen before its outcome has known errors or is censored.
+        (roles.se, roles.cens) = (None, None);
         match response_use {
             ResponseUse::Categories => {
                 roles = Roles {

@@ -121,6 +121,7 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         Remark::MoreCollinear { .. }
         | Remark::ExactFit { .. }
         | Remark::UnusedSetting { .. }
+        | Remark::Censored { .. }
         | Remark::HeldOut { .. }
         | Remark::CollinearityUnchecked { .. }
         | Remark::SeparationUnchecked {} => Vec::new(),
@@ -441,6 +442,17 @@ impl Draft<'_> {
                 "Leave the offset out".to_owned(),
                 &plain,
             )));
+        }
+        if let Some(Response {
+            cens: Some(cens), ..
+        }) = &self.formula.response
+        {
+            let mut plain = self.formula.clone();
+            if let Some(response) = &mut plain.response {
+                response.cens = None;
+            }
+            let label = format!("Leave the censoring {cens} out");
+            found.push(Some(QuickFix::formula(label, &plain)));
         }
         if let Some(Response { se: Some(se), .. }) = &self.formula.response {
             let mut plain = self.formula.clone();

@@ -203,10 +203,10 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
     Err(refused)
 }
 
-/// A yes-no column, two numbers, categories, counts below 5, groups and shares.
+/// A yes-no column, two numbers, categories, counts below 5, groups, shares and statuses of censoring.
 fn built_in_data() -> String {
     let mut rng = stream(1, 0, Purpose::Data);
-    let mut text = "y,x1,x2,c,k,g,s\n".to_owned();
+    let mut text = "y,x1,x2,c,k,g,s,d\n".to_owned();
     for i in 0..BUILT_IN_ROWS {
         let x1: f64 = rng.random_range(-2.0..2.0);
         let x2: f64 = rng.random_range(0.0..10.0);
@@ -216,9 +216,10 @@ fn built_in_data() -> String {
         );
         let share = 0.05 + 0.05 * (i * 7 % 19) as f64;
         text.push_str(&format!(
-            "{y},{x1:.3},{x2:.2},{c},{},g{},{share:.2}\n",
+            "{y},{x1:.3},{x2:.2},{c},{},g{},{share:.2},{}\n",
             i % 5,
-            i % 6
+            i % 6,
+            ["none", "right", "none", "none", "left"][i % 5]
         ));
     }
     text

@@ -167,6 +167,14 @@ cases! {
     mixed_gaussian_se: "mixed" [
         "model.family=gaussian_se", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)"
     ];
+    mixed_weibull_censored: "mixed" [
+        "model.formula=x2 | cens(d) ~ x1 + (1 | g)", "model.family=weibull", "priors.b=normal(0, 1)",
+        "priors.intercept=normal(1, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.shape=lognormal(0.5, 0.4)"
+    ];
+    mixed_lognormal_censored: "mixed" [
+        "model.formula=x2 | cens(d) ~ x1 + (1 | g)", "model.family=lognormal", "priors.b=normal(0, 1)",
+        "priors.intercept=normal(1, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.4)"
+    ];
     mixed_student: "mixed" [
         "model.family=student", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.3)"
     ];

@@ -75,6 +75,17 @@ pub enum CheckError {
         "Some draws have negative weights, so no data sets can be drawn from them; check a run whose sampler makes none"
     )]
     SignedWeights,
+    /// Some outcomes are censored.
+    #[error(
+        "{censored} of {rows} outcomes are censored, so data that the model makes, which are not, cannot be compared with them; compare \
+         models by leave-one-out cross-validation, which takes the censoring into account"
+    )]
+    Censored {
+        /// Rows that are censored.
+        censored: usize,
+        /// Rows of the fit.
+        rows: usize,
+    },
     /// Too few draws.
     #[error("One draw is too few to check a model by; draw more")]
     TooFew,
@@ -178,6 +189,10 @@ impl Fitted {
         }
         let log_lik = replicates.log_lik();
         let (rows, used) = (log_lik.num_rows(), log_lik.num_draws());
+        let censored = (0..rows).filter(|i| replicates.is_censored(*i)).count();
+        if censored > 0 {
+            return Err(CheckError::Censored { censored, rows });
+        }
         let kind = &self.response().kind;
         let whole = log_lik.observed().is_whole;
         let of_successes = matches!(kind, ResponseKind::Binary { .. } | ResponseKind::Successes);

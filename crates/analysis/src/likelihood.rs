@@ -128,6 +128,13 @@ pub fn fit(
             Family::GaussianSe.id()
         )));
     }
+    if design.censoring.is_some() && !family.definition().takes_censoring {
+        return Err(FamilyError::Censored {
+            response: design.response.name.clone(),
+            family: family.id(),
+        }
+        .into());
+    }
     (family.definition().check)(&design)?;
     let method = method(options, family)?;
     let data = MixedData::from(design);

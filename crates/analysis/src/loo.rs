@@ -360,6 +360,9 @@ pub fn check_comparable(
     if one.trials != other.trials {
         return different("numbers of trials");
     }
+    if one.censoring != other.censoring {
+        return different("censored rows");
+    }
     if one.weights != other.weights {
         return different("weights of rows");
     }

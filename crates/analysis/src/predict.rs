@@ -91,7 +91,7 @@ pub struct RowPrediction {
     pub expected: [f64; 2],
     /// Interval of an outcome.
     pub outcome: [f64; 2],
-    /// The outcome observed, NaN where there is none.
+    /// The outcome observed, NaN where there is none or it is censored.
     pub observed: f64,
     /// Trials; 1 where there are none.
     pub trials: f64,
@@ -663,7 +663,7 @@ impl Posterior {
             sd,
             expected,
             outcome,
-            observed: rows.observed.as_ref().map_or(f64::NAN, |values| values[i]),
+            observed: rows.seen(i),
             trials,
             new_group,
         }

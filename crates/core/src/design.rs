@@ -18,6 +18,7 @@
 //! ```
 
 mod build;
+pub mod censoring;
 pub mod checks;
 mod codes;
 pub mod coding;

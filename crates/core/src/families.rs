@@ -15,6 +15,7 @@ use rows::{MAX_AUX, RowUse};
 pub(crate) mod bernoulli;
 mod beta;
 pub(crate) mod binomial;
+mod censoring;
 mod gamma;
 mod gaussian;
 mod gaussian_se;
@@ -70,6 +71,9 @@ macro_rules! registry {
             /// The response cannot be of the family.
             pub(crate) fn rows<U: RowUse>(self, design: &Design, with: U) -> Result<U::Made, FamilyError> {
                 (self.definition().check)(design)?;
+                if design.censoring.is_some() {
+                    return self.censored_rows(design, with);
+                }
                 match self {
                     $(Self::$name => $module::rows(design).map(|rows| with.of(rows)),)*
                 }
@@ -152,9 +156,9 @@ macro_rules! registry {
             }
 
             /// Derivatives of log p (constant included), score and weight in each of the coordinates; zeros past the last.
-            pub fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+            pub fn in_coordinates(self, z: f64, y: f64, known: f64) -> [[f64; 3]; MAX_AUX] {
                 match self {
-                    $(Self::$name(it) => it.in_coordinates(z, y),)*
+                    $(Self::$name(it) => it.in_coordinates(z, y, known),)*
                 }
             }
         }
@@ -209,6 +213,8 @@ pub struct Definition {
     pub link: Link,
     /// Whether responses are whole numbers.
     pub is_whole: bool,
+    /// Whether responses may be censored.
+    pub takes_censoring: bool,
     /// Variance of a row on the scale of the linear predictor besides that of `sigma`, where such a variance is free of the
     /// mean.
     pub latent_variance: Option<f64>,
@@ -292,6 +298,17 @@ pub enum FamilyError {
     NoErrors {
         /// The outcome.
         response: String,
+    },
+    /// Censored outcomes, for a family that has no chance of what is above or below.
+    #[error(
+        "The family {family} takes no censored outcomes; leave `cens()` out, or choose the family weibull or lognormal for \
+         `{response}`"
+    )]
+    Censored {
+        /// The outcome.
+        response: String,
+        /// The family.
+        family: &'static str,
     },
     /// An outcome that is not above 0.
     #[error(
@@ -444,7 +461,7 @@ trait Distribution: Copy {
         self
     }
 
-    fn in_coordinates(self, _z: f64, _y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, _z: f64, _y: f64, _known: f64) -> [[f64; 3]; MAX_AUX] {
         [[0.0; 3]; MAX_AUX]
     }
 }
@@ -474,6 +491,18 @@ impl Outcome {
 }
 
 impl Family {
+    /// What comes of `with` and rows of which some are censored.
+    fn censored_rows<U: RowUse>(self, design: &Design, with: U) -> Result<U::Made, FamilyError> {
+        match self {
+            Self::Weibull => Ok(with.of(censoring::rows(weibull::Times, design))),
+            Self::Lognormal => Ok(with.of(censoring::rows(lognormal::NormalLogarithms, design))),
+            _ => Err(FamilyError::Censored {
+                response: design.response.name.clone(),
+                family: self.id(),
+            }),
+        }
+    }
+
     /// Identifiers of all.
     pub const IDS: &'static [&'static str] = &{
         let mut ids = [""; Self::ALL.len()];

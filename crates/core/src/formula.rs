@@ -75,6 +75,8 @@ pub struct Response {
     pub weights: Option<String>,
     /// Column of standard errors of the outcome.
     pub se: Option<String>,
+    /// Column that says which outcomes are censored.
+    pub cens: Option<String>,
 }
 
 impl Response {
@@ -86,6 +88,7 @@ impl Response {
             trials: None,
             weights: None,
             se: None,
+            cens: None,
         }
     }
 
@@ -160,7 +163,7 @@ impl Formula {
         formula
     }
 
-    /// All columns named, each once: response, trials, weights, standard errors, terms, offsets, groups.
+    /// All columns named, each once: response, trials, weights, standard errors, censoring, terms, offsets, groups.
     pub fn columns(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         if let Some(response) = &self.response {
@@ -168,6 +171,7 @@ impl Formula {
             names.extend(response.trials.as_ref().and_then(Trials::column));
             names.extend(response.weights.as_deref());
             names.extend(response.se.as_deref());
+            names.extend(response.cens.as_deref());
         }
         names.extend(self.terms.iter().flatten().map(Factor::column));
         names.extend(self.offsets.iter().map(Factor::column));
@@ -289,6 +293,9 @@ impl fmt::Display for Response {
         }
         if let Some(se) = &self.se {
             additions.push(format!("se({})", quote_name(se)));
+        }
+        if let Some(cens) = &self.cens {
+            additions.push(format!("cens({})", quote_name(cens)));
         }
         if additions.is_empty() {
             Ok(())
@@ -486,6 +493,9 @@ mod tests {
             ("log(y + 1) ~ x", 7, "is `log1p(y)`"),
             ("log(sqrt(y)) ~ x", 5, "no other function"),
             ("log(y) | trials(n) ~ x", 10, "not a number of successes"),
+            ("log(t) | cens(s) ~ x", 10, "family `lognormal`"),
+            ("t | cens(s) + cens(r) ~ x", 15, "each once"),
+            ("Surv(t, s) ~ x", 1, "`t | cens(s)`"),
             ("y + z ~ x", 3, "`+` has no meaning here"),
             ("y > 2 ~ x", 3, "`>` has no meaning here"),
             ("r/n | weights(n) ~ x", 5, "the number of trials already"),
@@ -506,7 +516,7 @@ mod tests {
             (
                 "y | trial(n) ~ x",
                 5,
-                "expected `trials(…)`, `weights(…)` or `se(…)`",
+                "expected `trials(…)`, `weights(…)`, `se(…)` or `cens(…)`",
             ),
             ("y | trials(0) ~ x", 12, "at least 1"),
             ("y ~ 0", 6, "nothing is left"),

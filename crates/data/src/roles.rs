@@ -107,6 +107,8 @@ pub struct Roles {
     pub trials: Option<Trials>,
     /// Standard errors of the response.
     pub se: Option<String>,
+    /// Which responses are censored.
+    pub cens: Option<String>,
 }
 
 impl Default for Roles {
@@ -124,6 +126,7 @@ impl Default for Roles {
             weights: None,
             trials: None,
             se: None,
+            cens: None,
         }
     }
 }
@@ -196,6 +199,7 @@ impl Roles {
                 .as_ref()
                 .and_then(|response| response.trials.clone()),
             se: (formula.response.as_ref()).and_then(|response| response.se.clone()),
+            cens: (formula.response.as_ref()).and_then(|response| response.cens.clone()),
         }
     }
 
@@ -208,6 +212,7 @@ impl Roles {
                 trials: self.trials.clone(),
                 weights: self.weights.clone(),
                 se: self.se.clone(),
+                cens: self.cens.clone(),
             }),
             None if self.response_use == ResponseUse::Absent && !self.predictors.is_empty() => None,
             None => return None,
@@ -290,6 +295,7 @@ impl Roles {
         used.extend(self.response.as_deref());
         used.extend(self.weights.as_deref());
         used.extend(self.se.as_deref());
+        used.extend(self.cens.as_deref());
         used.extend(self.trials.as_ref().and_then(Trials::column));
         table.names().filter(|name| !used.contains(name)).collect()
     }
@@ -368,6 +374,9 @@ impl Roles {
         self.offsets.retain(|offset| offset.column() != column);
         if self.se.as_deref() == Some(column) {
             self.se = None;
+        }
+        if self.cens.as_deref() == Some(column) {
+            self.cens = None;
         }
         if self.weights.as_deref() == Some(column) {
             self.weights = None;
@@ -612,6 +621,7 @@ mod tests {
             function in prop::option::of(prop_oneof![Just(Elementwise::Log), Just(Elementwise::Sqrt), Just(Elementwise::Log1p)]),
             weights in prop::option::of(name()),
             se in prop::option::of(name()),
+            cens in prop::option::of(name()),
             intercept: bool,
             first in factor(),
             terms in prop::collection::vec(term(3), 0..5),
@@ -624,9 +634,9 @@ mod tests {
                 _ => String::new(),
             };
             let trials = trials.map(|it| if failures.is_empty() { it } else { Trials::Failures(failures.clone()) });
-            let function = function.filter(|_| trials.is_none());
+            let function = function.filter(|_| trials.is_none() && cens.is_none());
             let mut formula = Formula {
-                response: Some(Response { column: column.clone(), function, trials, weights, se }), intercept,
+                response: Some(Response { column: column.clone(), function, trials, weights, se, cens }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
             for term in terms.into_iter().chain([vec![first]])

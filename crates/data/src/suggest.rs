@@ -275,6 +275,7 @@ impl Suggestions {
             && roles.offsets.is_empty()
             && roles.weights.is_none()
             && roles.se.is_none()
+            && roles.cens.is_none()
             && roles.intercept;
         let all = self.explaining(None);
         let named = |name: &&str| {

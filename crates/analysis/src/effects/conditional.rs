@@ -243,9 +243,10 @@ impl Fitted {
         predictor: &str,
     ) -> Result<Vec<[f64; 2]>, EffectsError> {
         let coded = rows.coded(0..rows.len(), &[])?;
-        let Some(observed) = &coded.observed else {
+        if coded.observed.is_none() {
             return Ok(Vec::new());
-        };
+        }
+        let observed: Vec<f64> = (0..rows.len()).map(|i| coded.seen(i)).collect();
         let trials = |i: usize| coded.trials.as_ref().map_or(1.0, |trials| trials[i]);
         let known = (0..rows.len()).filter(|&i| observed[i].is_finite());
         if let Some(Place::Level(_)) = places.first() {

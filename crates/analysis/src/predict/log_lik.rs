@@ -2,7 +2,7 @@
 //!
 //! Constants are all there (log binomial coefficients, log y!, 2π). Where the model explains a function f of a column y, the
 //! density is that of y: p(y) = p(f(y)) |f'(y)|, so that models of y and of log(y) can be compared. A row of weight w
-//! counts as w rows. Group effects are those of the row's group: what is left out of such a model is a row, not a group.
+//! counts as w rows. Of an outcome that is censored it is the chance of what is above it, or below. Group effects are those of the row's group: what is left out of such a model is a row, not a group.
 //!
 //! Rows × draws are never held together: whoever needs them asks for one row and a stretch of draws.
 
@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::design::Columns as _;
+use ergodic_core::design::censoring::Censoring;
 use ergodic_core::design::coding::NewRows;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::formula::Elementwise;
@@ -60,6 +61,8 @@ pub struct Observed {
     pub labels: Option<[String; 2]>,
     /// Numbers of trials (n).
     pub trials: Option<Vec<f64>>,
+    /// How far outcomes were seen (n).
+    pub censoring: Option<Vec<Censoring>>,
     /// Weights of rows (n).
     pub weights: Option<Vec<f64>>,
     /// Whether outcomes have probabilities; the others have densities.
@@ -179,6 +182,7 @@ impl Fitted {
                 values,
                 labels,
                 trials: coded.trials.clone(),
+                censoring: coded.censoring.clone(),
                 weights,
                 is_whole: posterior.outcomes[0].is_whole(),
                 function,

@@ -55,6 +55,13 @@ fn rows_sum_to_the_likelihood_of_every_model_that_predicts() {
             .changed(&changes)
             .unwrap()
     }));
+    recipes.extend(["lognormal", "weibull"].map(|family| {
+        let changes = [format!("model.family={family}")];
+        let formula = "x2 | cens(d) ~ x1 + (1 | g)";
+        Recipe::new("built-in", "mixed", formula)
+            .changed(&changes)
+            .unwrap()
+    }));
     let mut seen = Vec::new();
     for recipe in recipes {
         let job = built_in_job(&recipe, &Control::default()).unwrap();
@@ -100,7 +107,7 @@ fn rows_sum_to_the_likelihood_of_every_model_that_predicts() {
     ] {
         assert!(seen.iter().any(|seen| seen == template), "{template}");
     }
-    assert!(seen.len() >= 7 + Family::IDS.len(), "{seen:?}");
+    assert!(seen.len() >= 9 + Family::IDS.len(), "{seen:?}");
 }
 
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {

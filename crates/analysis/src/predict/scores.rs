@@ -12,7 +12,8 @@
 //!
 //! Of successes among trials the error is that of their number. Where the model explains a function of a column, such as log(y),
 //! all is said of the column: its density, and as the prediction the mean over draws of the median. A column without density
-//! scores, such as one of categories, has no model here that predicts it.
+//! scores, such as one of categories, has no model here that predicts it. Of censored outcomes only the log density is told, which
+//! is that of what is known of them.
 //!
 //! The course is the log density after a part of the draws of all chains: the predictive distribution as it was known by then.
 
@@ -184,7 +185,7 @@ impl Measure {
 pub struct ScoredRow {
     /// Row of the table, 0-based.
     pub row: u32,
-    /// The outcome as it is in the column; of two values 1 for success, of trials the number of successes.
+    /// The outcome as it is in the column; of two values 1 for success, of trials the number of successes; NaN where it is censored.
     pub observed: f64,
     /// Mean of the predictive distribution: of two values the probability of success, of trials their expected number.
     pub predicted: f64,
@@ -361,6 +362,14 @@ impl PredictionScores {
                 why(&self.compared)
             ));
         }
+        let censored = num_censored(&self.rows);
+        if censored > 0 {
+            remarks.push(format!(
+                "{} censored, so nothing is said of errors and intervals; the log density of such a row is the log chance of what \
+                 is beyond its value",
+                plural(censored, "outcome")
+            ));
+        }
         let (used, all) = self.draws;
         if used < all {
             remarks.push(format!(
@@ -512,7 +521,10 @@ impl Fitted {
                 };
                 part.rows.push(ScoredRow {
                     row: compared.rows[i],
-                    observed: replicates.observed(i),
+                    observed: match replicates.is_censored(i) {
+                        true => f64::NAN,
+                        false => replicates.observed(i),
+                    },
                     predicted,
                     lpd: densities.last().copied().unwrap_or(f64::NAN),
                     intervals,
@@ -652,6 +664,10 @@ fn measures(
         measures.extend(roc.iter().map(|roc| (Measure::Auc, roc.area)));
         return (measures, roc);
     }
+    // Errors of the rows that were seen alone would be those of outcomes that are small for what is predicted of them.
+    if num_censored(rows) > 0 {
+        return (measures, None);
+    }
     let error = |row: &ScoredRow| row.observed - row.predicted;
     measures.push((Measure::Rmse, mean(&|row| error(row).powi(2)).root()));
     measures.push((Measure::Mae, mean(&|row| error(row).abs())));
@@ -663,6 +679,11 @@ fn measures(
         measures.push((Measure::Coverage(k), mean(&is_inside)));
     }
     (measures, None)
+}
+
+/// Rows whose outcome is censored.
+fn num_censored(rows: &[ScoredRow]) -> usize {
+    rows.iter().filter(|row| row.observed.is_nan()).count()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use ndarray::Array2;
 use rand::seq::SliceRandom as _;
 
+use super::censoring;
 use super::columns::Columns;
 use super::design_term::DesignTerm;
 use super::error::DesignError;
@@ -71,6 +72,19 @@ impl Design {
             .and_then(|response| response.se.as_deref())
             .map(|name| source.standard_errors(name, &rows))
             .transpose()?;
+        let censored_by = (formula.response.as_ref()).and_then(|it| it.cens.as_deref());
+        let statuses = censored_by
+            .map(|name| source.censoring(name, &rows))
+            .transpose()?;
+        if let (Some(column), Some(statuses)) = (censored_by, &statuses) {
+            let [right, left] = censoring::counts(statuses);
+            reporter.report(Remark::Censored {
+                column: column.to_owned(),
+                right,
+                left,
+                rows: rows.len(),
+            });
+        }
         let offset = source.offset(&rows, &mut transforms)?;
         let groups = source.groups(&rows)?;
 
@@ -96,6 +110,8 @@ impl Design {
                 trials: trials.map(pick),
                 weights: weights.map(pick),
                 se: se.map(pick),
+                censoring: statuses
+                    .map(|of_file| order.iter().map(|&i| of_file[i as usize]).collect()),
                 offset: offset.map(pick),
                 row: order.iter().map(|&i| rows[i as usize]).collect(),
                 response,

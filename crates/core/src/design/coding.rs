@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ndarray::Array2;
 
+use super::censoring::Censoring;
 use super::columns::Labels;
 use super::lump_levels::OTHER;
 use super::matrix::Design;
@@ -69,15 +70,30 @@ pub struct NewRows {
     pub groups: Vec<NewGroups>,
     /// Grouping and columns (n × q) of each group term.
     pub terms: Vec<(usize, Array2<f64>)>,
-    /// Observed responses as designs hold them (n), NaN where there is none; `None` without such a column.
+    /// Observed responses as designs hold them (n), NaN where there is none or it is not known how far it was seen; `None` without such a
+    /// column.
     pub observed: Option<Vec<f64>>,
+    /// How far observed responses were seen (n), where the formula has a column of that.
+    pub censoring: Option<Vec<Censoring>>,
 }
 
 impl NewRows {
     /// See [`Design::known`].
     pub fn known(&self, i: usize) -> f64 {
+        if let Some(statuses) = &self.censoring {
+            return statuses[i].known();
+        }
         let known = self.trials.as_ref().or(self.se.as_ref());
         known.map_or(1.0, |known| known[i])
+    }
+
+    /// The response of row `i` where it was seen, and otherwise NaN.
+    pub fn seen(&self, i: usize) -> f64 {
+        let statuses = self.censoring.as_ref();
+        match (&self.observed, statuses.map(|statuses| statuses[i])) {
+            (Some(observed), None | Some(Censoring::Seen)) => observed[i],
+            _ => f64::NAN,
+        }
     }
 
     /// Groupings with the number of groups that the fit did not have, where there are any.
@@ -238,12 +254,14 @@ impl Coding {
                 Ok::<_, DesignError>(errors)
             })
             .transpose()?;
+        let (observed, censoring) = self.observed(table, &rows, trials.as_deref())?;
         Ok(NewRows {
             rows_total: table.num_rows(),
             dropped,
             x,
             offset: self.offset(&reader, &rows)?,
-            observed: self.observed(table, &rows, trials.as_deref())?,
+            observed,
+            censoring,
             trials,
             se,
             groups,
@@ -376,49 +394,6 @@ impl Coding {
         trials
             .map(|trials| num_trials(reader.table, response, trials, rows, read))
             .transpose()
-    }
-
-    /// Responses of `rows`, where the table has them; those that cannot be are refused.
-    fn observed(
-        &self,
-        table: &dyn Columns,
-        rows: &[u32],
-        trials: Option<&[f64]>,
-    ) -> Result<Option<Vec<f64>>, DesignError> {
-        let Some(response) = &self.frame.formula.response else {
-            return Ok(None);
-        };
-        let name = &response.column;
-        let Some(col) = table.names().position(|column| column == name) else {
-            return Ok(None);
-        };
-        match &self.response {
-            ResponseKind::Binary { success, failure } => {
-                let labels = table.labels(col);
-                let value = |level: &String| match level {
-                    level if level == success => 1.0,
-                    level if level == failure => 0.0,
-                    _ => f64::NAN,
-                };
-                let values: Vec<f64> = labels.levels.iter().map(value).collect();
-                let at = |&row: &u32| {
-                    let code = labels.codes[row as usize];
-                    values.get(code as usize).copied().unwrap_or(f64::NAN)
-                };
-                Ok(Some(rows.iter().map(at).collect()))
-            }
-            _ => {
-                let Some(numbers) = table.numbers(col) else {
-                    return Ok(None);
-                };
-                let y: Vec<f64> = rows.iter().map(|&row| numbers[row as usize]).collect();
-                match trials {
-                    Some(trials) => check_successes(table, name, rows, &y, trials)?,
-                    None => check_numbers(table, name, rows, &y, self.frame.response_use)?,
-                }
-                Ok(Some(y))
-            }
-        }
     }
 }
 

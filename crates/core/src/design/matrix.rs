@@ -6,6 +6,7 @@
 
 use ndarray::{Array2, s};
 
+use super::censoring::Censoring;
 use super::design_term::DesignTerm;
 use super::lump_levels::MergedLevels;
 use super::response::{ResponseInfo, ResponseKind};
@@ -98,6 +99,8 @@ pub struct Design {
     pub weights: Option<Vec<f64>>,
     /// n known standard errors of the responses.
     pub se: Option<Vec<f64>>,
+    /// How far each of n responses was seen.
+    pub censoring: Option<Vec<Censoring>>,
     /// n offsets on the link scale, the sum of all offset terms.
     pub offset: Option<Vec<f64>>,
     /// Data row of each design row, 0-based.
@@ -165,8 +168,12 @@ impl Design {
         fixed.copied().unwrap_or_else(own)
     }
 
-    /// What is known of the response of row `i` besides: its number of trials, or its standard error; 1 where there is nothing.
+    /// What is known of the response of row `i` besides: its number of trials, its standard error, or how far it was seen
+    /// ([`Censoring::known`]); 1 where there is nothing.
     pub fn known(&self, i: usize) -> f64 {
+        if let Some(statuses) = &self.censoring {
+            return statuses[i].known();
+        }
         let known = self.trials.as_ref().or(self.se.as_ref());
         known.map_or(1.0, |known| known[i])
     }
@@ -203,12 +210,17 @@ impl Design {
 
     /// This design with simulated responses, or without a response with simulated rows, row-major: numeric columns, then
     /// positions of the levels of categorical ones. Units stay those of this design, so that priors that are set in them do too.
+    /// Where a response is censored, a simulated one is so beyond the same value; where one was seen, all are.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {
         let mut design = self.clone();
         design.fixed_units = Some(self.units());
         if self.response.kind != ResponseKind::Absent {
-            design.y = values;
+            if let Some(statuses) = &self.censoring {
+                (design.y, design.censoring) = censored_again(&self.y, statuses, values);
+            } else {
+                design.y = values;
+            }
             return design;
         }
         let (mut numeric, mut codes) = (Vec::new(), Vec::new());
@@ -245,6 +257,7 @@ impl Design {
             trials: self.trials.as_deref().map(of),
             weights: self.weights.as_deref().map(of),
             se: self.se.as_deref().map(of),
+            censoring: self.censoring.as_ref().map(|it| it[..len].to_vec()),
             offset: self.offset.as_deref().map(of),
             row: self.row[..len].to_vec(),
             groups: (self.groups.iter())
@@ -304,4 +317,34 @@ pub(super) fn mean_and_sd(values: &[f64]) -> (f64, f64) {
 /// What a column is divided by. A constant column cannot be scaled; it stays and the checks name it.
 pub(super) fn width_of((mean, sd): (f64, f64)) -> f64 {
     if sd > 1e-14 * mean.abs() { sd } else { 1.0 }
+}
+
+/// Simulated responses as they are seen where those of a row that is censored are seen up to its value of `y`.
+fn censored_again(
+    y: &[f64],
+    statuses: &[Censoring],
+    simulated: Vec<f64>,
+) -> (Vec<f64>, Option<Vec<Censoring>>) {
+    let seen = y.iter().zip(statuses).zip(simulated);
+    let seen = seen.map(|((&end, &status), value)| match status {
+        Censoring::Right if value > end => (end, status),
+        Censoring::Left if value < end => (end, status),
+        _ => (value, Censoring::Seen),
+    });
+    let (values, statuses): (Vec<f64>, Vec<Censoring>) = seen.unzip();
+    (values, Some(statuses))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulated_responses_are_censored_where_the_rows_are() {
+        use Censoring::{Left, Right, Seen};
+        let (y, statuses) = ([2.0, 2.0, 2.0, 2.0, 2.0], [Right, Right, Left, Left, Seen]);
+        let (values, seen) = censored_again(&y, &statuses, vec![3.0, 1.0, 1.0, 3.0, 9.0]);
+        assert_eq!(values, [2.0, 1.0, 2.0, 3.0, 9.0]);
+        assert_eq!(seen, Some(vec![Right, Seen, Left, Seen, Seen]));
+    }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ergodic_base::names::told_apart;
 use ergodic_base::reporter::Reporter;
 
+use super::censoring::{self, Censoring};
 use super::columns::{ColumnKind, Labels, plural};
 use super::design_term::in_backticks;
 use super::lump_levels::{self, MergedLevels, OTHER};
@@ -524,6 +525,26 @@ impl<'a> FrameReader<'a> {
         let errors = self.numbers(self.col(name)?, rows, "standard error")?;
         check_errors(self.table, name, rows, &errors)?;
         Ok(errors)
+    }
+
+    /// How far responses were seen, some of them whole.
+    pub fn censoring(&self, name: &str, rows: &[u32]) -> Result<Vec<Censoring>, DesignError> {
+        if self.frame.response_use != ResponseUse::Number {
+            return Err(DesignError::Role(format!(
+                "Only outcomes that are numbers are censored; leave `cens({name})` out, or choose template `mixed` with \
+                 model.family = \"weibull\" or \"lognormal\""
+            )));
+        }
+        // Rows without a status are left out before.
+        let statuses = censoring::statuses(self.table, name, rows)?;
+        let statuses: Vec<Censoring> = statuses.into_iter().flatten().collect();
+        if !statuses.contains(&Censoring::Seen) {
+            return Err(DesignError::Role(format!(
+                "The censoring `{name}` says of all outcomes that they are censored, so there is nothing to explain; it must be 0 or \
+                 `none` where the outcome was seen"
+            )));
+        }
+        Ok(statuses)
     }
 
     pub fn offset(

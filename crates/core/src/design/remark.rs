@@ -38,6 +38,23 @@ ergodic_base::remarks! {
         Info "held-out" ("{held_out} of {rows} rows are held out of the fit, to score its predictions by")
         remedy ("Leave out `model.hold_out` to use all rows");
 
+        /// Some outcomes are known only to be beyond a value.
+        Censored {
+            /// The column that says so.
+            column: String,
+            /// Outcomes that are larger.
+            right: usize,
+            /// Outcomes that are smaller.
+            left: usize,
+            /// Rows that are used.
+            rows: usize,
+        }
+        Info "censored" (
+            "Of {} in `{column}`, {right} are known only to be larger (right-censored){}", plural(*rows, "outcome"),
+            if *left > 0 { format!(" and {left} only to be smaller (left-censored)") } else { String::new() }
+        ) about (column)
+        remedy ("If it is the other way round, turn the column: 1 is for outcomes that were not seen, 0 for those that were");
+
         /// A setting about levels of a column that is taken as a number.
         UnusedSetting {
             /// Key of the setting in the recipe's `model` section.

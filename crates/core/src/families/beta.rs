@@ -40,6 +40,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check,
     link: Link::Logit,
     is_whole: false,
+    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[Auxiliary {
         name: "phi",
@@ -193,7 +194,7 @@ impl Distribution for Outcome {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, z: f64, y: f64, _known: f64) -> [[f64; 3]; MAX_AUX] {
         let (logs, phi) = (logs(y), self.phi);
         let row = Row::new(z, logs[0] - logs[1], phi);
         let [left, right] = row.trigamma;

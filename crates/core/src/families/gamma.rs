@@ -36,6 +36,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check: |design| above_zero(design, "gamma"),
     link: Link::Log,
     is_whole: false,
+    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[Auxiliary {
         name: "shape",
@@ -111,7 +112,7 @@ impl Distribution for Outcome {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, z: f64, y: f64, _known: f64) -> [[f64; 3]; MAX_AUX] {
         let Self { shape, log_shape } = self;
         let ratio = y * (-z).exp();
         let of_one = [

@@ -29,6 +29,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check: any,
     link: Link::Identity,
     is_whole: false,
+    takes_censoring: false,
     latent_variance: Some(0.0),
     auxiliaries: &[SIGMA],
 };
@@ -93,10 +94,18 @@ pub struct Normal;
 pub struct Sigma {
     log: f64,
     /// 1/σ².
-    precision: f64,
+    pub(super) precision: f64,
 }
 
 impl Sigma {
+    /// Of σ itself.
+    pub(super) fn of(sd: f64) -> Self {
+        Self {
+            log: sd.ln(),
+            precision: 1.0 / (sd * sd),
+        }
+    }
+
     /// σ.
     pub(super) fn sd(&self) -> f64 {
         self.log.exp()

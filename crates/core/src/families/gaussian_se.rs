@@ -25,6 +25,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check,
     link: Link::Identity,
     is_whole: false,
+    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[],
 };

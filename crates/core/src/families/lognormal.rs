@@ -11,6 +11,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use std::f64::consts::TAU;
 
+use super::censoring::{self, LogScale, Place, normal_tail};
 use super::gamma::{above_zero, positive_numbers};
 use super::gaussian::{Normal, Sigma};
 use super::notation::Notation;
@@ -20,6 +21,7 @@ use super::rows::{
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
+use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -34,6 +36,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check: |design| above_zero(design, "lognormal"),
     link: Link::Log,
     is_whole: false,
+    takes_censoring: true,
     latent_variance: Some(0.0),
     auxiliaries: &[Auxiliary {
         name: "sigma",
@@ -69,7 +72,11 @@ impl Distribution for Outcome {
     }
 
     #[inline]
-    fn at(self, z: f64, y: f64, _trials: f64) -> Derivatives {
+    fn at(self, z: f64, y: f64, known: f64) -> Derivatives {
+        let status = Censoring::of(known);
+        if status != Censoring::Seen {
+            return censoring::derivatives(&Sigma::of(self.sigma), z, y, status);
+        }
         let weight = 1.0 / (self.sigma * self.sigma);
         let r = y.ln() - z;
         Derivatives {
@@ -80,7 +87,10 @@ impl Distribution for Outcome {
         }
     }
 
-    fn constant(self, y: f64, _trials: f64) -> f64 {
+    fn constant(self, y: f64, known: f64) -> f64 {
+        if Censoring::of(known) != Censoring::Seen {
+            return 0.0;
+        }
         -0.5 * TAU.ln() - self.sigma.ln() - y.ln()
     }
 
@@ -98,11 +108,36 @@ impl Distribution for Outcome {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, z: f64, y: f64, known: f64) -> [[f64; 3]; MAX_AUX] {
+        let status = Censoring::of(known);
+        if status != Censoring::Seen {
+            let of_one = censoring::in_coordinate(&Sigma::of(self.sigma), z, y, status);
+            return [of_one, [0.0; 3]];
+        }
         let weight = 1.0 / (self.sigma * self.sigma);
         let r = y.ln() - z;
         let of_one = [weight * r * r - 1.0, -2.0 * weight * r, -2.0 * weight];
         [of_one, [0.0; 3]]
+    }
+}
+
+impl LogScale for Sigma {
+    #[inline]
+    fn place(&self, z: f64, log_y: f64) -> Place {
+        let steps = self.precision.sqrt();
+        let v = steps * (log_y - z);
+        Place {
+            v,
+            z: -steps,
+            a: -v,
+            za: steps,
+            aa: v,
+        }
+    }
+
+    #[inline]
+    fn tail(v: f64, status: Censoring) -> [f64; 4] {
+        normal_tail(v, status)
     }
 }
 
@@ -160,7 +195,7 @@ pub(super) fn rows(design: &Design) -> Result<FamilyRows<NormalLogarithms>, Fami
 
 pub(super) fn notation(design: &Design) -> Notation {
     let name = &design.response.name;
-    Notation {
+    let own = Notation {
         predicted: format!("The logarithm of the median `{name}`"),
         given: format!(
             "The logarithm of `{name}` varies around this normally with standard deviation `sigma`; the mean is the median times \
@@ -173,5 +208,6 @@ pub(super) fn notation(design: &Design) -> Notation {
         stan_arguments: vec!["eta[]".to_owned(), "sigma".to_owned()],
         brms_family: "lognormal()",
         ..positive_numbers(design)
-    }
+    };
+    censoring::notation(design, "lognormal", "lognormal_censored", own)
 }

@@ -104,7 +104,7 @@ impl Distribution for Outcome {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, z: f64, y: f64, _known: f64) -> [[f64; 3]; MAX_AUX] {
         let Self { shape, log_shape } = self;
         let p = Link::Logit.inverse(z - log_shape);
         let (spread, total) = (p * (1.0 - p), y + shape);

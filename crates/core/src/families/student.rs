@@ -35,6 +35,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check: any,
     link: Link::Identity,
     is_whole: false,
+    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[
         Auxiliary {
@@ -111,7 +112,7 @@ impl Distribution for Outcome {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, z: f64, y: f64, _known: f64) -> [[f64; 3]; MAX_AUX] {
         let Self { nu, scale } = self;
         let t = (y - z) / scale;
         let square = t * t;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::design::censoring::Censoring;
 use crate::design::testing::reference;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
@@ -49,35 +50,68 @@ fn identifiers_are_unique_and_found() {
 
 #[test]
 fn derivatives_are_those_of_differences() {
+    for outcome in outcomes() {
+        for (z, [y, trials]) in [-1.3, 0.4, 1.1].into_iter().zip(responses(outcome)) {
+            assert_derivatives(outcome, z, y, trials);
+        }
+    }
+    let censored = outcomes().into_iter();
+    for outcome in censored.filter(|it| it.family().definition().takes_censoring) {
+        for status in [Censoring::Right, Censoring::Left] {
+            for (z, y) in [(-1.3, 0.2), (0.4, 1.0), (1.1, 4.0), (1.0, 0.1)] {
+                assert_derivatives(outcome, z, y, status.known());
+            }
+        }
+    }
+}
+
+fn assert_derivatives(outcome: Outcome, z: f64, y: f64, trials: f64) {
     // Of fourth order: derivatives of powers of a response are large.
     const H: f64 = 5e-4;
     let slope = |of: &dyn Fn(f64) -> f64| {
         let central = |h: f64| (of(h) - of(-h)) / (2.0 * h);
         (4.0 * central(H) - central(2.0 * H)) / 3.0
     };
-    for outcome in outcomes() {
-        for (z, [y, trials]) in [-1.3, 0.4, 1.1].into_iter().zip(responses(outcome)) {
-            let d = outcome.at(z, y, trials);
-            let at = |h: f64| outcome.at(z + h, y, trials);
-            for (here, there) in [
-                (d.score, slope(&|h| at(h).log_p)),
-                (-d.weight, slope(&|h| at(h).score)),
-                (d.slope, slope(&|h| at(h).weight)),
-            ] {
-                assert!((here - there).abs() < 1e-8, "{outcome:?} {z}");
-            }
-            for j in 0..outcome.num_coordinates() {
-                let moved = |h: f64| {
-                    let mut at = outcome.coordinates();
-                    at[j] += h;
-                    let moved = outcome.with_coordinates(at);
-                    let d = moved.at(z, y, trials);
-                    [d.log_p + moved.constant(y, trials), d.score, d.weight]
-                };
-                for (k, exact) in outcome.in_coordinates(z, y)[j].into_iter().enumerate() {
-                    let there = slope(&|h| moved(h)[k]);
-                    assert!((exact - there).abs() < 1e-8, "{outcome:?} {z} {j} {k}");
-                }
+    let d = outcome.at(z, y, trials);
+    let at = |h: f64| outcome.at(z + h, y, trials);
+    for (here, there) in [
+        (d.score, slope(&|h| at(h).log_p)),
+        (-d.weight, slope(&|h| at(h).score)),
+        (d.slope, slope(&|h| at(h).weight)),
+    ] {
+        assert!((here - there).abs() < 1e-8, "{outcome:?} {z}");
+    }
+    for j in 0..outcome.num_coordinates() {
+        let moved = |h: f64| {
+            let mut at = outcome.coordinates();
+            at[j] += h;
+            let moved = outcome.with_coordinates(at);
+            let d = moved.at(z, y, trials);
+            [d.log_p + moved.constant(y, trials), d.score, d.weight]
+        };
+        let exact = outcome.in_coordinates(z, y, trials)[j];
+        for (k, exact) in exact.into_iter().enumerate() {
+            let there = slope(&|h| moved(h)[k]);
+            assert!((exact - there).abs() < 1e-8, "{outcome:?} {z} {j} {k}");
+        }
+    }
+}
+
+/// What is above a value and what is below it are everything, and so they are far out.
+#[test]
+fn chances_of_censored_outcomes_sum_to_one() {
+    let [right, left] = [Censoring::Right, Censoring::Left].map(Censoring::known);
+    for family in Family::ALL {
+        if !family.definition().takes_censoring {
+            continue;
+        }
+        let outcome = family.outcome();
+        for y in [1e-300_f64, 0.1, 1.0, 7.0, 1e300] {
+            let [above, below] = [right, left].map(|known| outcome.at(0.3, y, known));
+            let sum = above.log_p.exp() + below.log_p.exp();
+            assert!((sum - 1.0).abs() < 1e-14, "{family:?} {y} {sum}");
+            for number in [above.score, above.weight, below.score, below.weight] {
+                assert!(!number.is_nan(), "{family:?} {y} {above:?} {below:?}");
             }
         }
     }
@@ -238,10 +272,10 @@ fn the_density_of_a_gamma_is_that_of_scipy_and_stan() {
     assert_eq!(compared, 12);
 }
 
-/// R's density and Stan's, of what the translation writes, from `families.R` and `zero_inflated.R`.
+/// R's density and Stan's, of what the translation writes, from `families.R`, `zero_inflated.R` and `censoring.R`.
 #[test]
 fn densities_are_those_of_r_and_stan() {
-    for (set, values) in [("families", 36), ("zero_inflated", 72)] {
+    for (set, values) in [("families", 36), ("zero_inflated", 72), ("censoring", 36)] {
         let read = |name: &str| std::fs::read_to_string(reference(name)).unwrap();
         let data = read(&format!("{set}_data.csv"));
         let expected = read(&format!("{set}_r.csv"));
@@ -268,7 +302,14 @@ fn densities_are_those_of_r_and_stan() {
                 });
             }
             let outcome = outcome.with_coordinates(at);
-            let log_p = outcome.at(z, y, 1.0).log_p + outcome.constant(y, 1.0);
+            let status = format!("s_{}", parts[0]);
+            let status = names.iter().position(|name| *name == status);
+            let known = status.map_or(1.0, |at| match row[at] {
+                "right" => Censoring::Right.known(),
+                "left" => Censoring::Left.known(),
+                _ => Censoring::Seen.known(),
+            });
+            let log_p = outcome.at(z, y, known).log_p + outcome.constant(y, known);
             assert!((log_p - number(value)).abs() < 1e-12, "{name}: {log_p}");
             compared += 1;
         }

@@ -12,12 +12,14 @@
 use rand_distr::{Distribution as _, Exp1};
 use statrs::function::gamma::{digamma, ln_gamma};
 
+use super::censoring::{self, LogScale, Place};
 use super::gamma::{above_zero, log_rows, positive_numbers};
 use super::notation::Notation;
 use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, RowFamily, Terms};
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
+use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
@@ -34,6 +36,7 @@ pub(super) const DEFINITION: Definition = Definition {
     check: |design| above_zero(design, "weibull"),
     link: Link::Log,
     is_whole: false,
+    takes_censoring: true,
     latent_variance: None,
     auxiliaries: &[Auxiliary {
         name: "shape",
@@ -112,7 +115,11 @@ impl Distribution for Outcome {
     }
 
     #[inline]
-    fn at(self, z: f64, y: f64, _trials: f64) -> Derivatives {
+    fn at(self, z: f64, y: f64, known: f64) -> Derivatives {
+        let status = Censoring::of(known);
+        if status != Censoring::Seen {
+            return censoring::derivatives(&self.shape, z, y, status);
+        }
         let shape = self.shape.shape;
         let power = self.shape.power(z, y.ln());
         let ratio = power.exp();
@@ -125,7 +132,10 @@ impl Distribution for Outcome {
         }
     }
 
-    fn constant(self, y: f64, _trials: f64) -> f64 {
+    fn constant(self, y: f64, known: f64) -> f64 {
+        if Censoring::of(known) != Censoring::Seen {
+            return 0.0;
+        }
         self.shape.log - y.ln()
     }
 
@@ -139,7 +149,12 @@ impl Distribution for Outcome {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
+    fn in_coordinates(self, z: f64, y: f64, known: f64) -> [[f64; 3]; MAX_AUX] {
+        let status = Censoring::of(known);
+        if status != Censoring::Seen {
+            let of_one = censoring::in_coordinate(&self.shape, z, y, status);
+            return [of_one, [0.0; 3]];
+        }
         let shape = self.shape.shape;
         let power = self.shape.power(z, y.ln());
         let ratio = power.exp();
@@ -152,6 +167,46 @@ impl Distribution for Outcome {
         [of_one, [0.0; 3]]
     }
 }
+
+/// y is below its value with chance 1 − e^−r and above it with e^−r. Of the former with q = r/(e^r − 1) the first derivative in v is q,
+/// the second q (1 − r − q).
+impl LogScale for Shape {
+    #[inline]
+    fn place(&self, z: f64, log_y: f64) -> Place {
+        let v = self.power(z, log_y);
+        let turn = v - self.digamma;
+        Place {
+            v,
+            z: -self.shape,
+            a: turn,
+            za: -self.shape,
+            aa: turn + self.bend,
+        }
+    }
+
+    #[inline]
+    fn tail(v: f64, status: Censoring) -> [f64; 4] {
+        let r = v.exp();
+        match status {
+            Censoring::Seen => [v - r, 1.0 - r, -r, -r],
+            Censoring::Right => [-r; 4],
+            // What is above is 0 in arithmetic.
+            Censoring::Left if r > NOTHING_ABOVE => [0.0; 4],
+            // What is below is r.
+            Censoring::Left if r == 0.0 => [v, 1.0, 0.0, 0.0],
+            Censoring::Left => {
+                let q = r / r.exp_m1();
+                let rest = 1.0 - r - q;
+                let bend = q * rest;
+                let log_p = (-(-r).exp_m1()).ln();
+                [log_p, q, bend, bend * rest - q * (r + bend)]
+            }
+        }
+    }
+}
+
+/// See [`Shape::tail`]: e^700 is nearly the largest number, and e^−700 nothing beside 1.
+const NOTHING_ABOVE: f64 = 700.0;
 
 /// Rows with offset, response, weight and log y after the covariates.
 #[derive(Clone, Copy, Debug)]
@@ -226,7 +281,7 @@ pub(super) fn rows(design: &Design) -> Result<FamilyRows<Times>, FamilyError> {
 
 pub(super) fn notation(design: &Design) -> Notation {
     let name = &design.response.name;
-    Notation {
+    let own = Notation {
         given: format!(
             "`{name}` has a Weibull distribution; its hazard rises where `shape` is above 1."
         ),
@@ -241,5 +296,6 @@ pub(super) fn notation(design: &Design) -> Notation {
         ],
         brms_family: "weibull()",
         ..positive_numbers(design)
-    }
+    };
+    censoring::notation(design, "weibull", "weibull_censored", own)
 }

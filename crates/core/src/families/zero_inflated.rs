@@ -114,13 +114,13 @@ impl<D: Distribution> Distribution for Inflated<D> {
         }
     }
 
-    fn in_coordinates(self, z: f64, y: f64) -> [[f64; 3]; MAX_AUX] {
-        let mut out = self.counts.in_coordinates(z, y);
+    fn in_coordinates(self, z: f64, y: f64, trials: f64) -> [[f64; 3]; MAX_AUX] {
+        let mut out = self.counts.in_coordinates(z, y, trials);
         if y > 0.0 {
             out[D::COORDINATES] = [-self.chance(), 0.0, 0.0];
             return out;
         }
-        let own = self.counts.at(z, y, 1.0);
+        let own = self.counts.at(z, y, trials);
         let share = logistic(own.log_p - self.log_odds);
         let spread = share * (1.0 - share);
         let tilt = 1.0 - 2.0 * share;

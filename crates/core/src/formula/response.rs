@@ -7,7 +7,7 @@ use super::{FormulaError, Response, Trials, quote_name};
 use ergodic_base::shown::shortened;
 
 impl Parser {
-    /// `y`, `log(y)`, `cbind(r, s)`, `r/n`, with `| trials(n) + weights(w) + se(s)`.
+    /// `y`, `log(y)`, `cbind(r, s)`, `r/n`, with `| trials(n) + weights(w) + se(s) + cens(c)`.
     pub(super) fn response(&mut self) -> Result<Response, FormulaError> {
         let mut divided = false;
         let mut response = match self.at_call() {
@@ -23,6 +23,7 @@ impl Parser {
                     trials,
                     weights: None,
                     se: None,
+                    cens: None,
                 }
             }
         };
@@ -76,7 +77,22 @@ impl Parser {
                     self.next += 2;
                     response.se = Some(self.name("a column name")?);
                 }
-                _ => return self.expected("`trials(…)`, `weights(…)` or `se(…)`, each once"),
+                Some("cens") if response.cens.is_none() => {
+                    if let Some(function) = response.function {
+                        return self.error(format!(
+                            "censored outcomes are explained as they are: write `{}` without `{}()`, and choose the family \
+                             `lognormal` for a model of its logarithm",
+                            shortened(&response.column),
+                            function.name()
+                        ));
+                    }
+                    self.next += 2;
+                    response.cens = Some(self.name("a column name")?);
+                }
+                _ => {
+                    return self
+                        .expected("`trials(…)`, `weights(…)`, `se(…)` or `cens(…)`, each once");
+                }
             }
             self.expect(")")?;
             if !self.take_if("+") {
@@ -133,6 +149,7 @@ impl Parser {
             trials: Some(trials),
             weights: None,
             se: None,
+            cens: None,
         })
     }
 
@@ -186,6 +203,7 @@ impl Parser {
             trials: None,
             weights: None,
             se: None,
+            cens: None,
         })
     }
 
@@ -220,8 +238,11 @@ fn refused(name: &str) -> Option<String> {
         "I" => {
             "an outcome is a column, `r/n` or `cbind(r, s)`; add a column with the result of the calculation to the data"
         }
-        "trials" | "weights" | "se" => "it follows the outcome, as in `r | trials(n) ~ x`",
-        "Surv" => "there are no models of survival times yet",
+        "trials" | "weights" | "se" | "cens" => "it follows the outcome, as in `r | trials(n) ~ x`",
+        "Surv" => {
+            "write `t | cens(s)`, where the column s is 1 (or `right`) for times that are known only to be longer and 0 (or `none`) \
+             for events: the reverse of what `Surv()` takes"
+        }
         "lm" | "glm" | "lmer" | "glmer" | "gam" | "brm" | "stan_glm" => {
             "write the formula alone, as in `y ~ x`"
         }

@@ -19,8 +19,8 @@ mod priors;
 
 use cases::cases;
 pub(super) use cases::{
-    NUM_OBS, Shape, add_group_terms, add_intercepts, add_slopes, categorical_design, design,
-    design_of, example_design, grouped_design, hierarchical_options, measured_design,
+    NUM_OBS, Shape, add_group_terms, add_intercepts, add_slopes, categorical_design, censor,
+    design, design_of, example_design, grouped_design, hierarchical_options, measured_design,
     some_working_rows,
 };
 

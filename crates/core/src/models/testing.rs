@@ -36,6 +36,7 @@ pub fn plain_design(x: Array2<f64>, y: Vec<f64>, kind: ResponseKind) -> Design {
         trials: None,
         weights: None,
         se: None,
+        censoring: None,
         offset: None,
         row: (0..num_obs as u32).collect(),
         response: ResponseInfo {

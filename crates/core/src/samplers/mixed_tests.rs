@@ -7,6 +7,7 @@ use super::mixed::testing::Moments;
 use super::regression_tests::{read, reported_by};
 use super::testing::{Run, assert_moments_near};
 use crate::design::response::ResponseUse;
+use crate::design::testing::{load_csv, reference};
 use crate::models::mixed::Mixed;
 use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
@@ -210,6 +211,42 @@ fn gibbs_draws_lognormal_rows_as_nuts_does() {
         };
         let Moments { mean, sd } = Moments::of(&of(&nuts));
         assert_moments_near(&param.name, &of(&gibbs), mean.0, mean.1, sd.0);
+    }
+}
+
+/// Against the posterior that `censoring.R` integrates on a grid.
+#[test]
+fn posteriors_of_censored_outcomes_are_those_of_a_grid() {
+    let table = load_csv(&reference("censoring_data.csv"));
+    let text = file("censoring_r.csv");
+    for (family, parameter) in [("weibull", "shape"), ("lognormal", "sigma")] {
+        let mut settings = Settings::default();
+        settings.set("family", Value::Text(family.to_owned()));
+        let priors = [
+            ("intercept", "normal(0, 2.5)"),
+            (parameter, "lognormal(0.5, 1)"),
+        ];
+        let options = ModelOptions {
+            settings,
+            priors: priors
+                .iter()
+                .map(|&(key, text)| (key.into(), text.into()))
+                .collect(),
+            ..ModelOptions::default()
+        };
+        let formula = format!("{family} | cens(s_{family}) ~ 1");
+        let model = built::<Mixed>(&table, &formula, ResponseUse::Number, &options).unwrap();
+        let draws = reported_by(&Run::new("nuts"), &model, 2, 3000);
+        for (j, name) in ["intercept", "parameter"].into_iter().enumerate() {
+            let expected = |end: &str| {
+                let name = format!("{family}:posterior:{name}{end},");
+                let line = text.lines().find_map(|line| line.strip_prefix(&*name));
+                line.unwrap().parse::<f64>().unwrap()
+            };
+            let of: Vec<Vec<f64>> = draws.iter().map(|chain| chain[j].clone()).collect();
+            let name = &model.params()[j].name;
+            assert_moments_near(name, &of, expected(""), 0.0, expected("_sd"));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_core::design::censoring::Censoring;
 
 use super::super::{Fitted, PredictError};
 use super::{LogLik, LogLikError};
@@ -75,6 +76,12 @@ impl Replicates {
             Some(_) => self.log_lik.observed.values[i],
             None => self.log_lik.y[i],
         }
+    }
+
+    /// Whether the outcome of the `i`-th row is known only to be larger, or smaller.
+    pub(crate) fn is_censored(&self, i: usize) -> bool {
+        let statuses = self.log_lik.observed.censoring.as_ref();
+        statuses.is_some_and(|statuses| statuses[i] != Censoring::Seen)
     }
 
     /// Trials of the `i`-th row, 1 where there are none.

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use statrs::distribution::{Continuous as _, Discrete as _, Normal, Poisson};
+use statrs::distribution::{
+    Continuous as _, ContinuousCDF as _, Discrete as _, Normal, Poisson, Weibull,
+};
 
 use super::*;
 use crate::Recipe;
@@ -103,6 +105,67 @@ fn numbers_have_the_scores_of_their_mixture_of_normals() {
     let words: Vec<&str> = found.measures.iter().map(|(it, _)| it.word()).collect();
     assert_eq!(words, ["lpd", "rmse", "mae", "coverage_50", "coverage_90"]);
     assert_eq!(found.remarks(), Vec::<String>::new());
+}
+
+/// What is known of a row is scored, not the value at which it was lost sight of, and nothing is told that needs outcomes seen.
+#[test]
+fn censored_outcomes_are_scored_by_what_is_known_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "t,s,x,split\n1.5,0,1,train\n2.5,1,2,train\n0.5,0,3,train\n2,0,1,train\n1,1,2,test\n3,0,1,test\n0.7,-1,3,test\n";
+    let path = file(folder.path(), "times.csv", text);
+    let mut recipe = Recipe::new(path.to_str().unwrap(), "mixed", "t | cens(s) ~ x");
+    recipe.model.hold_out = Some("split=test".parse().unwrap());
+    let recipe = recipe
+        .changed(&["model.family=weibull".to_owned()])
+        .unwrap();
+    let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
+    let (intercept, slope, shape) = (0.4, 0.3, 1.7_f64);
+    let draws = list(&vec![vec![intercept, slope, shape]; 4]);
+    let found = scores(&fitted, &[&draws], NONE);
+    let scale =
+        |x: f64| (intercept + slope * x).exp() / statrs::function::gamma::gamma(1.0 + 1.0 / shape);
+    let of = |x: f64| Weibull::new(shape, scale(x)).unwrap();
+    let expected = [
+        of(2.0).sf(1.0).ln(),
+        of(1.0).ln_pdf(3.0),
+        of(3.0).cdf(0.7).ln(),
+    ];
+    for (row, expected) in found.rows.iter().zip(expected) {
+        assert_close(row.lpd, expected);
+    }
+    let seen: Vec<bool> = found
+        .rows
+        .iter()
+        .map(|row| row.observed.is_finite())
+        .collect();
+    assert_eq!(seen, [false, true, false]);
+    let words: Vec<&str> = found.measures.iter().map(|(it, _)| it.word()).collect();
+    assert_eq!(words, ["lpd"]);
+    assert!(
+        found.remarks()[0].starts_with("2 outcomes censored"),
+        "{:?}",
+        found.remarks()
+    );
+    let checked = fitted.check(&[&draws], NONE, 10, &Control::default());
+    let refused = checked.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("1 of 4 outcomes are censored"),
+        "{refused}"
+    );
+    let options = super::super::PredictOptions::default();
+    let predicted = fitted
+        .predict(&[&draws], NONE, None, options, &Control::default())
+        .unwrap();
+    let observed: Vec<f64> = predicted.rows.iter().map(|row| row.observed).collect();
+    assert_eq!(
+        observed.iter().filter(|y| y.is_nan()).count(),
+        1,
+        "{observed:?}"
+    );
+    for row in &predicted.rows {
+        // Of the time until the event, however long it was watched.
+        assert!(row.mean > 1.5, "{row:?}");
+    }
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl Coding {
         let response = formula.response.as_ref();
         let weights = response.and_then(|response| response.weights.as_deref());
         let outcome = response.map(|response| response.column.as_str());
-        for name in outcome.into_iter().chain(weights) {
+        let cens = response.and_then(|response| response.cens.as_deref());
+        for name in outcome.into_iter().chain(weights).chain(cens) {
             let col = table.index_of(name, "The formula")?;
             if !columns.contains(&col) {
                 columns.push(col);

@@ -1,6 +1,7 @@
 //! What a mixed model is fitted to: fixed-effect columns, response, group terms.
 
 use super::MixedError;
+use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::design::scaling::Scaling;
 
@@ -59,7 +60,8 @@ pub struct MixedData {
     pub weights: Option<Vec<f64>>,
     /// n known parts of the linear predictor.
     pub offset: Option<Vec<f64>>,
-    /// What is known of each row besides its response (n): numbers of trials, or standard errors.
+    /// What is known of each row besides its response (n): numbers of trials, standard errors, or
+    /// how far it was seen.
     pub known: Option<Vec<f64>>,
     /// Group terms, at least one.
     pub terms: Vec<RandomTerm>,
@@ -195,6 +197,7 @@ fn constant_within(term: &RandomTerm, value: impl Fn(usize) -> f64) -> bool {
 impl From<Design> for MixedData {
     fn from(design: Design) -> Self {
         let scaling = design.scaling();
+        let statuses = |it: Vec<Censoring>| it.into_iter().map(Censoring::known).collect();
         let groups = design.groups;
         Self {
             x: design.x.into_raw_vec_and_offset().0,
@@ -204,7 +207,9 @@ impl From<Design> for MixedData {
             response: design.response.name,
             weights: design.weights,
             offset: design.offset,
-            known: design.trials.or(design.se),
+            known: (design.trials)
+                .or(design.se)
+                .or(design.censoring.map(statuses)),
             terms: design
                 .group_terms
                 .into_iter()

@@ -44,7 +44,8 @@ fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
     }
 }
 
-/// Against the likelihood itself and glmmTMB's Laplace approximation, from `families.R` and `zero_inflated.R`.
+/// Against the likelihood itself and glmmTMB's Laplace approximation, from `families.R`, `zero_inflated.R` and `censoring.R`; there also
+/// against `survreg`.
 #[test]
 fn fits_of_families_are_the_maxima_that_r_finds() {
     let (poisson, overdispersed) = (
@@ -68,27 +69,38 @@ fn fits_of_families_are_the_maxima_that_r_finds() {
             "laplace",
         ),
         ("zero_inflated", Family::Student, Method::Aghq, 25, "mixed"),
+        ("censoring", Family::Lognormal, Method::Aghq, 25, "mixed"),
+        ("censoring", Family::Weibull, Method::Aghq, 25, "mixed"),
+        ("censoring", Family::Lognormal, Method::Laplace, 1, "plain"),
+        ("censoring", Family::Weibull, Method::Laplace, 1, "plain"),
     ] {
         let text = std::fs::read_to_string(reference(&format!("{file}_r.csv"))).unwrap();
         let table = load_csv(&reference(&format!("{file}_data.csv")));
+        let (response, id) = (family.definition().response, family.id());
+        let censored = match file {
+            "censoring" => format!(" | cens(s_{id})"),
+            _ => String::new(),
+        };
+        let groups = if set == "plain" { "" } else { " + (1 | g)" };
+        let formula = format!("{id}{censored} ~ x{groups}");
         let frame = ModelFrame {
-            response_use: family.definition().response,
-            ..ModelFrame::new(format!("{} ~ x + (1 | g)", family.id()).parse().unwrap())
+            response_use: response,
+            ..ModelFrame::new(formula.parse().unwrap())
         };
         let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
         let fit = fit_generalised(&data, family, method, nodes, &Control::default()).unwrap();
         let own = fit.parameters().map(|(one, value)| match file {
             // All of one parameter.
-            "families" => (value, "parameter"),
+            "families" | "censoring" => (value, "parameter"),
             _ => (value, one.name),
         });
         let known = [
             (fit.fixed[0].estimate, "intercept"),
             (fit.fixed[1].estimate, "x"),
-            (fit.components[0].sd[0], "sd"),
             (fit.log_lik, "log_lik"),
         ];
-        for (here, name) in known.into_iter().chain(own) {
+        let sd = fit.components.iter().map(|it| (it.sd[0], "sd"));
+        for (here, name) in known.into_iter().chain(sd).chain(own) {
             let name = format!("{}:{set}:{name},", family.id());
             let there = text.lines().find_map(|line| line.strip_prefix(&*name));
             let there: f64 = there.unwrap().parse().unwrap();

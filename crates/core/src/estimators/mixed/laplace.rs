@@ -328,8 +328,8 @@ impl<'a> Laplace<'a> {
         let auxiliaries = self.auxiliaries();
         if !auxiliaries.is_empty() {
             for row in 0..n {
-                let (y, _, weight) = self.row(row);
-                let slopes = self.outcome.in_coordinates(self.eta[row], y);
+                let (y, known, weight) = self.row(row);
+                let slopes = self.outcome.in_coordinates(self.eta[row], y, known);
                 for (grad, [log_p, score, w]) in grad[auxiliaries.clone()].iter_mut().zip(slopes) {
                     *grad += weight * (-2.0 * log_p + leverage[row] * w + moved[row] * score);
                 }

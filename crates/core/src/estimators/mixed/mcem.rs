@@ -459,7 +459,7 @@ impl<'a> Chain<'a> {
                 // The square of the score has the expectation of the information.
                 let slopes = self
                     .outcome
-                    .in_coordinates(eta, y)
+                    .in_coordinates(eta, y, trials)
                     .map(|[slope, _, _]| slope);
                 let slopes = &slopes[..dim - p];
                 axpy(factor * weight, slopes, &mut self.score[p..]);

@@ -6,6 +6,7 @@ use ndarray::Array2;
 use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
+use crate::design::censoring::Censoring;
 use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
 use crate::families::{Family, Link};
@@ -609,6 +610,13 @@ pub(in super::super) fn design_of(family: Family, shape: Shape, rows: usize) -> 
         design.se = Some((0..rows).map(|i| 0.1 + 0.02 * (i % 7) as f64).collect());
     }
     design
+}
+
+/// Some rows of a design of positive numbers known only to be larger, some to be smaller.
+pub(in super::super) fn censor(design: &mut Design) {
+    use Censoring::{Left, Right, Seen};
+    let statuses = [Seen, Right, Seen, Left, Right].into_iter().cycle();
+    design.censoring = Some(statuses.take(design.y.len()).collect());
 }
 
 /// All options, with priors of the template's positive parameters and its settings.

@@ -4,7 +4,7 @@ use super::*;
 use crate::design::matrix::Design;
 use crate::families::Family;
 use crate::families::rows::{FamilyRows, RowUse, value_or};
-use crate::models::conformance::{Shape, design, design_of};
+use crate::models::conformance::{Shape, censor, design, design_of};
 
 const ROWS: usize = 40;
 /// By how much the intercept is moved to compare values.
@@ -82,9 +82,14 @@ fn rows_have_the_density_of_their_family() {
             trials: family == Family::Binomial,
             ..Shape::default()
         };
-        let design = design_of(family, shape, ROWS);
+        let mut design = design_of(family, shape, ROWS);
         for level in SimdLevel::available() {
             family.rows(&design, Against(&design, level)).unwrap();
+        }
+        censor(&mut design);
+        for level in SimdLevel::available() {
+            let censored = family.rows(&design, Against(&design, level));
+            assert_eq!(censored.is_ok(), family.definition().takes_censoring);
         }
     }
 }

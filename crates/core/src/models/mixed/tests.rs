@@ -510,7 +510,8 @@ fn the_mode_of_a_gamma_model_is_that_of_glm() {
     assert!(ergodic_base::linalg::Cholesky::of(&hessian, 3).is_ok());
 }
 
-/// The same of `lm`, `survreg` and glmmTMB in `families.R`, and of searches in `zero_inflated.R`.
+/// The same of `lm`, `survreg` and glmmTMB in `families.R`, of searches in `zero_inflated.R`, and of `survreg` of censored outcomes in
+/// `censoring.R`.
 #[test]
 fn the_modes_of_families_are_those_of_r() {
     for (file, family, parameters) in [
@@ -524,6 +525,8 @@ fn the_modes_of_families_are_those_of_r() {
             &["shape", "zi"],
         ),
         ("zero_inflated", "student", &["sigma", "nu"]),
+        ("censoring", "lognormal", &["sigma"]),
+        ("censoring", "weibull", &["shape"]),
     ] {
         let text = std::fs::read_to_string(reference(&format!("{file}_r.csv"))).unwrap();
         let table = load_csv(&reference(&format!("{file}_data.csv")));
@@ -536,12 +539,15 @@ fn the_modes_of_families_are_those_of_r() {
         let mut priors = vec![("intercept", "flat"), ("b", "flat")];
         priors.extend(parameters.iter().map(|name| (*name, uniform(name))));
         let options = options(&[("family", family)], &priors);
-        let formula = format!("{family} ~ x");
+        let formula = match file {
+            "censoring" => format!("{family} | cens(s_{family}) ~ x"),
+            _ => format!("{family} ~ x"),
+        };
         let response = Family::find(family).unwrap().definition().response;
         let model = built::<Mixed>(&table, &formula, response, &options).unwrap();
         let mut theta = ["intercept", "x"].map(expected).to_vec();
         theta.extend(parameters.iter().map(|name| match file {
-            "families" => expected("parameter"),
+            "families" | "censoring" => expected("parameter"),
             _ => expected(name),
         }));
         let (mut u, mut grad) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);

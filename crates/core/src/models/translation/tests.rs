@@ -437,6 +437,45 @@ fn lognormal_weibull_and_beta_responses_are_those_of_stan_and_brms() {
 }
 
 #[test]
+fn censored_rows_are_a_function_of_stan_and_an_addition_of_brms() {
+    let data: String = SMALL
+        .lines()
+        .zip(["d", "0", "1", "0", "-1", "0", "1"])
+        .map(|(line, status)| format!("{line},{status}\n"))
+        .collect();
+    for (family, arguments) in [
+        (
+            "weibull",
+            "shape, exp(eta[i] - lgamma(1 + 1 / shape)), status[i]",
+        ),
+        ("lognormal", "eta[i], sigma, status[i]"),
+    ] {
+        let settings = [("family", Value::Text(family.to_owned()))];
+        let formula = "n | cens(d) ~ x + (1 | plan)";
+        let (all, _) = described(&data, "mixed", formula, &[], &settings, true);
+        let (stan, brms) = (all.stan.unwrap(), all.brms.unwrap());
+        has(
+            &stan,
+            &[
+                &format!("real {family}_censored_lpdf(real y, real a, real b, int status) {{"),
+                &format!("return {family}_lccdf(y | a, b);"),
+                &format!("return {family}_lcdf(y | a, b);"),
+                "array[N] int<lower=-1, upper=1> status;  // 0: y was seen; 1: it is larger; -1: it is smaller",
+                &format!("target += {family}_censored_lpdf(y[i] | {arguments});"),
+            ],
+        );
+        for part in ["n | cens(d) ~", &format!("family = {family}()")] {
+            assert!(brms.contains(part), "{brms}");
+        }
+        assert!(
+            all.words.contains("A censored row says only"),
+            "{}",
+            all.words
+        );
+    }
+}
+
+#[test]
 fn priors_are_moved_and_named() {
     assert_eq!(moved("normal(1, 10)", 0.25, 0.0), "normal(0.25, 2.5)");
     assert_eq!(moved("laplace(0, 1)", 2.0, 3.0), "double_exponential(3, 2)");

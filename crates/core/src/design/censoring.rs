@@ -1,0 +1,127 @@
+//! How far outcomes were seen: whole, or only to be beyond a value.
+
+use super::columns::Columns;
+use super::error::DesignError;
+
+/// How far an outcome was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Censoring {
+    /// It is the value.
+    Seen,
+    /// It is larger than the value: right-censored.
+    Right,
+    /// It is smaller than the value: left-censored.
+    Left,
+}
+
+/// How statuses are written, for sentences.
+const WORDS: &str = "0 or `none` for outcomes seen, 1 or `right` for those that are larger, −1 or `left` for those that are smaller";
+
+impl Censoring {
+    /// The number by which densities and draws are told ([`Design::known`](super::matrix::Design::known)).
+    pub const fn known(self) -> f64 {
+        match self {
+            Self::Seen => 1.0,
+            Self::Right => 0.0,
+            Self::Left => -1.0,
+        }
+    }
+
+    /// What stands behind such a number; an outcome of which nothing is known is seen.
+    #[inline]
+    pub fn of(known: f64) -> Self {
+        if known > 0.0 {
+            Self::Seen
+        } else if known < 0.0 {
+            Self::Left
+        } else {
+            Self::Right
+        }
+    }
+
+    /// Reads a status as brms does: `none`, `right` or `left`, 0, 1 or −1, and true for right-censored outcomes.
+    fn read(text: &str) -> Option<Self> {
+        match text.trim().to_lowercase().as_str() {
+            "none" | "0" | "false" => Some(Self::Seen),
+            "right" | "1" | "true" => Some(Self::Right),
+            "left" | "-1" => Some(Self::Left),
+            _ => None,
+        }
+    }
+}
+
+/// The statuses of `rows` in the column called `name`, `None` where they are missing.
+///
+/// # Errors
+/// There is no such column; a status is none of those that there are.
+pub(super) fn statuses(
+    table: &dyn Columns,
+    name: &str,
+    rows: &[u32],
+) -> Result<Vec<Option<Censoring>>, DesignError> {
+    let labels = table.labels(table.index_of(name, "The formula")?);
+    let read: Vec<Option<Censoring>> = labels.levels.iter().map(|it| Censoring::read(it)).collect();
+    let status = |&row: &u32| {
+        let code = labels.codes[row as usize] as usize;
+        let Some(level) = labels.levels.get(code) else {
+            return Ok(None);
+        };
+        if let Some(status) = read[code] {
+            return Ok(Some(status));
+        }
+        let between = match level.trim().to_lowercase().as_str() {
+            "2" | "interval" => ", and there are no models of outcomes between two values",
+            _ => "",
+        };
+        Err(DesignError::Role(format!(
+            "The censoring `{name}` is `{level}` in {}{between}; write {WORDS}",
+            table.place(row as usize)
+        )))
+    };
+    rows.iter().map(status).collect()
+}
+
+/// Right-censored and left-censored outcomes.
+pub(super) fn counts(statuses: &[Censoring]) -> [usize; 2] {
+    [Censoring::Right, Censoring::Left]
+        .map(|which| statuses.iter().filter(|it| **it == which).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::columns::{MemoryColumns, Values};
+
+    #[test]
+    fn statuses_are_read_as_brms_reads_them() {
+        use Censoring::{Left, Right, Seen};
+        let table = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| Some((*text).to_owned())).collect();
+            MemoryColumns::new("t", vec![("s".to_owned(), Values::Texts(texts))]).unwrap()
+        };
+        for texts in [
+            ["none", "right", "left"],
+            ["None", "TRUE", "-1"],
+            ["0", "1", "-1"],
+        ] {
+            let read = statuses(&table(&texts), "s", &[0, 1, 2]).unwrap();
+            assert_eq!(read, [Seen, Right, Left].map(Some), "{texts:?}");
+        }
+        let numbers = Values::Numbers(vec![0.0, 1.0, -1.0, f64::NAN]);
+        let of_numbers = MemoryColumns::new("t", vec![("s".to_owned(), numbers)]).unwrap();
+        let read = statuses(&of_numbers, "s", &[0, 1, 2, 3]).unwrap();
+        assert_eq!(read, [Some(Seen), Some(Right), Some(Left), None]);
+        let read: Vec<Censoring> = read.into_iter().flatten().collect();
+        assert_eq!(counts(&read), [1, 1]);
+        for status in read {
+            assert_eq!(Censoring::of(status.known()), status);
+        }
+        for (text, part) in [
+            ("dead", "is `dead` in row 2; write 0 or `none`"),
+            ("2", "no models of outcomes between two values"),
+        ] {
+            let refused = statuses(&table(&["0", text]), "s", &[0, 1]).unwrap_err();
+            assert!(refused.to_string().contains(part), "{refused}");
+        }
+    }
+}

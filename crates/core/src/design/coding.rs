@@ -10,7 +10,7 @@ use super::lump_levels::OTHER;
 use super::matrix::Design;
 use super::model_frame::{FrameReader, ModelFrame, Predictors, check_errors, complete_rows};
 use super::response::ResponseKind;
-use super::response_columns::{check_numbers, check_successes, num_trials};
+use super::response_columns::num_trials;
 use super::terms::Predictor;
 use super::transform::Transform;
 use crate::design::Columns;
@@ -18,6 +18,7 @@ use crate::design::error::DesignError;
 use crate::formula::{Factor, Formula, Trials};
 
 mod compared;
+mod observed;
 
 pub use compared::ComparedRows;
 

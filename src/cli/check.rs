@@ -66,13 +66,17 @@ fn print(name: &str, check: &Check) {
             ]
         })
         .collect();
-    let heads = ["", "observed", "median", "5 %", "95 %", ""];
-    output::result(&output::table(&heads, &rows));
-    output::result("\n");
+    if !rows.is_empty() {
+        let heads = ["", "observed", "median", "5 %", "95 %", ""];
+        output::result(&output::table(&heads, &rows));
+        output::result("\n");
+    }
     for finding in check.findings() {
         output::result(&format!("{finding}\n"));
     }
-    output::note("p: share of replicated data sets at least as far out on the same side");
+    if !rows.is_empty() {
+        output::note("p: share of replicated data sets at least as far out on the same side");
+    }
     output::note(&check.picture_in_words());
     for residuals in &check.residuals {
         output::note(&residuals.summary());

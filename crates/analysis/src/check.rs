@@ -7,6 +7,7 @@
 //! |---|---|
 //! | every | test statistics with their posterior predictive p-value ([`statistic`]) |
 //! | numbers | distribution function and histogram ([`overlay`]) |
+//! | censored numbers | Kaplan-Meier curve ([`survival`]) alone |
 //! | counts | observed and expected frequency of every value ([`rootogram`]) |
 //! | yes or no, successes | calibration by isotonic regression ([`calibration`]) |
 //! | every | probability integral transforms by leave-one-out weights ([`pit`]) |
@@ -27,6 +28,7 @@ use cells::{Cells, Counts};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
+use ergodic_core::design::censoring::Censoring;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_diagnostics::loo::{Chains, Scorer};
 use ergodic_diagnostics::{quantiles, weights};
@@ -35,6 +37,7 @@ use pit::{Pit, RowPit};
 use residuals::{Looked, Residuals, Sums};
 use rootogram::Rootogram;
 use statistic::{Tally, TestStatistic};
+use survival::Survival;
 
 pub mod calibration;
 mod cells;
@@ -44,6 +47,7 @@ pub mod pit;
 pub mod residuals;
 pub mod rootogram;
 pub mod statistic;
+pub mod survival;
 #[cfg(test)]
 mod tests;
 
@@ -75,14 +79,14 @@ pub enum CheckError {
         "Some draws have negative weights, so no data sets can be drawn from them; check a run whose sampler makes none"
     )]
     SignedWeights,
-    /// Some outcomes are censored.
+    /// Some outcomes are known only to be smaller.
     #[error(
-        "{censored} of {rows} outcomes are censored, so data that the model makes, which are not, cannot be compared with them; compare \
+        "{left} of {rows} outcomes are left-censored, so data that the model makes, which are not, cannot be compared with them; compare \
          models by leave-one-out cross-validation, which takes the censoring into account"
     )]
-    Censored {
-        /// Rows that are censored.
-        censored: usize,
+    LeftCensored {
+        /// Rows that are left-censored.
+        left: usize,
         /// Rows of the fit.
         rows: usize,
     },
@@ -100,6 +104,8 @@ pub enum Picture {
     Rootogram(Rootogram),
     /// Of yes or no, and of successes among trials.
     Calibration(Calibration),
+    /// Of numbers of which some are right-censored.
+    Survival(Survival),
 }
 
 /// Predictive checks of a run.
@@ -111,13 +117,14 @@ pub struct Check {
     pub draws: (usize, usize),
     /// Rows of the fit.
     pub rows: usize,
-    /// Test statistics that suit the outcome.
+    /// Test statistics that suit the outcome; none of censored ones.
     pub statistics: Vec<TestStatistic>,
     /// What to draw.
     pub picture: Picture,
-    /// Probability integral transforms.
-    pub pit: Pit,
-    /// Mean residuals: along the expected outcome, in the groups of each grouping, and along each predictor.
+    /// Probability integral transforms; `None` for censored outcomes.
+    pub pit: Option<Pit>,
+    /// Mean residuals: along the expected outcome, in the groups of each grouping, and along each predictor; none of censored
+    /// outcomes.
     pub residuals: Vec<Residuals>,
     /// Columns of these that were too many to be looked at, and all that there are.
     pub columns_left_out: (usize, usize),
@@ -189,10 +196,14 @@ impl Fitted {
         }
         let log_lik = replicates.log_lik();
         let (rows, used) = (log_lik.num_rows(), log_lik.num_draws());
-        let censored = (0..rows).filter(|i| replicates.is_censored(*i)).count();
-        if censored > 0 {
-            return Err(CheckError::Censored { censored, rows });
+        let statuses = log_lik.observed().censoring.as_deref();
+        let of_left = statuses.unwrap_or_default().iter();
+        let left = of_left.filter(|it| **it == Censoring::Left).count();
+        if left > 0 {
+            return Err(CheckError::LeftCensored { left, rows });
         }
+        let seen: Vec<bool> = (0..rows).map(|i| !replicates.is_censored(i)).collect();
+        let censored = seen.contains(&false);
         let kind = &self.response().kind;
         let whole = log_lik.observed().is_whole;
         let of_successes = matches!(kind, ResponseKind::Binary { .. } | ResponseKind::Successes);
@@ -298,17 +309,25 @@ impl Fitted {
             Some(counts) if matches!(kind, ResponseKind::Count { .. }) => {
                 Picture::Rootogram(Rootogram::of(&observed, &counts))
             }
+            Some(counts) if censored => Picture::Survival(Survival::of(&observed, &seen, &counts)),
             Some(counts) => Picture::Overlay(Overlay::of(&observed, &counts)),
         };
         Ok(Check {
-            statistics: TestStatistic::all(kind, &tally, &tallies),
+            // A statistic of values that were not seen to the end says nothing of the outcome, and neither do residuals.
+            statistics: match censored {
+                true => Vec::new(),
+                false => TestStatistic::all(kind, &tally, &tallies),
+            },
             response: self.response().clone(),
             draws: (used, all),
             rows,
             picture,
-            pit: Pit::of(&pits, rows, used),
-            columns_left_out: looked.left_out(),
-            residuals: looked.residuals(&sums),
+            pit: (!censored).then(|| Pit::of(&pits, rows, used)),
+            columns_left_out: if censored { (0, 0) } else { looked.left_out() },
+            residuals: match censored {
+                true => Vec::new(),
+                false => looked.residuals(&sums),
+            },
             weighted: weights::matter(draw_weights),
             row_weights: log_lik.observed().weights.is_some(),
         })
@@ -378,7 +397,10 @@ impl Check {
         if let Picture::Calibration(calibration) = &self.picture {
             found.extend(calibration.finding());
         }
-        found.extend(self.pit.finding());
+        found.extend(self.pit.as_ref().and_then(Pit::finding));
+        if let Picture::Survival(survival) = &self.picture {
+            found.push(survival.summary(self.response.column()));
+        }
         let outcome = &self.response.name;
         found.extend(residuals::findings(&self.residuals, outcome));
         if found.is_empty() {
@@ -418,7 +440,13 @@ impl Check {
                 "Every row counts once in these checks, whatever its weight in the fit".to_owned(),
             );
         }
-        remarks.extend(self.pit.remark());
+        if matches!(self.picture, Picture::Survival(_)) {
+            remarks.push(
+                "The Kaplan-Meier curve takes censoring to tell nothing of the outcome; where it depends on predictors, compare with care"
+                    .to_owned(),
+            );
+        }
+        remarks.extend(self.pit.iter().flat_map(Pit::remark));
         let (left_out, columns) = self.columns_left_out;
         if left_out > 0 {
             remarks.push(format!(
@@ -443,6 +471,11 @@ impl Check {
             Picture::Overlay(overlay) => overlay.summary(self.response.column()),
             Picture::Rootogram(rootogram) => rootogram.summary(),
             Picture::Calibration(calibration) => calibration.summary(),
+            Picture::Survival(survival) => format!(
+                "{} of {} outcomes are right-censored, so their Kaplan-Meier curve is compared with replicated outcomes, which are not",
+                thousands(survival.censored as u64),
+                thousands(self.rows as u64)
+            ),
         }
     }
 }

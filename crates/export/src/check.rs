@@ -61,6 +61,12 @@ fn lines(check: &Check) -> Vec<Line> {
                 ..line("rootogram", it.label(), it.observed, it.replicated)
             }));
         }
+        Picture::Survival(survival) => {
+            let points = survival.points.iter();
+            lines.extend(
+                points.map(|it| line("survival", shortest(it.at), it.observed, it.replicated)),
+            );
+        }
         Picture::Calibration(calibration) => {
             lines.extend(calibration.points.iter().map(|it| {
                 let of = shortest(it.predicted);
@@ -78,16 +84,18 @@ fn lines(check: &Check) -> Vec<Line> {
             });
         }
     }
-    lines.push(Line {
-        replicated: None,
-        p: Some(check.pit.p),
-        ..line(
-            "loo-pit",
-            "distance from uniform".to_owned(),
-            check.pit.distance,
-            Band::default(),
-        )
-    });
+    if let Some(pit) = &check.pit {
+        lines.push(Line {
+            replicated: None,
+            p: Some(pit.p),
+            ..line(
+                "loo-pit",
+                "distance from uniform".to_owned(),
+                pit.distance,
+                Band::default(),
+            )
+        });
+    }
     for residuals in &check.residuals {
         let along = residuals.along.name();
         lines.extend(residuals.means.iter().map(|it| {
@@ -187,13 +195,13 @@ pub fn to_json(check: &Check) -> Json {
         "statistics": statistics.collect::<Vec<Json>>(),
         "findings": check.findings(),
         "remarks": check.remarks(),
-        "loo_pit": {
-            "values": check.pit.values,
-            "curve": check.pit.curve,
-            "distance": check.pit.distance,
-            "p": check.pit.p,
-            "doubtful_rows": check.pit.doubtful,
-        },
+        "loo_pit": check.pit.as_ref().map(|pit| json!({
+            "values": pit.values,
+            "curve": pit.curve,
+            "distance": pit.distance,
+            "p": pit.p,
+            "doubtful_rows": pit.doubtful,
+        })),
         "residuals": check.residuals.iter().map(residuals).collect::<Vec<Json>>(),
     });
     match &check.picture {
@@ -218,6 +226,13 @@ pub fn to_json(check: &Check) -> Json {
                 })
             });
             json["rootogram"] = bars.collect();
+        }
+        Picture::Survival(survival) => {
+            let points = survival.points.iter().map(|it| {
+                json!({ "at": it.at, "observed": it.observed, "replicated": band(it.replicated) })
+            });
+            json["censored"] = json!(survival.censored);
+            json["survival"] = points.collect();
         }
         Picture::Calibration(calibration) => {
             let points = calibration.points.iter().map(|it| {

@@ -25,6 +25,7 @@ mod residuals;
 mod roc;
 mod rootogram;
 mod statistics;
+mod survival;
 mod trace;
 
 pub use course::courses;
@@ -43,6 +44,7 @@ pub static FIGURES: &[FigureEntry] = &[
     energy::ENTRY,
     statistics::ENTRY,
     ecdf::ENTRY,
+    survival::ENTRY,
     outcomes::ENTRY,
     rootogram::ENTRY,
     calibration::ENTRY,

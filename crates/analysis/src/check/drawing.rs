@@ -84,6 +84,25 @@ impl Check {
         }
     }
 
+    /// The Kaplan-Meier curve of censored numbers.
+    pub fn survival_drawn(&self) -> Option<Drawing> {
+        let Picture::Survival(survival) = &self.picture else {
+            return None;
+        };
+        let column = self.response.column();
+        Some(Drawing {
+            name: format!("Kaplan-Meier curve of {column}, observed and replicated"),
+            x_title: column.to_owned(),
+            y_title: "share above",
+            middle: "replicated",
+            look: Look::Curve,
+            levels: None,
+            places: (survival.points.iter())
+                .map(|it| Place::new(it.at, it.observed, it.replicated.median, it.replicated))
+                .collect(),
+        })
+    }
+
     /// Frequencies of counts.
     pub fn rootogram_drawn(&self) -> Option<Drawing> {
         match &self.picture {

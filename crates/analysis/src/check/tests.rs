@@ -212,7 +212,7 @@ fn transforms_are_uniform_where_the_model_is_right_and_found_where_it_is_wrong()
                 draws.fill(vec![1.0, 2.0, sigma]);
             }
             let (_folder, fitted) = opened(&text, "linear", "y ~ x");
-            checked(&fitted, &draws).pit
+            checked(&fitted, &draws).pit.unwrap()
         };
         (0..SEEDS).map(of).collect()
     };
@@ -437,4 +437,73 @@ fn cancelling_and_too_few_draws_are_said() {
     control.cancel();
     let cancelled = fitted.check(&[&draws], &[], 100, &control);
     assert!(matches!(cancelled, Err(CheckError::Cancelled)));
+}
+
+/// The share that is larger, of a model that is right and of one that is not, where some outcomes are not watched to the end.
+#[test]
+fn censored_outcomes_are_compared_by_their_kaplan_meier_curve() {
+    let mut rng: ChainRng = stream(41, 0, Purpose::Data);
+    let mut text = "t,s,x\n".to_owned();
+    for i in 0..400 {
+        let hazard: f64 = rand_distr::Exp1.sample(&mut rng);
+        let end: f64 = rand_distr::Exp1.sample(&mut rng);
+        // Of shape 1 the mean is the scale.
+        let (time, end) = (3.0 * hazard, 4.0 * end);
+        let status = if time > end { "right" } else { "none" };
+        text.push_str(&format!("{},{status},{}\n", time.min(end), i % 7));
+    }
+    let (_folder, path) = file(&text);
+    let recipe = Recipe::new(path.to_str().unwrap(), "mixed", "t | cens(s) ~ 1");
+    let recipe = recipe
+        .changed(&["model.family=weibull".to_owned()])
+        .unwrap();
+    let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
+    let outside = |mean: f64, shape: f64| {
+        let check = checked(&fitted, &vec![vec![mean.ln(), shape]; 200]);
+        assert!(check.statistics.is_empty() && check.pit.is_none());
+        let Picture::Survival(survival) = &check.picture else {
+            panic!("{:?}", check.picture);
+        };
+        assert!(survival.censored > 100, "{}", survival.censored);
+        assert!(
+            check.findings()[0].contains("Kaplan-Meier curve of t"),
+            "{:?}",
+            check.findings()
+        );
+        let middle = survival.points.iter().find(|it| it.at > mean).unwrap();
+        let expected = (-(middle.at / mean * statrs::function::gamma::gamma(1.0 + 1.0 / shape))
+            .powf(shape))
+        .exp();
+        let error = ERRORS * (0.25_f64 / 400.0).sqrt();
+        assert!(
+            (middle.replicated.median - expected).abs() < error,
+            "{middle:?} {expected}"
+        );
+        let points = survival.points.iter();
+        points
+            .filter(|it| !it.replicated.holds(it.observed))
+            .count() as f64
+            / survival.points.len() as f64
+    };
+    // Censored times taken for seen ones would have a mean of 12/7.
+    let (right, wrong) = (outside(3.0, 1.0), outside(12.0 / 7.0, 1.0));
+    assert!(right < 0.3 && wrong > 0.6, "{right} {wrong}");
+}
+
+#[test]
+fn outcomes_known_to_be_smaller_are_not_compared() {
+    let text = "t,s,x\n1.5,0,1\n2.5,-1,2\n0.5,0,3\n2,1,1\n";
+    let (_folder, path) = file(text);
+    let recipe = Recipe::new(path.to_str().unwrap(), "mixed", "t | cens(s) ~ x");
+    let recipe = recipe
+        .changed(&["model.family=lognormal".to_owned()])
+        .unwrap();
+    let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
+    let draws = list(&vec![vec![0.1, 0.2, 1.0]; 4]);
+    let checked = fitted.check(&[&draws], &[], 10, &Control::default());
+    let refused = checked.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("1 of 4 outcomes are left-censored"),
+        "{refused}"
+    );
 }

@@ -16,5 +16,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let check = predictive::check(chains)?;
-    Ok(predictive::figure(ENTRY.id, &check.pit.drawn()))
+    let pit = check
+        .pit
+        .as_ref()
+        .ok_or(Trouble::Nothing(predictive::CENSORED))?;
+    Ok(predictive::figure(ENTRY.id, &pit.drawn()))
 }

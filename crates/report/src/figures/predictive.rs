@@ -6,6 +6,10 @@ use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Points, Sign, Swa
 use ergodic_analysis::check::Check;
 use ergodic_analysis::check::drawing::{Drawing, Look};
 
+/// Why there is no picture of what needs outcomes seen to their end.
+pub(super) const CENSORED: &str =
+    "outcomes are censored; `survival` shows their Kaplan-Meier curve";
+
 /// Height of a picture in points.
 const HEIGHT: f64 = 170.0;
 /// Thickness of ranges, in points.

@@ -19,6 +19,9 @@ const ROW: f64 = 11.0;
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let check = predictive::check(chains)?;
+    if check.residuals.is_empty() {
+        return Err(Trouble::Nothing(predictive::CENSORED));
+    }
     let title = format!("Mean residuals of {}", check.response.name);
     let mut figure = Figure::new(ENTRY.id, title);
     figure.columns = columns_for(check.residuals.len());

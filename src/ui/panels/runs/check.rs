@@ -101,8 +101,10 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
             widgets::hint(ui, &remark);
         }
         ui.add_space(t.space.x2);
-        statistics_ui(ui, &check.statistics);
-        ui.add_space(t.space.x2);
+        if !check.statistics.is_empty() {
+            statistics_ui(ui, &check.statistics);
+            ui.add_space(t.space.x2);
+        }
         if check.density_drawn().is_some() {
             Segments::new("What of the outcomes", &mut view.density)
                 .option(false, "Distribution function")
@@ -115,12 +117,17 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
     let picture = density
         .or_else(|| check.ecdf_drawn())
         .or_else(|| check.rootogram_drawn())
+        .or_else(|| check.survival_drawn())
         .or_else(|| check.calibration_drawn());
     if let Some(picture) = picture {
         drawing_ui(ui, &picture);
     }
-    drawing_ui(ui, &check.pit.drawn());
-    residuals_ui(ui, check, &mut view.along);
+    if let Some(pit) = &check.pit {
+        drawing_ui(ui, &pit.drawn());
+    }
+    if !check.residuals.is_empty() {
+        residuals_ui(ui, check, &mut view.along);
+    }
 }
 
 /// Mean residuals along the column that is chosen.

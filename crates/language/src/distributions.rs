@@ -28,12 +28,17 @@ pub enum Support {
     Trials,
     /// Shares of a whole: vectors of numbers between 0 and 1 whose sum is 1.
     Simplex,
+    /// Whole numbers from 1 to the number of levels, one more than thresholds.
+    Levels,
 }
 
 impl Support {
     /// Whether values are whole numbers, which parameters cannot be.
     pub fn is_discrete(self) -> bool {
-        matches!(self, Self::Binary | Self::Counts | Self::Trials)
+        matches!(
+            self,
+            Self::Binary | Self::Counts | Self::Trials | Self::Levels
+        )
     }
 
     /// The values in words.
@@ -47,6 +52,7 @@ impl Support {
             Self::Counts => "whole numbers from 0",
             Self::Trials => "whole numbers from 0 to the number of trials",
             Self::Simplex => "shares of a whole",
+            Self::Levels => "whole numbers from 1 to the number of levels",
         }
     }
 }
@@ -59,7 +65,7 @@ pub struct Distribution {
     pub parameters: &'static [&'static str],
     /// Its values.
     pub support: Support,
-    /// log p(y) in the language; empty for a distribution of vectors, which `lower` knows.
+    /// log p(y) in the language; empty for a distribution of or by vectors, which `lower` knows.
     pub density: &'static str,
 }
 
@@ -104,6 +110,7 @@ distributions! {
     neg_binomial_2_log(z, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + y * (z - log(phi)) - (y + phi) * softplus(z - log(phi))";
     geometric(p) on Counts: "log(p) + y * log1p(-p)";
     dirichlet(alpha) on Simplex: "";
+    ordered_logistic(z, thresholds) on Levels: "";
 }
 
 /// Trees of the densities, in the order of [`DISTRIBUTIONS`].
@@ -118,7 +125,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Distribution> {
 }
 
 impl Distribution {
-    /// The tree of its density; none for a distribution of vectors.
+    /// The tree of its density; none for a distribution of or by vectors.
     pub(crate) fn tree(&self) -> Option<&'static Expr> {
         let at = DISTRIBUTIONS.iter().position(|it| it.name == self.name)?;
         TREES[at].as_ref()

@@ -13,6 +13,7 @@ use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 
 mod calls;
 mod declarations;
+mod levels;
 mod relations;
 mod stan;
 

@@ -10,6 +10,7 @@ use crate::Program;
 use crate::distributions::DISTRIBUTIONS;
 
 mod densities;
+mod levels;
 mod passes;
 mod reading;
 mod stan;
@@ -105,6 +106,7 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
         .collect();
     let count: Vec<f64> = (0..n).map(|k| (3.0 + 3.0 * at(2 * k)).floor()).collect();
     let share: Vec<f64> = (0..n).map(|k| 0.5 + 0.45 * at(7 * k)).collect();
+    let rating: Vec<f64> = (0..n).map(|k| (1 + k * 13 % 4) as f64).collect();
     let region: Vec<u32> = (0..n as u32).map(|k| k * 7 % 4).collect();
     let plan: Vec<u32> = (0..n as u32).map(|k| k * 5 % 3).collect();
     let many: Vec<u32> = (0..n as u32).map(|k| k * 11 % 20).collect();
@@ -116,6 +118,7 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
         numbers("churned", &churned),
         numbers("count", &count),
         numbers("share", &share),
+        numbers("rating", &rating),
         group("region", &["e", "n", "s", "w"], &region),
         group("plan", &["a", "b", "c"], &plan),
         group("many", &levels, &many),
@@ -156,6 +159,13 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
          target
            m[1] ~ normal(-1, 1)
            [m[2], m[3]] ~ normal([0, 1], 0.5)",
+        "parameters
+           b: vector(2) ~ normal(0, 1)
+           c: ordered(3) ~ student_t(3, 0, 2.5)
+           d[region]: ordered(2) ~ normal(0, 2)
+         rows
+           rating ~ ordered_logistic(b[1] * age + b[2] * fee, c)
+           ordered_logistic_lpmf(1 + (share > 0.3) + (share > 0.7), age, d[region])",
         "parameters
            r: real in (-1, 1) ~ uniform(-1, 1)
            lo: real in (-inf, 2) ~ normal(0, 1)

@@ -6,6 +6,7 @@
 //! | above a | a + e^u | u |
 //! | below b | b − e^u | u |
 //! | between a and b | a + (b − a) p, p = 1/(1 + e^−u) | log(b − a) + log p + log(1 − p) |
+//! | ascending x_1 < … < x_K | x_1 = u_1, x_k = x_{k−1} + e^u_k | Σ_{k>1} u_k |
 //! | shares x_1, …, x_K of a whole | x_k = r_k z_k with r_k = 1 − Σ_{l<k} x_l, z_k = 1/(1 + (K − k) e^−u_k) | Σ log r_k + log z_k + log(1 − z_k) |
 //!
 //! The last is the breaking of a stick, as in Stan before 2.37: at u = 0 all shares are equal.
@@ -23,7 +24,7 @@ struct Piece {
     elements: Range<usize>,
     /// Its coordinates.
     coordinates: Range<usize>,
-    /// K of a simplex.
+    /// K of a simplex or of ascending numbers.
     shares: usize,
 }
 
@@ -96,13 +97,20 @@ impl Transform {
                 }
                 continue;
             }
+            if piece.bounds == Bounds::Ordered {
+                let groups = u.chunks_exact(piece.shares);
+                for (u, x) in groups.zip(theta.chunks_exact_mut(piece.shares)) {
+                    climb(u, x);
+                }
+                continue;
+            }
             for (theta, &u) in theta.iter_mut().zip(u) {
                 *theta = match piece.bounds {
                     Bounds::Above(a) => a + u.exp(),
                     Bounds::Below(b) => b - u.exp(),
                     Bounds::Between(a, b) if u < 0.0 => a + (b - a) * logistic(u),
                     Bounds::Between(a, b) => b - (b - a) * logistic(-u),
-                    Bounds::Real | Bounds::Simplex => u,
+                    Bounds::Real | Bounds::Simplex | Bounds::Ordered => u,
                 };
             }
         }
@@ -126,12 +134,22 @@ impl Transform {
                 }
                 continue;
             }
+            if piece.bounds == Bounds::Ordered {
+                let groups = u.chunks_exact_mut(piece.shares);
+                for (u, x) in groups.zip(theta.chunks_exact(piece.shares)) {
+                    u[0] = x[0];
+                    for k in 1..x.len() {
+                        u[k] = (x[k] - x[k - 1]).ln();
+                    }
+                }
+                continue;
+            }
             for (u, &theta) in u.iter_mut().zip(theta) {
                 *u = match piece.bounds {
                     Bounds::Above(a) => (theta - a).ln(),
                     Bounds::Below(b) => (b - theta).ln(),
                     Bounds::Between(a, b) => (theta - a).ln() - (b - theta).ln(),
-                    Bounds::Real | Bounds::Simplex => theta,
+                    Bounds::Real | Bounds::Simplex | Bounds::Ordered => theta,
                 };
             }
         }
@@ -165,6 +183,14 @@ impl Transform {
                 }
                 continue;
             }
+            if piece.bounds == Bounds::Ordered {
+                let len = piece.shares;
+                let groups = u.chunks_exact(len).zip(by_theta.chunks_exact(len));
+                for ((u, by_x), grad) in groups.zip(grad.chunks_exact_mut(len)) {
+                    log_jacobian += unclimb(u, by_x, one, grad);
+                }
+                continue;
+            }
             for ((grad, &by_theta), &u) in grad.iter_mut().zip(by_theta).zip(u) {
                 match piece.bounds {
                     Bounds::Above(_) | Bounds::Below(_) => {
@@ -180,12 +206,35 @@ impl Transform {
                         *grad += by_theta * (b - a) * p * q + one * (q - p);
                         log_jacobian += (b - a).ln() - softplus(u) - softplus(-u);
                     }
-                    Bounds::Real | Bounds::Simplex => *grad += by_theta,
+                    Bounds::Real | Bounds::Simplex | Bounds::Ordered => *grad += by_theta,
                 }
             }
         }
         if jacobian { log_jacobian } else { 0.0 }
     }
+}
+
+/// Ascending numbers `x` at `u`.
+fn climb(u: &[f64], x: &mut [f64]) {
+    let mut last = u[0];
+    x[0] = last;
+    for (x, u) in x.iter_mut().zip(u).skip(1) {
+        last += u.exp();
+        *x = last;
+    }
+}
+
+/// See [`Transform::pull_back`].
+fn unclimb(u: &[f64], by_x: &[f64], one: f64, grad: &mut [f64]) -> f64 {
+    // What a step changes is all that comes after it.
+    let (mut after, mut log_jacobian) = (0.0, 0.0);
+    for k in (1..u.len()).rev() {
+        after += by_x[k];
+        grad[k] += after * u[k].exp() + one;
+        log_jacobian += u[k];
+    }
+    grad[0] += after + by_x[0];
+    log_jacobian
 }
 
 /// Shares `x` (K) at `u` (K − 1).

@@ -14,8 +14,6 @@
 
 use std::f64::consts::{SQRT_2, TAU};
 
-use statrs::function::erf::erfc;
-
 use super::notation::Notation;
 use super::rows::{
     Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
@@ -24,6 +22,7 @@ use super::{Derivatives, Outcome};
 use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
+use ergodic_base::special::scaled_erfc;
 
 /// v of a row and its derivatives.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +91,8 @@ pub(super) fn normal_tail(v: f64, status: Censoring) -> [f64; 4] {
     ]
 }
 
-/// Where the chance below t is computed by a continued fraction, and how many terms of it are enough there for all digits.
+/// Where the chance below t, or above −t, is computed by a continued fraction, and how many terms of it are enough there for all
+/// digits.
 const FAR: (f64, u32) = (-5.0, 24);
 
 /// What is below t under a standard normal density φ with distribution function Φ.
@@ -108,25 +108,40 @@ struct NormalTail {
 impl NormalTail {
     fn below(t: f64) -> Self {
         let log_density = -0.5 * (t * t + TAU.ln());
-        if t > FAR.0 {
-            let chance = 0.5 * erfc(-t / SQRT_2);
-            let hazard = log_density.exp() / chance;
+        if t >= 0.0 {
+            let above = match t > -FAR.0 {
+                true => log_density.exp() / (t + Self::rest(t)),
+                false => 0.5 * (-0.5 * t * t).exp() * scaled_erfc(t / SQRT_2),
+            };
+            let hazard = log_density.exp() / (1.0 - above);
             return Self {
-                log_p: chance.ln(),
+                log_p: (-above).ln_1p(),
+                hazard,
+                above: t + hazard,
+            };
+        }
+        if t > FAR.0 {
+            let scaled = 0.5 * scaled_erfc(-t / SQRT_2);
+            let hazard = 1.0 / (TAU.sqrt() * scaled);
+            return Self {
+                log_p: scaled.ln() - 0.5 * t * t,
                 hazard,
                 above: t + hazard,
             };
         }
         // φ/Φ = x + 1/(x + 2/(x + 3/(x + …))) with x = −t (Laplace; Abramowitz and Stegun 26.2.14).
-        let x = -t;
-        let above = (1..=FAR.1)
-            .rev()
-            .fold(0.0, |rest, k| f64::from(k) / (x + rest));
+        let above = Self::rest(-t);
         Self {
-            log_p: log_density - (x + above).ln(),
-            hazard: x + above,
+            log_p: log_density - (above - t).ln(),
+            hazard: above - t,
             above,
         }
+    }
+
+    /// What φ(x)/Φ(−x) is more than x.
+    fn rest(x: f64) -> f64 {
+        let terms = (1..=FAR.1).rev();
+        terms.fold(0.0, |rest, k| f64::from(k) / (x + rest))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions of several numbers and of vectors, and log densities as functions.
 
 use super::{Lowering, Picks, are, shape_words};
-use crate::distributions;
+use crate::distributions::{self, Support};
 use crate::functions::{FUNCTIONS, Function};
 use crate::graph::Id;
 use crate::place::{Fault, Span, hint};
@@ -197,6 +197,11 @@ impl Lowering<'_> {
             span,
         };
         let distribution = self.check_law(&law)?;
+        if distribution.support == Support::Levels
+            && let [outcome, rest @ ..] = arguments
+        {
+            return self.level(outcome, rest, picks, span);
+        }
         if distribution.tree().is_none() {
             let message = format!("`{stem}` is of vectors; write `p ~ {stem}(…)`");
             return Err(Fault::new(name.span, message));

@@ -22,6 +22,8 @@ pub(crate) enum Bounds {
     Between(f64, f64),
     /// Shares of a whole, along the last dimension.
     Simplex,
+    /// Each above the one before, along the last dimension.
+    Ordered,
 }
 
 /// One dimension of a parameter.
@@ -174,6 +176,28 @@ impl Lowering<'_> {
             }
             return Ok(Bounds::Simplex);
         }
+        if word == Some("ordered") {
+            if let Some((lower, _)) = &declaration.bounds {
+                return Err(Fault::new(
+                    lower.span,
+                    "Ordered numbers bound each other; leave these bounds out",
+                ));
+            }
+            if let (Some(law), Some(support)) = (law, support)
+                && support != Support::Real
+            {
+                let message = format!(
+                    "`{}` is of {}, but ordered numbers are anywhere; give them a prior of numbers such as `student_t(3, 0, 2.5)`",
+                    law.name.text,
+                    support.words()
+                );
+                return Err(Fault::new(law.name.span, message));
+            }
+            if dimensions.last().is_none_or(|it| it.labels.is_empty()) {
+                return Err(Fault::new(name.span, "At least one number can be ordered"));
+            }
+            return Ok(Bounds::Ordered);
+        }
         let mut limits = match (word, &declaration.bounds) {
             (Some("positive"), Some((lower, _))) => {
                 return Err(Fault::new(
@@ -287,12 +311,13 @@ impl Lowering<'_> {
 
 /// The sizes that a type says, after a check of how many it takes.
 fn kind_sizes(kind: &Kind) -> Result<Vec<(usize, crate::place::Span)>, Fault> {
-    const KINDS: [(&str, usize); 5] = [
+    const KINDS: [(&str, usize); 6] = [
         ("real", 0),
         ("positive", 0),
         ("vector", 1),
         ("matrix", 2),
         ("simplex", 1),
+        ("ordered", 1),
     ];
     let word = kind.name.text.as_str();
     let Some((_, wanted)) = KINDS.iter().find(|(known, _)| *known == word) else {

@@ -94,6 +94,10 @@ impl Lowering<'_> {
     fn relation(&mut self, outcome: &Expr, law: &Law, terms: &mut Vec<Id>) -> Result<(), Fault> {
         let distribution = self.check_law(law)?;
         let sizes = self.shape(outcome)?;
+        if distribution.support == Support::Levels {
+            terms.push(self.level(outcome, &law.arguments, &Picks::none(), law.span)?);
+            return Ok(());
+        }
         if distribution.tree().is_none() {
             return self.dirichlet(outcome, &sizes, law, terms);
         }
@@ -149,7 +153,7 @@ impl Lowering<'_> {
                     let most = limits.as_ref().and_then(|limits| limits.get(row));
                     whole && most.is_none_or(|most| value <= *most)
                 }
-                Support::Simplex => true,
+                Support::Simplex | Support::Levels => true,
             };
             if !fits {
                 let message = format!(

@@ -320,6 +320,11 @@ mod tests {
         let mut session = Session::with_draft("churn");
         session.send(Command::SetFormula(formula.to_owned()));
         session.send(Command::SetTemplate(template.to_owned()));
+        checked(session)
+    }
+
+    /// The same after a run of the draft of `session`.
+    fn checked(mut session: Session) -> Harness<'static, Shown<RunsView>> {
         session.send(Command::SetRun(RunSection {
             chains: 2,
             warmup: Some(100),
@@ -383,6 +388,29 @@ mod tests {
         harness.run_steps(3);
         assert!(says(&harness, "Density of age, observed and replicated"));
         assert_eq!(asked(&harness), 1);
+    }
+
+    #[test]
+    fn censored_outcomes_show_their_kaplan_meier_curve() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = (0..60).map(|i| format!("{},{}\n", 1 + i * 7 % 23, i * 5 % 3 % 2));
+        let text = rows.fold("weeks,status\n".to_owned(), |text, row| text + &row);
+        let mut session = Session::with_file(&folder, "weeks.csv", &text);
+        session.send(Command::AcceptImport);
+        session.send(Command::SetTemplate("mixed".to_owned()));
+        session.send(Command::SetModelSetting(
+            "family".to_owned(),
+            Some("weibull".into()),
+        ));
+        session.send(Command::SetFormula("weeks | cens(status) ~ 1".to_owned()));
+        let mut harness = checked(session);
+        assert!(says(&harness, "20 of 60 outcomes are right-censored"));
+        assert!(!says(&harness, "LOO-PIT"));
+        press_t_over(
+            &mut harness,
+            "Kaplan-Meier curve of weeks, observed and replicated",
+        );
+        harness.get_by_role_and_label(Role::ColumnHeader, "replicated");
     }
 
     #[test]

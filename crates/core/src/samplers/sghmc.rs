@@ -216,7 +216,12 @@ where
         let warm_up = matches!(at.phase, Phase::Warmup { .. });
         let observe = warm_up && config.correction == Correction::Running;
         if config.fresh_momenta {
-            space.renew_momenta(config.steps_per_draw, &mut streams.noise);
+            let SghmcConfig {
+                dynamics,
+                steps_per_draw,
+                ..
+            } = config;
+            space.renew_momenta(dynamics, *steps_per_draw, at, oracle, streams)?;
         }
         space.advance(&config.dynamics, observe, at, oracle, streams)?;
         if observe {

@@ -36,7 +36,9 @@ const BATCH: i64 = 50;
 /// Subposteriors, as in the source, and in the quick version.
 const SHARDS: [i64; 2] = [20, 4];
 /// Draws per chain of a divide-and-conquer run: two batches.
-const DRAWS: [u64; 2] = [1000, 400];
+const DRAWS: [u64; 2] = [1000, 300];
+/// Warm-up of such a run.
+const WARMUP: [Option<u64>; 2] = [None, Some(500)];
 /// Draws per chain of the run that others are measured by.
 const TRUE_DRAWS: [u64; 2] = [4000, 1000];
 /// Least and most draws per chain of a sampler with stochastic gradients: fewer tell no divergence, and more say nothing more.
@@ -178,15 +180,15 @@ impl Target {
         }))
     }
 
-    /// A run of `draws` draws per chain, to its end.
+    /// A run of so many iterations of warm-up and draws per chain, to its end.
     fn run(
         &self,
         data: &Arc<Loaded>,
         seed: u64,
         sampler: (&str, &Settings),
-        draws: u64,
+        length: (Option<u64>, u64),
     ) -> Result<Run, JobError> {
-        finished(self.job(data, seed, sampler, draws)?, &Control::default())
+        finished(self.job(data, seed, sampler, length)?, &Control::default())
     }
 
     fn job(
@@ -194,7 +196,7 @@ impl Target {
         data: &Arc<Loaded>,
         seed: u64,
         (sampler, settings): (&str, &Settings),
-        draws: u64,
+        (warmup, draws): (Option<u64>, u64),
     ) -> Result<Job, JobError> {
         let mut recipe = Recipe::new(data.table.source(), self.template, &self.formula);
         for (key, value) in &self.settings {
@@ -203,6 +205,7 @@ impl Target {
         sampler.clone_into(&mut recipe.sampler.id);
         recipe.sampler.settings = settings.clone();
         recipe.run.seed = seed;
+        recipe.run.warmup = warmup;
         recipe.run.draws = draws;
         recipe.run.until_precise = false;
         let loaded = Some(Arc::clone(data));
@@ -299,7 +302,12 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
         let data = target.data(quick)?;
         // Small steps, for posteriors that are thin and curved.
         let careful = set(&[("target_accept", Value::Real(0.95))]);
-        let truth = target.run(&data, options.seed, ("nuts", &careful), TRUE_DRAWS[quick])?;
+        let truth = target.run(
+            &data,
+            options.seed,
+            ("nuts", &careful),
+            (None, TRUE_DRAWS[quick]),
+        )?;
         let runs = if options.quick { 1 } else { target.runs };
         let mut order = Vec::new();
         // Gradients of rows that a divide-and-conquer run takes.
@@ -395,7 +403,7 @@ impl Entrant {
             return Ok((self, f64::NAN));
         };
         let sampler = (self.sampler, &self.settings);
-        let job = match trial.target.job(trial.data, seed, sampler, 1) {
+        let job = match trial.target.job(trial.data, seed, sampler, (None, 1)) {
             Err(JobError::Sampler(_)) => return Ok((self, f64::NAN)),
             job => job?,
         };
@@ -420,10 +428,13 @@ impl Trial<'_> {
     /// A run of `entrant`, of as many draws as the budget allows where minibatches are used.
     fn outcome(&self, entrant: &Entrant, seed: u64) -> Result<Outcome, JobError> {
         let sampler = (entrant.sampler, &entrant.settings);
-        let draws = if entrant.sampler == DIVIDE {
-            DRAWS[self.quick]
+        let length = if entrant.sampler == DIVIDE {
+            (WARMUP[self.quick], DRAWS[self.quick])
         } else {
-            let pilot = match self.target.run(self.data, seed, sampler, PILOT_DRAWS) {
+            let pilot = match self
+                .target
+                .run(self.data, seed, sampler, (None, PILOT_DRAWS))
+            {
                 // No mode was found, for example.
                 Err(JobError::Sampler(_)) => return Ok(Outcome::none()),
                 pilot => pilot?,
@@ -435,9 +446,9 @@ impl Trial<'_> {
             let per_draw = rows_of(&pilot) as f64 / iterations.max(1) as f64;
             let affordable = self.budget as f64 / (per_draw * chains) - warmup;
             let [least, most] = GRADIENT_DRAWS;
-            (affordable as u64).clamp(least, most)
+            (None, (affordable as u64).clamp(least, most))
         };
-        let run = self.target.run(self.data, seed, sampler, draws)?;
+        let run = self.target.run(self.data, seed, sampler, length)?;
         Ok(outcome(&run, self.truth))
     }
 }

@@ -274,7 +274,8 @@ struct Outcome {
     /// The same in passes over the rows: all of the run, and for an effective draw of the worst parameter.
     passes: f64,
     passes_per_ess: f64,
-    verdict: Verdict,
+    /// Verdict of the bias check; `None` without a run.
+    verdict: Option<Verdict>,
 }
 
 impl Outcome {
@@ -289,7 +290,7 @@ impl Outcome {
             rows: 0,
             passes: f64::NAN,
             passes_per_ess: f64::NAN,
-            verdict: Verdict::Bad,
+            verdict: None,
         }
     }
 }
@@ -331,6 +332,8 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
             let parameters = truth.job().model.params().len();
             rows.push(row(parameters, entrant.name, chosen, &outcomes));
         }
+        // Methods that refuse the posterior have none.
+        order.retain(|(divergence, _)| !divergence.is_nan());
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         orders.push(order);
     }
@@ -491,7 +494,7 @@ fn outcome(run: &Run, truth: &Run) -> Outcome {
         rows,
         passes,
         passes_per_ess: measured.rows_per_ess / job.model.num_obs() as f64,
-        verdict: report.verdict,
+        verdict: Some(report.verdict),
     }
 }
 
@@ -505,7 +508,8 @@ fn median(outcomes: &[Outcome], value: impl Fn(&Outcome) -> f64) -> f64 {
 fn row(parameters: usize, name: &str, chosen: f64, outcomes: &[Outcome]) -> Vec<Cell> {
     let divergences = || outcomes.iter().map(|it| it.divergence);
     let of = |value: fn(&Outcome) -> f64| Cell::Number(median(outcomes, value));
-    let verdict = outcomes.first().map_or("", |it| it.verdict.word());
+    let verdict = outcomes.first().and_then(|it| it.verdict);
+    let verdict = verdict.map_or("no run", Verdict::word);
     vec![
         Cell::Count(parameters as u64),
         Cell::Text(name.to_owned()),

@@ -140,7 +140,11 @@ fn only_draws_that_lie_close_together_are_combined() {
     let peaks = |other: f64, turn: usize, rng: &mut ChainRng| -> Vec<f64> {
         let draws = (0..count).map(|i| {
             let z: f64 = StandardNormal.sample(rng);
-            z + if i / turn % 2 == 0 { 0.0 } else { other }
+            z + if (i / turn).is_multiple_of(2) {
+                0.0
+            } else {
+                other
+            }
         });
         draws.collect()
     };

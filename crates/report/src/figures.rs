@@ -85,6 +85,17 @@ impl Takes {
     }
 }
 
+/// What a figure compares of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compares {
+    /// Nothing: each has a panel of its own.
+    Nothing,
+    /// Their values, on one axis.
+    Values,
+    /// Their draws, whatever their units.
+    Draws,
+}
+
 /// A picture of a run.
 #[derive(Debug)]
 pub struct FigureEntry {
@@ -98,8 +109,8 @@ pub struct FigureEntry {
     pub takes: Takes,
     /// What it is drawn of.
     pub needs: Needs,
-    /// Whether it has all its parameters on one axis.
-    compares: bool,
+    /// What of its parameters it compares.
+    compares: Compares,
     /// Makes it of so many parameters.
     make: fn(&Chains<'_>, &[usize]) -> Result<Figure, Trouble>,
 }
@@ -153,7 +164,7 @@ impl FigureEntry {
     /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the
     /// others where it takes two, and the main ones where it compares many.
     pub fn around(&self, chains: &Chains<'_>, parameter: usize) -> Vec<usize> {
-        let has_no_choice = self.compares || self.takes.most == 0;
+        let has_no_choice = self.compares != Compares::Nothing || self.takes.most == 0;
         if has_no_choice || parameter >= chains.names().len() {
             return Vec::new();
         }
@@ -172,7 +183,7 @@ impl FigureEntry {
             row.is_none_or(|row| row.missing.is_none() && row.mean.is_some())
         };
         let mut found: Vec<usize> = telling.into_iter().filter(moves).collect();
-        if self.compares {
+        if self.compares == Compares::Values {
             // On one scale: neither the intercept nor spreads.
             let is_slope = |index: &usize| {
                 let name = &chains.names()[*index];

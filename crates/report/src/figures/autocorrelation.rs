@@ -1,6 +1,8 @@
 //! How much draws of each chain depend on those before them.
 
-use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
+use super::{
+    Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble,
+};
 use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::Missing;
@@ -18,7 +20,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

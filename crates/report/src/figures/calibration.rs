@@ -1,6 +1,6 @@
 //! Observed shares along predicted probabilities.
 
-use super::{FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -10,7 +10,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Observed shares along predicted probabilities, in the band of calibrated predictions",
     takes: Takes::NONE,
     needs: Needs::Check,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

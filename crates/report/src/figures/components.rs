@@ -1,6 +1,6 @@
 //! Draws projected on the largest and the smallest principal component.
 
-use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::fixed;
@@ -18,7 +18,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 100,
     },
     needs: Needs::Draws,
-    compares: true,
+    compares: Compares::Draws,
     make,
 };
 

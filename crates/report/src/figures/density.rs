@@ -1,6 +1,8 @@
 //! Where the draws lie: each chain, and all together.
 
-use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
+use super::{
+    Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble,
+};
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::density::density;
@@ -15,7 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

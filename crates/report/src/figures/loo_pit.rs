@@ -1,6 +1,6 @@
 //! Where outcomes lie in their predictive distributions.
 
-use super::{FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -10,7 +10,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Whether the places of outcomes in their predictive distributions, each without its row, are uniform",
     takes: Takes::NONE,
     needs: Needs::Check,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

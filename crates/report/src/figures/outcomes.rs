@@ -1,6 +1,6 @@
 //! The density of observed numbers over that of replicated ones.
 
-use super::{FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -10,7 +10,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "The density of observed numbers in the band of those that the model makes",
     takes: Takes::NONE,
     needs: Needs::Check,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

@@ -1,6 +1,6 @@
 //! Draws of two parameters against each other.
 
-use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::{Missing, weights};
@@ -15,7 +15,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 2,
     },
     needs: Needs::Draws,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

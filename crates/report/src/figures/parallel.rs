@@ -1,6 +1,6 @@
 //! Draws as lines over many parameters.
 
-use super::{FigureEntry, Takes, Trouble, UNWEIGHTED, roomy};
+use super::{Compares, FigureEntry, Takes, Trouble, UNWEIGHTED, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::joint::Parallel;
@@ -15,14 +15,16 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 20,
     },
     needs: Needs::Draws,
-    compares: true,
+    compares: Compares::Draws,
     make,
 };
 
 /// Lines of each kind: more are one area.
 const MOST: usize = 200;
 /// Height of a parameter in points.
-const ROW: f64 = 14.0;
+const ROW: f64 = 16.0;
+/// Least height of the picture in points.
+const LEAST: f64 = 110.0;
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let divergent = chains.divergent();
@@ -33,7 +35,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     })?;
     let title = format!("Draws of {} parameters as lines", parameters.len());
     let mut figure = Figure::new(ENTRY.id, title);
-    figure.panel_height = ROW * parameters.len() as f64;
+    figure.panel_height = (ROW * parameters.len() as f64).max(LEAST);
     let names = parameters
         .iter()
         .map(|&parameter| chains.names()[parameter].to_string());

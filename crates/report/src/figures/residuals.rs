@@ -1,6 +1,6 @@
 //! Mean residuals along predictors and in groups.
 
-use super::{FigureEntry, Takes, Trouble, columns_for, predictive};
+use super::{Compares, FigureEntry, Takes, Trouble, columns_for, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -10,7 +10,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Mean residuals along each predictor and in each group, with the 90 % range of replicated data",
     takes: Takes::NONE,
     needs: Needs::Check,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

@@ -1,6 +1,6 @@
 //! How often every count occurs, and how often the model expects it.
 
-use super::{FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -10,7 +10,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "How often every count occurs beside how often the model expects it, as square roots",
     takes: Takes::NONE,
     needs: Needs::Check,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

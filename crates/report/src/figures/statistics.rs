@@ -1,6 +1,6 @@
 //! Statistics of the observed data among those of replicated data.
 
-use super::{FigureEntry, Takes, Trouble, columns_for, predictive, roomy};
+use super::{Compares, FigureEntry, Takes, Trouble, columns_for, predictive, roomy};
 use crate::figure::{Axis, Bars, Figure, Ink, Key, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::check::statistic::TestStatistic;
@@ -11,7 +11,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Statistics of the observed data among those of data that the model makes",
     takes: Takes::NONE,
     needs: Needs::Check,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 
@@ -30,7 +30,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         swatch: Swatch::Dense,
     };
     figure.legend = vec![
-        key("replicated", Ink::Muted),
+        key("replicated", Ink::Band),
         key("observed", Ink::Posterior),
     ];
     for statistic in &check.statistics {
@@ -60,7 +60,7 @@ fn panel(statistic: &TestStatistic) -> Panel {
             heights[place.min(BARS - 1)] += 1.0;
         }
         let edges = (0..=BARS).map(|k| low + k as f64 * width).collect();
-        panel.add("replicated", Ink::Muted, Bars { edges, heights });
+        panel.add("replicated", Ink::Band, Bars { edges, heights });
     } else {
         panel.add("replicated", Ink::Muted, Rule::Up(low));
     }

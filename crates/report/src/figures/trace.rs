@@ -18,7 +18,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
-    compares: false,
+    compares: Compares::Nothing,
     make,
 };
 

@@ -377,6 +377,7 @@ mod tests {
             );
         }
         assert!(says(&harness, "LOO-PIT: distribution function"));
+        assert!(says(&harness, "Along the expected outcome: "));
         press_t_over(
             &mut harness,
             "Distribution function of age, observed and replicated",

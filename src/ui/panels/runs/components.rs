@@ -52,7 +52,7 @@ impl Pane for ComponentsPane {
     const TITLE: &'static str = "Components";
     const ICON: char = icons::GRID_FOUR;
     const ABOUT: &'static str = "Draws on the directions in which they spread most and least";
-    const HOME: Home = Home::Above;
+    const HOME: Home = Home::Left;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
         if of.names.len() > 1 {

@@ -57,8 +57,8 @@ impl Pane for ParallelPane {
     const TITLE: &'static str = "Parallel";
     const ICON: char = icons::CHART_LINE;
     const ABOUT: &'static str =
-        "Draws as lines over the parameters; those after divergent transitions stand out";
-    const HOME: Home = Home::Above;
+        "Each draw as a line over all parameters; those that diverged stand out";
+    const HOME: Home = Home::Left;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
         if of.names.len() > 1 {

@@ -1,0 +1,197 @@
+//! Pictures of checks, scores, joint draws and exact densities on the command line: the same numbers as in tables and JSON.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value as Json;
+use support::{program, text};
+
+mod support;
+
+#[track_caller]
+fn ergodic(folder: &Path, line: &str, code: i32) -> Output {
+    let done = program(folder, line.split_whitespace()).output().unwrap();
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(code), "{line}: {said}");
+    assert!(!said.contains("panicked"), "{line}: {said}");
+    done
+}
+
+fn fit(folder: &Path, out: &str, more: &str) {
+    let line = format!("fit --chains 2 --warmup 80 --draws 60 --sampler nuts {more} --out {out}");
+    ergodic(folder, &line, 0);
+}
+
+/// What is drawn, as rows of a table: series, kind of mark, x and y.
+fn drawn(folder: &Path, name: &str) -> Vec<(String, String, f64, f64)> {
+    let table = fs::read_to_string(folder.join(name)).unwrap();
+    let rows = table.lines().skip(1).map(|line| {
+        // Titles of panels have commas.
+        let cells: Vec<&str> = line.rsplitn(9, ',').collect();
+        let number = |cell: &str| cell.parse().unwrap_or(f64::NAN);
+        let [series, mark] = [7, 6].map(|k| cells[k].to_owned());
+        (series, mark, number(cells[4]), number(cells[3]))
+    });
+    rows.collect()
+}
+
+#[test]
+fn checks_have_residuals_and_all_their_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fit(
+        folder,
+        "a",
+        "--data sample:churn --formula churned~age+plan --hold-out 0.2",
+    );
+    let said = ergodic(folder, "check a", 0);
+    let notes = text(&said.stderr);
+    for along in ["the expected outcome", "`age`", "`plan`"] {
+        assert!(notes.contains(&format!("Along {along}: ")), "{notes}");
+    }
+    let found = ergodic(folder, "check a --json --out checks.csv", 0);
+    let json: Json = serde_json::from_slice(&found.stdout).unwrap();
+    let residuals = json["residuals"].as_array().unwrap();
+    let kinds: Vec<&str> = residuals
+        .iter()
+        .map(|it| it["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["expected", "predictor", "predictor"]);
+    let rows = |it: &Json| -> u64 {
+        let means = it["means"].as_array().unwrap().iter();
+        means.map(|mean| mean["rows"].as_u64().unwrap()).sum()
+    };
+    assert!(residuals.iter().all(|it| rows(it) == 800));
+    assert_eq!(json["loo_pit"]["curve"].as_array().unwrap().len(), 101);
+    let table = fs::read_to_string(folder.join("checks.csv")).unwrap();
+    assert!(
+        table
+            .lines()
+            .any(|line| line.starts_with("residuals,plan: ")),
+        "{table}"
+    );
+
+    ergodic(folder, "plot a --what residuals --out residuals.csv", 0);
+    let discs: Vec<f64> = drawn(folder, "residuals.csv")
+        .into_iter()
+        .filter(|(series, mark, ..)| series == "observed" && mark == "point")
+        .map(|(_, _, _, y)| y)
+        .collect();
+    let observed = |it: &Json| -> Vec<f64> {
+        let means = it["means"].as_array().unwrap().iter();
+        means
+            .map(|mean| mean["observed"].as_f64().unwrap())
+            .collect()
+    };
+    let first = observed(&residuals[0]);
+    assert!(first.len() > 20);
+    for (drawn, found) in discs.iter().zip(&first) {
+        assert!((drawn - found).abs() < 1e-9, "{drawn} {found}");
+    }
+    for figure in [
+        "statistics",
+        "calibration",
+        "loo-pit",
+        "energy",
+        "parallel",
+        "components",
+    ] {
+        ergodic(
+            folder,
+            &format!("plot a --what {figure} --out {figure}.svg"),
+            0,
+        );
+        let svg = fs::read_to_string(folder.join(format!("{figure}.svg"))).unwrap();
+        assert!(svg.ends_with("</svg>\n"), "{figure}");
+    }
+    let refused = ergodic(folder, "plot a --what rootogram --out r.svg", 2);
+    assert!(text(&refused.stderr).contains("the outcomes are no counts"));
+    let none = ergodic(folder, "plot a --what ecdf --parameters age --out r.svg", 2);
+    assert!(!text(&none.stderr).is_empty() && !folder.join("r.svg").exists());
+}
+
+#[test]
+fn held_out_scores_have_their_pictures_and_runs_share_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let data = "--data sample:churn --hold-out 0.2 --formula";
+    fit(folder, "a", &format!("{data} churned~age+plan"));
+    fit(folder, "b", &format!("{data} churned~age"));
+    let found = ergodic(folder, "score a b --json --plot courses.csv", 0);
+    let json: Json = serde_json::from_slice(&found.stdout).unwrap();
+    let rows = drawn(folder, "courses.csv");
+    for (k, name) in ["a", "b"].into_iter().enumerate() {
+        let lines = rows.iter().filter(|(series, ..)| series == name);
+        let points: Vec<[f64; 2]> = lines.map(|&(_, _, x, y)| [x, y]).collect();
+        let loss = json[k]["scores"]["log_loss"]["value"].as_f64().unwrap();
+        // By draws, then by seconds; both end with the score.
+        let last = points.last().unwrap()[1];
+        assert!((last - loss).abs() < 1e-9, "{last} {loss}");
+        let by_draws = points.iter().find(|point| point[0] == 60.0).unwrap();
+        assert!((by_draws[1] - loss).abs() < 1e-9);
+    }
+    ergodic(folder, "plot a --what roc --out roc.csv", 0);
+    let curve = drawn(folder, "roc.csv");
+    let curve: Vec<[f64; 2]> = (curve.iter())
+        .filter(|(series, ..)| series == "ROC curve")
+        .map(|&(_, _, x, y)| [x, y])
+        .collect();
+    // The area by trapezoids is the AUC.
+    let area: f64 = curve
+        .windows(2)
+        .map(|pair| 0.5 * (pair[1][0] - pair[0][0]) * (pair[0][1] + pair[1][1]))
+        .sum();
+    let auc = json[0]["scores"]["auc"]["value"].as_f64().unwrap();
+    assert!((area - auc).abs() < 1e-9, "{area} {auc}");
+    ergodic(folder, "plot a --what course --out course.png", 0);
+    assert!(
+        fs::read(folder.join("course.png"))
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
+    ergodic(folder, "plot b --what components --with a --out c.svg", 0);
+    assert!(
+        fs::read_to_string(folder.join("c.svg"))
+            .unwrap()
+            .contains("other run")
+    );
+}
+
+#[test]
+fn densities_known_in_closed_form_stand_beside_those_of_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("x.csv"), "x\n1\n2\n4\n5\n").unwrap();
+    fit(
+        folder,
+        "a",
+        "--data x.csv --template normal-mean --formula x~1",
+    );
+    let manifest = fs::read_to_string(folder.join("a/run.json")).unwrap();
+    let manifest: Json = serde_json::from_str(&manifest).unwrap();
+    let exact = &manifest["exact_marginals"]["0"];
+    // Precision 1/10 + 4, sum 12.
+    let (mean, sd) = (12.0 / 4.1, 1.0 / 4.1_f64.sqrt());
+    assert_eq!(exact["distribution"], "normal");
+    assert!((exact["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert!((exact["sd"].as_f64().unwrap() - sd).abs() < 1e-12);
+    ergodic(folder, "plot a --what density --out d.csv", 0);
+    let rows = drawn(folder, "d.csv");
+    let line: Vec<[f64; 2]> = (rows.iter())
+        .filter(|(series, ..)| series == "exact")
+        .map(|&(_, _, x, y)| [x, y])
+        .collect();
+    assert!(line.len() > 50);
+    for [x, y] in line {
+        let z = (x - mean) / sd;
+        let density = (-0.5 * z * z).exp() / (sd * std::f64::consts::TAU.sqrt());
+        assert!((y - density).abs() < 1e-9, "{x}: {y} {density}");
+    }
+    // A regression has no closed form, and says nothing of one.
+    fit(folder, "b", "--data sample:churn --formula churned~age");
+    let manifest = fs::read_to_string(folder.join("b/run.json")).unwrap();
+    assert!(!manifest.contains("exact_marginals"));
+}

@@ -1,7 +1,8 @@
 //! Draws of each chain in their order.
 
 use super::{
-    FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title,
+    Compares, FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy,
+    title,
 };
 use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::thin::extremes;

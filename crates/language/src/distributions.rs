@@ -124,6 +124,19 @@ pub(crate) fn find(name: &str) -> Option<&'static Distribution> {
     DISTRIBUTIONS.iter().find(|it| it.name == name)
 }
 
+/// The name of the distribution whose log density a function of this name is.
+pub(crate) fn stem(function: &str) -> Option<&str> {
+    ["_lpdf", "_lpmf"]
+        .iter()
+        .find_map(|end| function.strip_suffix(end))
+}
+
+/// Whether a function of this name is the log density of levels, a number though it takes a vector.
+pub(crate) fn is_of_levels(function: &str) -> bool {
+    let distribution = stem(function).and_then(find);
+    distribution.is_some_and(|it| it.support == Support::Levels)
+}
+
 impl Distribution {
     /// The tree of its density; none for a distribution of or by vectors.
     pub(crate) fn tree(&self) -> Option<&'static Expr> {

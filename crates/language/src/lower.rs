@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::columns::{CONSTANTS, Columns, Evaluated};
+use crate::distributions;
 use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
@@ -370,6 +371,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Call(name, arguments) => match name.text.as_str() {
                 "sum" | "mean" | "dot" => Ok(Vec::new()),
                 "log_sum_exp" | "min" | "max" if arguments.len() == 1 => Ok(Vec::new()),
+                density if distributions::is_of_levels(density) => Ok(Vec::new()),
                 _ => self.common_shape(&arguments.iter().collect::<Vec<_>>(), e.span),
             },
         }

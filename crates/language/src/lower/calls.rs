@@ -176,8 +176,7 @@ impl Lowering<'_> {
         span: Span,
         picks: &Picks,
     ) -> Result<Id, Fault> {
-        let ending = ["_lpdf", "_lpmf"];
-        let stem = ending.iter().find_map(|end| name.text.strip_suffix(end));
+        let stem = distributions::stem(&name.text);
         let Some(stem) = stem else {
             let functions = FUNCTIONS.iter().map(|(known, _)| *known);
             let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).collect();

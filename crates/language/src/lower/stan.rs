@@ -245,13 +245,14 @@ impl Writer<'_, '_> {
     /// The declaration of a parameter.
     fn declaration(&self, parameter: &Parameter) -> String {
         let bounds = match parameter.bounds {
-            Bounds::Real | Bounds::Simplex => String::new(),
+            Bounds::Real | Bounds::Simplex | Bounds::Ordered => String::new(),
             Bounds::Above(a) => format!("<lower={}>", number(a)),
             Bounds::Below(b) => format!("<upper={}>", number(b)),
             Bounds::Between(a, b) => format!("<lower={}, upper={}>", number(a), number(b)),
         };
         let word = match parameter.bounds {
             Bounds::Simplex => "simplex",
+            Bounds::Ordered => "ordered",
             _ => "vector",
         };
         let sizes: Vec<String> = parameter
@@ -527,6 +528,7 @@ fn has_list(e: &Expr) -> bool {
 fn whole_type(support: Support) -> &'static str {
     match support {
         Support::Binary => "int<lower=0, upper=1>",
+        Support::Levels => "int<lower=1>",
         _ => "int<lower=0>",
     }
 }

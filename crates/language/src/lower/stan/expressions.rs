@@ -233,9 +233,7 @@ impl Writer<'_, '_> {
                 }))
             }
             other => {
-                let stem = ["_lpdf", "_lpmf"]
-                    .iter()
-                    .find_map(|end| other.strip_suffix(end));
+                let stem = distributions::stem(other);
                 let Some((stem, (y, rest))) = stem.zip(arguments.split_first()) else {
                     let message = format!("Stan has no function `{other}`");
                     return Err(Fault::new(span, message));

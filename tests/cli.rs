@@ -709,7 +709,7 @@ fn samplers_are_compared_on_a_synthetic_set() {
         }
     }
     let picture = fs::read_to_string(folder.path().join("densities.svg")).unwrap();
-    assert!(picture.contains("sgld:batch=50") && picture.contains("intercept"));
+    assert!(picture.contains("sgld:batch=50") && picture.contains("b[x1]"));
     // With 2,000 rows the posterior is normal but for a tenth of a standard deviation.
     let quadratic = [
         "--data",

@@ -541,7 +541,7 @@ mod tests {
         assert_eq!(kind_of(&row("sgld", 0.6, 10.0)), VerdictKind::NotCertified);
         assert_eq!(kind_of(&row("nuts", 0.0, 50.0)), VerdictKind::Good);
         // Too narrow is as far off as shifted.
-        let mut narrow = row("hmc", 0.0, 90.0);
+        let mut narrow = row("sghmc", 0.0, 90.0);
         if let Ok(measured) = &mut narrow.outcome {
             measured.sd_ratio = (0.98, 1.24);
             assert!(is_scaled(measured) && !is_shifted(measured));

@@ -32,7 +32,7 @@ fn coins(seed: u64, rows: usize, truth: f64, draws: usize) -> (String, Vec<Vec<f
 fn transforms_of_yes_or_no_are_those_of_the_posterior_without_the_row() {
     let (text, draws, successes) = coins(1, ROWS, 0.3, DRAWS);
     let (_folder, fitted) = opened(&text, "logistic", "y ~ x");
-    let pit = checked(&fitted, &draws).pit;
+    let pit = checked(&fitted, &draws).pit.unwrap();
     let n = (ROWS - 1) as f64;
     let of_success = successes as f64 / (n + 2.0);
     let of_failure = (successes as f64 + 1.0) / (n + 2.0);
@@ -54,7 +54,7 @@ fn transforms_of_yes_or_no_are_those_of_the_posterior_without_the_row() {
     assert!(high.abs_diff(successes) <= 1, "{high} of {successes}");
     assert_eq!(pit.doubtful, 0);
     // The same seed gives the same places.
-    assert_eq!(checked(&fitted, &draws).pit, pit);
+    assert_eq!(checked(&fitted, &draws).pit, Some(pit));
 }
 
 /// With a gamma prior the next count without a row is negative binomial.
@@ -76,7 +76,7 @@ fn transforms_of_counts_are_those_of_the_posterior_without_the_row() {
         .map(|(i, y)| format!("{i},{y}\n"))
         .collect();
     let (_folder, fitted) = opened(&format!("x,y\n{rows}"), "poisson", "y ~ x");
-    let pit = checked(&fitted, &draws).pit;
+    let pit = checked(&fitted, &draws).pit.unwrap();
     let ends: Vec<[f64; 2]> = (counts.iter())
         .map(|&y| {
             let rate = rate + (ROWS - 1) as f64;
@@ -105,7 +105,9 @@ fn transforms_of_discrete_outcomes_are_uniform_where_the_model_is_right_and_not_
         let of = |seed: u64| {
             let (text, fitted, _) = coins(seed, 300, truth, 400);
             let (_folder, model) = opened(&text, "logistic", "y ~ x");
-            checked(&model, draws.as_ref().unwrap_or(&fitted)).pit
+            checked(&model, draws.as_ref().unwrap_or(&fitted))
+                .pit
+                .unwrap()
         };
         (0..SEEDS).map(of).collect()
     };
@@ -142,7 +144,9 @@ fn transforms_of_discrete_outcomes_are_uniform_where_the_model_is_right_and_not_
                 })
                 .collect();
             let (_folder, fitted) = opened(&format!("x,y\n{rows}"), "poisson", "y ~ x");
-            checked(&fitted, &vec![vec![4_f64.ln(), 0.0]; 1000]).pit
+            checked(&fitted, &vec![vec![4_f64.ln(), 0.0]; 1000])
+                .pit
+                .unwrap()
         };
         (0..SEEDS).map(of).collect()
     };

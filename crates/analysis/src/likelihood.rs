@@ -130,7 +130,7 @@ pub fn fit(
     }
     if design.censoring.is_some() && !family.definition().takes_censoring {
         return Err(FamilyError::Censored {
-            response: design.response.name.clone(),
+            response: design.response.name,
             family: family.id(),
         }
         .into());

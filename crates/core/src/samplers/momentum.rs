@@ -356,8 +356,8 @@ pub struct PhaseSpace {
     observed: u64,
     /// Mean of r² in the last step where it should be 1.
     pub temperature: f64,
-    /// Steps of the draw that is being made: 0 between draws, where chains are saved.
-    since_draw: u64,
+    /// Steps of the draw that is being made, where momenta are drawn anew before the first of them.
+    since_draw: Option<u64>,
     directions: Vec<f64>,
     grad: Vec<f64>,
     force: Vec<f64>,
@@ -399,7 +399,7 @@ impl PhaseSpace {
             noise,
             observed: 1,
             temperature: f64::NAN,
-            since_draw: 0,
+            since_draw: None,
             directions,
             grad: vec![0.0; dim],
             force: vec![0.0; dim],
@@ -410,8 +410,14 @@ impl PhaseSpace {
         })
     }
 
-    /// Counts a step of a draw that takes `steps`, and draws momenta from their equilibrium before the first of them. Those of `baoab`
-    /// run half a kick ahead of the positions, which costs a gradient: without it, variances would be off by order ε.
+    /// From now on momenta are drawn anew before each draw.
+    pub fn take_fresh_momenta(&mut self) {
+        self.since_draw = Some(0);
+    }
+
+    /// Counts a step of a draw that takes `steps`, and draws momenta from their equilibrium before the first of them, if they are to be
+    /// drawn anew. Those of `baoab` run half a kick ahead of the positions, which costs a gradient: without it, variances would be
+    /// off by order ε.
     pub fn renew_momenta(
         &mut self,
         dynamics: &Dynamics,
@@ -420,7 +426,10 @@ impl PhaseSpace {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<(), StepError> {
-        if self.since_draw == 0 {
+        let Some(since_draw) = self.since_draw else {
+            return Ok(());
+        };
+        if since_draw == 0 {
             let momenta = self.momentum.iter_mut();
             momenta.for_each(|r| *r = StandardNormal.sample(&mut streams.noise));
             if dynamics.integrator == Integrator::Baoab {
@@ -428,7 +437,7 @@ impl PhaseSpace {
                 self.kick(0.5 * dynamics.step, false, &mut streams.noise);
             }
         }
-        self.since_draw = (self.since_draw + 1) % steps;
+        self.since_draw = Some((since_draw + 1) % steps);
         Ok(())
     }
 
@@ -582,6 +591,9 @@ impl PhaseSpace {
         visitor.slice("injected", &mut self.injected);
         visitor.slice("noise", &mut self.noise);
         visitor.counter("observed", &mut self.observed);
+        if let Some(since_draw) = &mut self.since_draw {
+            visitor.counter("since_draw", since_draw);
+        }
     }
 }
 

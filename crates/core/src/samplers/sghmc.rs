@@ -201,6 +201,9 @@ where
         let rng = &mut streams.noise;
         let mut space = PhaseSpace::start(u0, R::ESTIMATOR, &config.minibatch, oracle, rng)?;
         space.friction.fill(config.friction);
+        if config.fresh_momenta {
+            space.take_fresh_momenta();
+        }
         config.correct(&mut space);
         Ok(space)
     }
@@ -215,15 +218,13 @@ where
     ) -> Result<(), StepError> {
         let warm_up = matches!(at.phase, Phase::Warmup { .. });
         let observe = warm_up && config.correction == Correction::Running;
-        if config.fresh_momenta {
-            let SghmcConfig {
-                dynamics,
-                steps_per_draw,
-                ..
-            } = config;
-            space.renew_momenta(dynamics, *steps_per_draw, at, oracle, streams)?;
-        }
-        space.advance(&config.dynamics, observe, at, oracle, streams)?;
+        let SghmcConfig {
+            dynamics,
+            steps_per_draw,
+            ..
+        } = config;
+        space.renew_momenta(dynamics, *steps_per_draw, at, oracle, streams)?;
+        space.advance(dynamics, observe, at, oracle, streams)?;
         if observe {
             let n = oracle.num_obs();
             space.observe_noise(config.minibatch.noise_factor(n), n);

@@ -76,6 +76,32 @@ fn odd() -> &'static Ran {
     })
 }
 
+/// Times of which every third was not seen to its end.
+fn censored() -> &'static Ran {
+    static RUN: OnceLock<Ran> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("times.csv");
+        let mut text = "time,status,site\n".to_owned();
+        for row in 0..120 {
+            let (time, status) = (1 + row * 37 % 23, u8::from(row % 3 == 0));
+            text.push_str(&format!("{time},{status},s{}\n", row % 6));
+        }
+        std::fs::write(&path, text).unwrap();
+        let source = path.display().to_string();
+        let formula = "time | cens(status) ~ 1 + (1 | site)";
+        let recipe = Recipe::new(&source, "mixed", formula);
+        let mut recipe = recipe
+            .changed(&["model.family=weibull".to_owned()])
+            .unwrap();
+        recipe.sampler.id = "nuts".to_owned();
+        recipe.run.chains = 2;
+        recipe.run.warmup = Some(150);
+        recipe.run.draws = 120;
+        ran(Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap())
+    })
+}
+
 /// Models of counts, of numbers, and of yes or no with rows held out: what the other runs have no pictures of.
 fn others() -> &'static [Ran; 3] {
     static RUNS: OnceLock<[Ran; 3]> = OnceLock::new();
@@ -395,7 +421,7 @@ fn a_report_of_data_that_are_gone_says_so() {
 #[test]
 fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
     let mut drawn = std::collections::BTreeSet::new();
-    for ran in [plain(), odd()].into_iter().chain(others()) {
+    for ran in [plain(), odd(), censored()].into_iter().chain(others()) {
         for entry in FIGURES {
             let Some(figure) = figure_of(ran, entry) else {
                 continue;

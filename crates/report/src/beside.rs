@@ -75,7 +75,7 @@ impl From<CheckError> for ReportError {
     fn from(error: CheckError) -> Self {
         match error {
             CheckError::Cancelled => Self::Cancelled,
-            other => Self::Check(other),
+            other => Self::Check(Box::new(other)),
         }
     }
 }
@@ -84,7 +84,7 @@ impl From<ScoresError> for ReportError {
     fn from(error: ScoresError) -> Self {
         match error {
             ScoresError::Cancelled => Self::Cancelled,
-            other => Self::Scores(other),
+            other => Self::Scores(Box::new(other)),
         }
     }
 }

@@ -69,10 +69,10 @@ pub enum ReportError {
     },
     /// Predictive checks that could not be made.
     #[error(transparent)]
-    Check(CheckError),
+    Check(Box<CheckError>),
     /// Scores that could not be found.
     #[error(transparent)]
-    Scores(ScoresError),
+    Scores(Box<ScoresError>),
     /// A file name whose ending is of no format of pictures.
     #[error(
         "Pictures are written as SVG, as PNG or, as a table of what is drawn, as CSV: end the name in .svg, .png or .csv (other programs \

@@ -421,7 +421,7 @@ impl Writer<'_, '_> {
         // A relation of an expression would look as if it had a Jacobian.
         Ok(vec![format!(
             "target += {};",
-            self.log_density(law, left, at)?
+            self.log_density(law, &left, at)?
         )])
     }
 
@@ -432,7 +432,7 @@ impl Writer<'_, '_> {
     }
 
     /// The log density at `y`, complete.
-    fn log_density(&mut self, law: &Law, y: String, at: &[At]) -> Result<String, Fault> {
+    fn log_density(&mut self, law: &Law, y: &str, at: &[At]) -> Result<String, Fault> {
         let (name, arguments) = self.law_parts(law, at)?;
         let is_discrete =
             distributions::find(&law.name.text).is_some_and(|it| it.support.is_discrete());

@@ -98,10 +98,9 @@ fn along_the_way_ui(
         None => {}
     }
     let Some(done) = entry.held_out_scores_so_far() else {
-        let text = match entry.held_out.refusal() {
-            Some(why) => why,
-            None => "Scores of the rows held out appear here with the first draws",
-        };
+        let refusal = entry.held_out.refusal();
+        let text =
+            refusal.unwrap_or("Scores of the rows held out appear here with the first draws");
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
         return;
     };

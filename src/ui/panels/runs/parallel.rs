@@ -46,10 +46,13 @@ pub(super) fn shown(of: &Variable<'_>, most: usize) -> Vec<usize> {
     shown
 }
 
+/// Parameters with the lines over them, or why there are none.
+type Drawn = (Vec<usize>, Result<Parallel, Trouble>);
+
 /// Draws as lines.
 #[derive(Default)]
 pub(super) struct ParallelPane {
-    lines: Memo<Option<(Vec<usize>, Result<Parallel, Trouble>)>>,
+    lines: Memo<Option<Drawn>>,
 }
 
 impl Pane for ParallelPane {

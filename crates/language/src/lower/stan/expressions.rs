@@ -251,7 +251,7 @@ impl Writer<'_, '_> {
                     Some(support) if support.is_discrete() => self.whole_number(y, support)?,
                     _ => self.part(y, at)?.text,
                 };
-                Ok(Code::atom(self.log_density(&law, y, at)?))
+                Ok(Code::atom(self.log_density(&law, &y, at)?))
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
 use crate::formula::quote_name;
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::vector::Vector as _;
 
 pub use super::binomial::Outcome;
 
@@ -28,29 +29,22 @@ pub struct SignedBernoulli;
 
 impl RowFamily for SignedBernoulli {
     const EXTRA: usize = 0;
+    const OFFSET: bool = false;
     const LOG_CONCAVE: bool = true;
     type Shared = ();
 
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
-
-    #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Terms {
-        let e = exp_minus_abs::<A>(z);
-        let (mut residual, mut sum, mut factor) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        for k in 0..LANES {
-            factor[k] = 1.0 + e[k];
-            let numerator = if z[k] >= 0.0 { e[k] } else { 1.0 };
-            residual[k] = numerator / factor[k];
-            sum[k] = if z[k] < 0.0 { z[k] } else { 0.0 };
-        }
+        let (e, z) = (A::V::load(&exp_minus_abs::<A>(z)), A::V::load(z));
+        let (zero, one) = (A::V::splat(0.0), A::V::splat(1.0));
+        let factor = one + e;
         Terms {
-            residual,
+            residual: (z.where_less(zero, one, e) / factor).lane(),
             aux: [[0.0; LANES]; MAX_AUX],
-            sum,
-            factor,
+            sum: z.where_less(zero, z, zero).lane(),
+            factor: factor.lane(),
         }
     }
 

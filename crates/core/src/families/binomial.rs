@@ -15,7 +15,8 @@ use super::{Definition, Derivatives, Distribution, FamilyError, Link, bernoulli}
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::exp_negative;
+use crate::numerics::elementary::exp_negative_of;
+use crate::numerics::vector::Vector as _;
 use ergodic_base::rng::ChainRng;
 
 /// Variance of the logistic distribution.
@@ -84,12 +85,8 @@ fn sigmoid_of(z: f64, e: f64) -> f64 {
 
 #[inline(always)]
 pub(super) fn exp_minus_abs<A: Arithmetic>(z: &Lane) -> Lane {
-    // Loops over lanes instead of `map`: closures of the standard library stay calls where vector features differ.
-    let mut minus_abs = [0.0; LANES];
-    for k in 0..LANES {
-        minus_abs[k] = -z[k].abs();
-    }
-    exp_negative::<A>(&minus_abs)
+    let z = A::V::load(z);
+    exp_negative_of(z.where_less(A::V::splat(0.0), z, -z)).lane()
 }
 
 /// Rows with offset, successes, trials and weight after the covariates.

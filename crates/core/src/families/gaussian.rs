@@ -15,6 +15,7 @@ use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link,
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::vector::Vector as _;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -114,6 +115,7 @@ impl Sigma {
 
 impl RowFamily for Normal {
     const EXTRA: usize = 3;
+    const OFFSET: bool = false;
     const AUX: usize = 1;
     type Shared = Sigma;
 
@@ -125,27 +127,23 @@ impl RowFamily for Normal {
     }
 
     #[inline(always)]
-    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
-
-    #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [y, weight, constant, _]: &[Lane; 4],
         sigma: &Sigma,
     ) -> Terms {
-        let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        for k in 0..LANES {
-            let r = y[k] - z[k];
-            let scaled = sigma.precision * r;
-            let square = scaled * r;
-            residual[k] = weight[k] * scaled;
-            aux[k] = weight[k] * (square - 1.0);
-            if VALUE {
-                let below = A::mul_add(0.5, square, sigma.log);
-                sum[k] = A::mul_add(-weight[k], below, constant[k]);
-            }
+        let number = A::V::splat;
+        let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
+        let r = y - z;
+        let scaled = number(sigma.precision) * r;
+        let square = scaled * r;
+        let aux = weight * (square - number(1.0));
+        let mut sum = number(0.0);
+        if VALUE {
+            let below = number(0.5).mul_add(square, number(sigma.log));
+            sum = (-weight).mul_add(below, constant);
         }
-        Terms::of_one(residual, aux, sum)
+        Terms::of_one((weight * scaled).lane(), aux.lane(), sum.lane())
     }
 
     #[inline(always)]

@@ -14,6 +14,7 @@ use super::{Definition, Derivatives, Distribution, FamilyError, Link};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::vector::Vector as _;
 use ergodic_base::rng::ChainRng;
 
 pub(super) const DEFINITION: Definition = Definition {
@@ -85,6 +86,7 @@ pub struct Estimates {
 
 impl RowFamily for Estimates {
     const EXTRA: usize = 4;
+    const OFFSET: bool = false;
     const LOG_CONCAVE: bool = true;
     type Shared = f64;
 
@@ -93,23 +95,19 @@ impl RowFamily for Estimates {
     }
 
     #[inline(always)]
-    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
-
-    #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [y, weight, constant, precision]: &[Lane; 4],
         _unit: &f64,
     ) -> Terms {
-        let (mut residual, mut sum) = ([0.0; LANES], [0.0; LANES]);
-        for k in 0..LANES {
-            let r = y[k] - z[k];
-            residual[k] = weight[k] * precision[k] * r;
-            if VALUE {
-                sum[k] = A::mul_add(-0.5 * residual[k], r, constant[k]);
-            }
+        let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
+        let r = y - z;
+        let residual = weight * A::V::load(precision) * r;
+        let mut sum = A::V::splat(0.0);
+        if VALUE {
+            sum = (A::V::splat(-0.5) * residual).mul_add(r, constant);
         }
-        Terms::of_none(residual, sum)
+        Terms::of_none(residual.lane(), sum.lane())
     }
 
     #[inline(always)]

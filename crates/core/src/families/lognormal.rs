@@ -147,6 +147,7 @@ pub struct NormalLogarithms;
 
 impl RowFamily for NormalLogarithms {
     const EXTRA: usize = Normal::EXTRA;
+    const OFFSET: bool = Normal::OFFSET;
     const AUX: usize = Normal::AUX;
     const LOG_CONCAVE: bool = Normal::LOG_CONCAVE;
     const NORMAL: bool = Normal::NORMAL;
@@ -154,11 +155,6 @@ impl RowFamily for NormalLogarithms {
 
     fn shared(&self, aux: &[f64]) -> Sigma {
         Normal.shared(aux)
-    }
-
-    #[inline(always)]
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
-        Normal::predictor(z, extra);
     }
 
     #[inline(always)]

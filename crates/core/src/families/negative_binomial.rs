@@ -16,7 +16,8 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::{exp, ln_1p};
+use crate::numerics::elementary::{exp, exp_of, ln_1p_of};
+use crate::numerics::vector::Vector as _;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -172,7 +173,35 @@ impl Shape {
         }
     }
 
+    /// Both differences at eight counts.
     #[inline(always)]
+    fn differences_of<const VALUE: bool>(&self, y: &Lane) -> [Lane; 2] {
+        let mut out = [[0.0; LANES]; 2];
+        let mut largest = 0.0;
+        for &y in y {
+            largest = if y > largest { y } else { largest };
+        }
+        if (largest as usize) < self.tabled {
+            for k in 0..LANES {
+                // The remainder is the number itself, and shows the compiler that it is in the table.
+                [out[0][k], out[1][k]] = self.differences[y[k] as usize % TABLED];
+            }
+        } else {
+            self.beyond_the_table::<VALUE>(y, &mut out);
+        }
+        out
+    }
+
+    /// [`Self::differences_of`] where a count is too large for the table. A function of its own: calls in the row loop would keep
+    /// its numbers out of registers.
+    #[cold]
+    #[inline(never)]
+    fn beyond_the_table<const VALUE: bool>(&self, y: &Lane, out: &mut [Lane; 2]) {
+        for k in 0..LANES {
+            [out[0][k], out[1][k]] = self.differences::<VALUE>(y[k]);
+        }
+    }
+
     fn differences<const VALUE: bool>(&self, y: f64) -> [f64; 2] {
         let place = y as usize;
         if place < self.tabled {
@@ -203,26 +232,21 @@ impl RowFamily for NegativeBinomialCounts {
         [_offset, y, weight, constant]: &[Lane; 4],
         of: &Shape,
     ) -> Terms {
-        let mean = exp::<A>(z);
-        let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        let (mut ratio, mut log_gamma, mut digamma) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        for k in 0..LANES {
-            ratio[k] = mean[k] / of.shape;
-            [log_gamma[k], digamma[k]] = of.differences::<VALUE>(y[k]);
+        let number = A::V::splat;
+        let [log_gamma, digamma] = of.differences_of::<VALUE>(y);
+        let [log_gamma, digamma] = A::V::load_all([&log_gamma, &digamma]);
+        let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
+        let (mean, shape) = (exp_of(z), number(of.shape));
+        let log_ratio = ln_1p_of(mean / shape);
+        let part = number(1.0) / (shape + mean);
+        let residual = weight * (y - mean) * (shape * part);
+        let slope = (mean - y).mul_add(part, digamma - log_ratio);
+        let mut sum = number(0.0);
+        if VALUE {
+            let log_chance = y * (z - number(of.log_shape) - log_ratio) - shape * log_ratio;
+            sum = weight.mul_add(log_gamma + log_chance, constant);
         }
-        let log_ratio = ln_1p::<A>(&ratio);
-        for k in 0..LANES {
-            let (y, mean, weight) = (y[k], mean[k], weight[k]);
-            let part = 1.0 / (of.shape + mean);
-            residual[k] = weight * (y - mean) * (of.shape * part);
-            let slope = A::mul_add(mean - y, part, digamma[k] - log_ratio[k]);
-            aux[k] = weight * of.shape * slope;
-            if VALUE {
-                let log_chance = y * (z[k] - of.log_shape - log_ratio[k]) - of.shape * log_ratio[k];
-                sum[k] = A::mul_add(weight, log_gamma[k] + log_chance, constant[k]);
-            }
-        }
-        Terms::of_one(residual, aux, sum)
+        Terms::of_one(residual.lane(), (weight * shape * slope).lane(), sum.lane())
     }
 
     #[inline(always)]

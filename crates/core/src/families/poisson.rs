@@ -15,7 +15,8 @@ use crate::design::Remark;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::exp;
+use crate::numerics::elementary::{exp, exp_of};
+use crate::numerics::vector::Vector as _;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -85,15 +86,13 @@ impl RowFamily for PoissonCounts {
         [_offset, y, weight, constant]: &[Lane; 4],
         (): &(),
     ) -> Terms {
-        let mean = exp::<A>(z);
-        let (mut residual, mut sum) = ([0.0; LANES], [0.0; LANES]);
-        for k in 0..LANES {
-            residual[k] = weight[k] * (y[k] - mean[k]);
-            if VALUE {
-                sum[k] = A::mul_add(weight[k], A::mul_add(y[k], z[k], -mean[k]), constant[k]);
-            }
+        let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
+        let mean = exp_of(z);
+        let mut sum = A::V::splat(0.0);
+        if VALUE {
+            sum = weight.mul_add(y.mul_add(z, -mean), constant);
         }
-        Terms::of_none(residual, sum)
+        Terms::of_none((weight * (y - mean)).lane(), sum.lane())
     }
 
     #[inline(always)]

@@ -13,6 +13,8 @@ pub const MAX_AUX: usize = 2;
 pub trait RowFamily: Copy + Send + Sync + 'static {
     /// Numbers stored per row after the covariates, at most four.
     const EXTRA: usize;
+    /// Whether the first of these is an offset of the linear predictor.
+    const OFFSET: bool = true;
     /// Auxiliary coordinates, at most [`MAX_AUX`].
     const AUX: usize = 0;
     /// Whether log p is concave in z for every row.
@@ -21,13 +23,6 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     type Shared: Copy;
     /// The same at `aux` ([`Self::AUX`]).
     fn shared(&self, aux: &[f64]) -> Self::Shared;
-    /// Adds what the linear predictor has besides covariates: an offset, the first of the extra numbers where there is one.
-    #[inline(always)]
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
-        for k in 0..LANES {
-            z[k] += extra[0][k];
-        }
-    }
     /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
@@ -82,6 +77,17 @@ impl Terms {
             sum,
             factor: [1.0; LANES],
         }
+    }
+}
+
+impl Terms {
+    /// Makes rows from the lane `first` on count for nothing.
+    pub(crate) fn drop_from(&mut self, first: usize) {
+        let lanes = [&mut self.residual, &mut self.sum];
+        for lane in lanes.into_iter().chain(&mut self.aux) {
+            lane[first..].fill(0.0);
+        }
+        self.factor[first..].fill(1.0);
     }
 }
 

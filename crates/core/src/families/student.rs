@@ -19,7 +19,8 @@ use super::{
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::ln_1p;
+use crate::numerics::elementary::ln_1p_of;
+use crate::numerics::vector::Vector as _;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -192,37 +193,33 @@ fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
     [y, weight, constant, _]: &[Lane; 4],
     s: &Scales,
 ) -> Terms {
-    let (mut residual, mut aux, mut sum) = ([0.0; LANES], [[0.0; LANES]; 2], [0.0; LANES]);
-    let mut ratio = [0.0; LANES];
-    for k in 0..LANES {
-        let t = (y[k] - z[k]) * s.inverse;
-        ratio[k] = t * t * s.inverse_nu;
-    }
+    let number = A::V::splat;
+    let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
+    let (inverse, half) = (number(s.inverse), number(0.5));
+    let t = (y - z) * inverse;
+    let square = t * t;
+    let ratio = square * number(s.inverse_nu);
     let logs = if VALUE || FREE {
-        ln_1p::<A>(&ratio)
+        ln_1p_of(ratio)
     } else {
         ratio
     };
-    for k in 0..LANES {
-        let t = (y[k] - z[k]) * s.inverse;
-        let square = t * t;
-        // −f'(t)/t.
-        let pull = (s.nu + 1.0) / A::mul_add(t, t, s.nu);
-        residual[k] = weight[k] * pull * t * s.inverse;
-        aux[0][k] = weight[k] * A::mul_add(pull, square, -1.0);
-        if FREE {
-            let slope = s.constant[1] - 0.5 * logs[k] + 0.5 * pull * ratio[k];
-            aux[1][k] = weight[k] * slope * s.step;
-        }
-        if VALUE {
-            let log_p = s.constant[0] - s.log_sigma - 0.5 * (s.nu + 1.0) * logs[k];
-            sum[k] = A::mul_add(weight[k], log_p, constant[k]);
-        }
+    // −f'(t)/t.
+    let pull = number(s.nu + 1.0) / t.mul_add(t, number(s.nu));
+    let of_scale = weight * pull.mul_add(square, number(-1.0));
+    let (mut of_nu, mut sum) = (number(0.0), number(0.0));
+    if FREE {
+        let slope = number(s.constant[1]) - half * logs + half * pull * ratio;
+        of_nu = weight * slope * number(s.step);
+    }
+    if VALUE {
+        let log_p = number(s.constant[0] - s.log_sigma) - number(0.5 * (s.nu + 1.0)) * logs;
+        sum = weight.mul_add(log_p, constant);
     }
     Terms {
-        residual,
-        aux,
-        sum,
+        residual: (weight * pull * t * inverse).lane(),
+        aux: [of_scale.lane(), of_nu.lane()],
+        sum: sum.lane(),
         factor: [1.0; LANES],
     }
 }
@@ -256,6 +253,7 @@ fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], s: &Scales) -> Cur
 
 impl RowFamily for FreeNu {
     const EXTRA: usize = 3;
+    const OFFSET: bool = false;
     const AUX: usize = 2;
     type Shared = Scales;
 
@@ -263,9 +261,6 @@ impl RowFamily for FreeNu {
         let step = aux[1].exp();
         Scales::new(aux[0], LEAST_NU + step, step)
     }
-
-    #[inline(always)]
-    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
@@ -291,15 +286,13 @@ impl RowFamily for FreeNu {
 
 impl RowFamily for FixedNu {
     const EXTRA: usize = 3;
+    const OFFSET: bool = false;
     const AUX: usize = 1;
     type Shared = Scales;
 
     fn shared(&self, aux: &[f64]) -> Scales {
         Scales::new(aux[0], self.nu, 0.0)
     }
-
-    #[inline(always)]
-    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(

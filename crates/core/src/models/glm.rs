@@ -11,6 +11,7 @@
 //! depends on the number of rows only, so that all levels of vector instructions of one class of arithmetic give the same bits,
 //! whichever way a tile comes about. Everything that is computed of rows is compiled for each level.
 
+mod blocks;
 mod machine;
 mod moments;
 mod source;
@@ -23,10 +24,9 @@ use self::source::{Picked, TileSource, whole_block};
 use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
-use crate::families::rows::{
-    CurvatureOf, LANES, Lane, MAX_AUX, RowFamily, RowQuantity, Terms, TermsOf,
-};
-use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level, one_column_at_a_time};
+use crate::families::rows::{CurvatureOf, LANES, Lane, MAX_AUX, RowFamily, RowQuantity, TermsOf};
+use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
+use crate::numerics::vector::{Vector as _, aligned};
 
 /// Tiles handled together; more would need more registers than there are. The rows of the next as many are prefetched.
 const GROUP: usize = 4;
@@ -128,8 +128,9 @@ impl<F: RowFamily> GlmRows<F> {
     /// Working memory for passes over these rows.
     pub fn scratch(&self) -> Scratch {
         Scratch {
-            tile: vec![0.0; self.stride() * LANES * GROUP],
-            lanes: vec![0.0; self.num_columns * LANES],
+            // One lane more, so that the first can start a cache line.
+            tile: vec![0.0; (self.stride() * GROUP + 1) * LANES],
+            lanes: vec![0.0; (self.num_columns + 1) * LANES],
             vector: vec![0.0; self.num_columns],
             ..Scratch::default()
         }
@@ -240,8 +241,7 @@ impl<F: RowFamily> GlmRows<F> {
         grad: &mut [f64],
     ) -> f64 {
         let columns = self.num_columns;
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
-        let (lanes, _) = scratch.lanes.as_chunks_mut::<LANES>();
+        let (tile, lanes) = (aligned(&mut scratch.tile), aligned(&mut scratch.lanes));
         let mut sums = Sums::new(&mut lanes[..columns]);
         let shared = self.shared(u);
         let pass = TilePass {
@@ -289,18 +289,12 @@ impl<F: RowFamily> GlmRows<F> {
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, DIFFERENCE>(pass, first, live, buffer);
         let predictors = predictors::<A, T>(pass.beta, &tiles);
-        let mut residuals = [[0.0; LANES]; T];
+        let mut residuals = [A::V::splat(0.0); T];
         for t in 0..T {
             let at = first + t * LANES;
             let extra = extra_lanes::<F>(&tiles[t][columns..]);
-            let mut z = predictors[t];
-            F::predictor(&mut z, &extra);
-            let Terms {
-                mut residual,
-                mut aux,
-                mut sum,
-                mut factor,
-            } = F::terms::<A, VALUE>(&z, &extra, pass.shared);
+            let z = with_offset::<A, F>(predictors[t], &extra).lane();
+            let mut terms = F::terms::<A, VALUE>(&z, &extra, pass.shared);
             if DIFFERENCE {
                 let mut centre = [[0.0; LANES]; 1 + MAX_AUX];
                 for k in 0..live {
@@ -310,41 +304,25 @@ impl<F: RowFamily> GlmRows<F> {
                         centre[m][k] = *of_row;
                     }
                 }
-                for k in 0..LANES {
-                    residual[k] -= centre[0][k];
-                }
-                for m in 0..F::AUX {
-                    for k in 0..LANES {
-                        aux[m][k] -= centre[1 + m][k];
-                    }
+                let [of_predictor, of_aux @ ..] = &centre;
+                terms.residual = (A::V::load(&terms.residual) - A::V::load(of_predictor)).lane();
+                for (aux, centre) in terms.aux.iter_mut().zip(of_aux).take(F::AUX) {
+                    *aux = (A::V::load(aux) - A::V::load(centre)).lane();
                 }
             }
-            // Over all lanes, so that sums can stay in registers: what is indexed by a variable stands in memory.
-            for k in 0..LANES {
-                let counts = k < live;
-                sum[k] = if counts { sum[k] } else { 0.0 };
-                factor[k] = if counts { factor[k] } else { 1.0 };
-                residual[k] = if counts { residual[k] } else { 0.0 };
-                for m in 0..F::AUX {
-                    sums.aux[m][k] += if counts { aux[m][k] } else { 0.0 };
-                }
+            if live < LANES {
+                terms.drop_from(live);
             }
-            if VALUE {
-                sums.add_value(&sum, &factor);
-            }
-            residuals[t] = residual;
+            sums.add::<A, F, VALUE>(&terms);
+            residuals[t] = A::V::load(&terms.residual);
         }
         let covariates = covariates(&tiles, columns);
         for (j, sum) in sums.gradient[..columns].iter_mut().enumerate() {
-            one_column_at_a_time();
-            let mut total = *sum;
+            let mut total = A::V::load(sum);
             for (x, residual) in covariates.iter().zip(&residuals) {
-                let x = &x[..columns][j];
-                for k in 0..LANES {
-                    total[k] = A::mul_add(residual[k], x[k], total[k]);
-                }
+                total = residual.mul_add(A::V::load(&x[..columns][j]), total);
             }
-            *sum = total;
+            *sum = total.lane();
         }
     }
 
@@ -420,7 +398,7 @@ impl<F: RowFamily> GlmRows<F> {
         _quantity: Q,
         mut visit: impl FnMut(usize, usize, &Lane, &Q::Lanes),
     ) {
-        let (buffer, _) = tile.as_chunks_mut::<LANES>();
+        let buffer = aligned(tile);
         let (len, shared) = (rows.len(self.num_obs()), self.shared(u));
         let mut first = 0;
         while first + GROUP * LANES <= len {
@@ -480,14 +458,12 @@ impl<F: RowFamily> GlmRows<F> {
         let mut out = [(<[f64; LANES]>::default(), Q::Lanes::default()); T];
         at_level!(self.level, A => {
             let tiles = self.tiles_at::<A, T, false>(&pass, first, live, buffer);
-            let mut predictors = predictors::<A, T>(pass.beta, &tiles);
-            for (t, z) in predictors.iter_mut().enumerate() {
+            let predictors = predictors::<A, T>(pass.beta, &tiles);
+            for (t, z) in predictors.iter().enumerate() {
                 let extra = extra_lanes::<F>(&tiles[t][self.num_columns..]);
-                F::predictor(z, &extra);
-                for k in 0..LANES {
-                    z[k] += shifts[t][k];
-                }
-                out[t] = (*z, Q::of::<A>(z, &extra, shared));
+                let z = with_offset::<A, F>(*z, &extra);
+                let z = with_shift::<A>(z, &shifts[t]);
+                out[t] = (z, Q::of::<A>(&z, &extra, shared));
             }
         });
         out
@@ -608,20 +584,32 @@ struct TilePass<'a, F: RowFamily, S> {
 
 /// Linear predictors of rows in tiles, without offset.
 #[inline(always)]
-fn predictors<A: Arithmetic, const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [Lane; T] {
-    let mut z = [[0.0; LANES]; T];
+fn predictors<A: Arithmetic, const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [A::V; T] {
+    let mut z = [A::V::splat(0.0); T];
     let columns = beta.len();
     let covariates = covariates(tiles, columns);
     for (j, beta) in beta.iter().enumerate() {
-        one_column_at_a_time();
+        let beta = A::V::splat(*beta);
         for (z, x) in z.iter_mut().zip(&covariates) {
-            let x = &x[..columns][j];
-            for k in 0..LANES {
-                z[k] = A::mul_add(x[k], *beta, z[k]);
-            }
+            *z = A::V::load(&x[..columns][j]).mul_add(beta, *z);
         }
     }
     z
+}
+
+/// Linear predictors with the offset of these extra numbers.
+#[inline(always)]
+fn with_offset<A: Arithmetic, F: RowFamily>(z: A::V, extra: &[Lane; 4]) -> A::V {
+    if F::OFFSET {
+        z + A::V::load(&extra[0])
+    } else {
+        z
+    }
+}
+
+#[inline(always)]
+fn with_shift<A: Arithmetic>(z: A::V, shift: &Lane) -> Lane {
+    (z + A::V::load(shift)).lane()
 }
 
 /// The covariates of tiles as slices of one known length: no bounds are checked where they are read.
@@ -659,9 +647,8 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn predictor(&self, row: usize, u: &[f64]) -> f64 {
-        let mut z = [self.covariates(row).dot(u); LANES];
-        F::predictor(&mut z, &self.extra_everywhere(row));
-        z[0]
+        let z = self.covariates(row).dot(u);
+        if F::OFFSET { z + self.extra(row)[0] } else { z }
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {

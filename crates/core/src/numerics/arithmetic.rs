@@ -8,6 +8,9 @@ use std::cell::Cell;
 use serde::{Deserialize, Serialize};
 
 use super::elementary::{LANES, Lane};
+#[cfg(target_arch = "x86_64")]
+use super::vector::{Halves, Whole};
+use super::vector::{Plain, Vector};
 
 #[cfg(target_arch = "x86_64")]
 mod wide;
@@ -54,6 +57,9 @@ impl Class {
 
 /// What a level of instructions does in its own way, as a type: known where a row loop is compiled.
 pub trait Arithmetic: Copy + 'static {
+    /// Eight numbers at once.
+    type V: Vector;
+
     /// a b + c.
     fn mul_add(a: f64, b: f64, c: f64) -> f64;
 
@@ -127,6 +133,11 @@ pub struct FusedWide;
 pub struct Separate;
 
 impl Arithmetic for Fused {
+    #[cfg(target_arch = "x86_64")]
+    type V = Halves;
+    #[cfg(not(target_arch = "x86_64"))]
+    type V = Plain<true>;
+
     #[inline(always)]
     fn mul_add(a: f64, b: f64, c: f64) -> f64 {
         a.mul_add(b, c)
@@ -143,6 +154,8 @@ impl Arithmetic for Fused {
 
 #[cfg(target_arch = "x86_64")]
 impl Arithmetic for FusedWide {
+    type V = Whole;
+
     #[inline(always)]
     fn mul_add(a: f64, b: f64, c: f64) -> f64 {
         a.mul_add(b, c)
@@ -160,6 +173,8 @@ impl Arithmetic for FusedWide {
 }
 
 impl Arithmetic for Separate {
+    type V = Plain<false>;
+
     #[inline(always)]
     fn mul_add(a: f64, b: f64, c: f64) -> f64 {
         a * b + c

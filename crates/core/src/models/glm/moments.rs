@@ -2,10 +2,11 @@
 
 use super::source::{Picked, TileSource, whole_block};
 use super::sums::reduce;
-use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors};
-use crate::families::rows::{LANES, Lane, RowFamily, Terms};
+use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors, with_offset};
+use crate::families::rows::{LANES, Lane, RowFamily};
 use crate::models::{Rows, Scratch};
-use crate::numerics::arithmetic::{Arithmetic, at_level, one_column_at_a_time};
+use crate::numerics::arithmetic::{Arithmetic, at_level};
+use crate::numerics::vector::{Vector as _, aligned};
 
 /// Most coordinates whose products of scores are summed lane by lane: those of twice as many no longer fit the nearest cache.
 pub const MOST_IN_LANES: usize = 24;
@@ -54,11 +55,10 @@ impl<F: RowFamily> GlmRows<F> {
         };
         // Scores of a group, their sums, and the sums of their products.
         let lanes = GROUP * dim + dim + dim * (dim + 1) / 2;
-        scratch.products.resize(LANES * lanes, 0.0);
-        let (lanes, _) = scratch.products.as_chunks_mut::<LANES>();
-        let (scores, sums) = lanes.split_at_mut(GROUP * dim);
+        scratch.products.resize(LANES * (lanes + 1), 0.0);
+        let (scores, sums) = aligned(&mut scratch.products)[..lanes].split_at_mut(GROUP * dim);
         sums.fill([0.0; LANES]);
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let tile = aligned(&mut scratch.tile);
         let mut first = 0;
         while first + GROUP * LANES <= len {
             self.add_moments::<A, GROUP>(&pass, first, LANES, tile, scores, sums);
@@ -98,52 +98,36 @@ impl<F: RowFamily> GlmRows<F> {
         let predictors = predictors::<A, T>(pass.beta, &tiles);
         for t in 0..T {
             let extra = extra_lanes::<F>(&tiles[t][columns..]);
-            let mut z = predictors[t];
-            F::predictor(&mut z, &extra);
-            let Terms {
-                mut residual,
-                mut aux,
-                ..
-            } = F::terms::<A, false>(&z, &extra, pass.shared);
-            for k in live..LANES {
-                residual[k] = 0.0;
-                for aux in &mut aux {
-                    aux[k] = 0.0;
-                }
+            let z = with_offset::<A, F>(predictors[t], &extra).lane();
+            let mut terms = F::terms::<A, false>(&z, &extra, pass.shared);
+            if live < LANES {
+                terms.drop_from(live);
             }
             // Coordinate by coordinate, the tiles of each next to each other.
+            let residual = A::V::load(&terms.residual);
             for j in 0..columns {
-                one_column_at_a_time();
-                for k in 0..LANES {
-                    scores[j * T + t][k] = residual[k] * tiles[t][j][k];
-                }
+                scores[j * T + t] = (residual * A::V::load(&tiles[t][j])).lane();
             }
             for m in 0..F::AUX {
-                scores[(columns + m) * T + t] = aux[m];
+                scores[(columns + m) * T + t] = terms.aux[m];
             }
         }
         let (means, mut pairs) = sums.split_at_mut(dim);
         for (i, mean) in means.iter_mut().enumerate() {
-            one_column_at_a_time();
-            let mut own = [[0.0; LANES]; T];
-            own.copy_from_slice(&scores[i * T..][..T]);
-            let mut total = *mean;
-            for own in &own {
-                for k in 0..LANES {
-                    total[k] += own[k];
-                }
+            let mut own = [A::V::splat(0.0); T];
+            let mut total = A::V::load(mean);
+            for (own, score) in own.iter_mut().zip(&scores[i * T..][..T]) {
+                *own = A::V::load(score);
+                total = total + *own;
             }
-            *mean = total;
+            *mean = total.lane();
             let (line, rest) = pairs.split_at_mut(i + 1);
             for (pair, other) in line.iter_mut().zip(scores.chunks_exact(T)) {
-                one_column_at_a_time();
-                let mut total = *pair;
-                for t in 0..T {
-                    for k in 0..LANES {
-                        total[k] = A::mul_add(own[t][k], other[t][k], total[k]);
-                    }
+                let mut total = A::V::load(pair);
+                for (own, other) in own.iter().zip(other) {
+                    total = own.mul_add(A::V::load(other), total);
                 }
-                *pair = total;
+                *pair = total.lane();
             }
             pairs = rest;
         }

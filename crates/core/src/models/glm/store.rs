@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use super::blocks::Blocks;
 use super::machine::prefetch_span;
 use super::source::Neighbours;
 use crate::families::rows::{LANES, Lane};
@@ -31,7 +32,7 @@ enum Numbers {
     Double {
         /// Covariates and then extra numbers.
         rows: Vec<f64>,
-        blocks: OnceLock<Vec<Lane>>,
+        blocks: OnceLock<Blocks>,
     },
     Single {
         covariates: Vec<f32>,
@@ -93,18 +94,18 @@ impl RowStore {
     /// Bytes of the numbers of all rows, and of the tiles that are kept.
     #[cfg(test)]
     pub fn bytes(&self) -> [usize; 2] {
-        fn of<T>(blocks: &OnceLock<Vec<T>>) -> usize {
-            blocks.get().map_or(0, |blocks| size_of_val(&blocks[..]))
-        }
         match &self.numbers {
-            Numbers::Double { rows, blocks } => [size_of_val(&rows[..]), of(blocks)],
+            Numbers::Double { rows, blocks } => [
+                size_of_val(&rows[..]),
+                blocks.get().map_or(0, |it| size_of_val(it.lanes())),
+            ],
             Numbers::Single {
                 covariates,
                 extra,
                 blocks,
             } => [
                 size_of_val(&covariates[..]) + size_of_val(&extra[..]),
-                of(blocks),
+                blocks.get().map_or(0, |it| size_of_val(&it[..])),
             ],
         }
     }
@@ -199,7 +200,7 @@ pub(super) struct View<'a> {
 enum Viewed<'a> {
     Double {
         rows: &'a [f64],
-        blocks: &'a OnceLock<Vec<Lane>>,
+        blocks: &'a OnceLock<Blocks>,
     },
     Single {
         covariates: &'a [f32],
@@ -222,7 +223,7 @@ impl<'a> View<'a> {
             return None;
         };
         start.is_multiple_of(LANES).then(|| Neighbours {
-            blocks: kept(blocks, || self.transposed(rows)),
+            blocks: kept(blocks, || self.transposed(rows)).lanes(),
             stride: self.stride(),
             view: self,
             start,
@@ -241,7 +242,10 @@ impl<'a> View<'a> {
         let stride = self.stride();
         match self.numbers {
             Viewed::Double { rows, blocks } => match block {
-                Some(block) => &kept(blocks, || self.transposed(rows))[block * stride..][..stride],
+                Some(block) => {
+                    let blocks = kept(blocks, || self.transposed(rows)).lanes();
+                    &blocks[block * stride..][..stride]
+                }
                 None => {
                     A::transpose(eight(|k| &rows[row(k) * stride..][..stride]), buffer);
                     buffer
@@ -303,10 +307,11 @@ impl<'a> View<'a> {
     }
 
     #[cold]
-    fn transposed(&self, rows: &[f64]) -> Vec<Lane> {
+    fn transposed(&self, rows: &[f64]) -> Blocks {
         let stride = self.stride();
-        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * stride];
-        for (block, tile) in blocks.chunks_exact_mut(stride).enumerate() {
+        let mut blocks = Blocks::new(self.num_obs / LANES * stride);
+        let lanes = blocks.lanes_mut();
+        for (block, tile) in lanes.chunks_exact_mut(stride).enumerate() {
             let row = |k: usize| &rows[(block * LANES + k) * stride..][..stride];
             Separate::transpose(eight(row), tile);
         }
@@ -336,7 +341,7 @@ impl<'a> View<'a> {
         let stride = self.stride();
         match self.numbers {
             Viewed::Double { rows, blocks } => {
-                let blocks = kept(blocks, || self.transposed(rows));
+                let blocks = kept(blocks, || self.transposed(rows)).lanes();
                 prefetch_span(blocks, block * stride, stride);
             }
             Viewed::Single { .. } => self.prefetch_single_block(block),
@@ -385,7 +390,7 @@ impl<'a> View<'a> {
 
 /// Tiles that are kept from the first use on.
 #[inline(always)]
-fn kept<T>(blocks: &OnceLock<Vec<T>>, make: impl FnOnce() -> Vec<T>) -> &[T] {
+fn kept<T>(blocks: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     blocks.get_or_init(make)
 }
 

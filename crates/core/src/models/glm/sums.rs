@@ -1,6 +1,8 @@
 //! Running sums of a pass over rows.
 
-use crate::families::rows::{LANES, Lane, MAX_AUX};
+use crate::families::rows::{LANES, Lane, MAX_AUX, RowFamily, Terms};
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::vector::Vector as _;
 
 /// Products of factors ([`Terms`](crate::families::rows::Terms), each at most 2) before their logarithm is taken; 2^512 is finite.
 const TILES_PER_LOG: usize = 512;
@@ -31,12 +33,17 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// Adds what a tile says, but for the gradient in coefficients; without `VALUE` no values.
     #[inline(always)]
-    pub fn add_value(&mut self, sum: &Lane, factor: &Lane) {
-        for k in 0..LANES {
-            self.value[k] += sum[k];
-            self.factors[k] *= factor[k];
+    pub fn add<A: Arithmetic, F: RowFamily, const VALUE: bool>(&mut self, terms: &Terms) {
+        for (sum, aux) in self.aux.iter_mut().zip(&terms.aux).take(F::AUX) {
+            *sum = (A::V::load(sum) + A::V::load(aux)).lane();
         }
+        if !VALUE {
+            return;
+        }
+        self.value = (A::V::load(&self.value) + A::V::load(&terms.sum)).lane();
+        self.factors = (A::V::load(&self.factors) * A::V::load(&terms.factor)).lane();
         self.pending += 1;
         if self.pending == TILES_PER_LOG {
             self.log += sum_of_logs(&self.factors);

@@ -8,7 +8,7 @@
 //! | `hello` | what is measured |
 //! | `full FAMILY D` | value and gradient of all rows, one thread |
 //! | `SAMPLER D BATCH SCHEME` | one step of `sgld`, `sgld-cv`, `sghmc` or `osgfs` of a logistic regression |
-//! | `run SAMPLER CHAINS` | smallest bulk effective sample size per second, search for the mode and warm-up included |
+//! | `run SAMPLER CHAINS DRAWS` | smallest bulk effective sample size per second, search for the mode and warm-up included |
 //! | `summary` | summary of 4 × 10,000 draws of 100 variables |
 //! | `mixed normal intercepts`, `mixed normal slopes`, `mixed binary intercepts` | likelihood fit of 1,000 groups |
 
@@ -56,7 +56,7 @@ const TRIAL: [&str; 9] = [
     "full negative-binomial 4",
     "sgld 4 100 blocks",
     "osgfs 4 100 iid",
-    "run hmc-ecs 1",
+    "run hmc-ecs 1 100",
     "summary",
     "mixed binary intercepts",
 ];
@@ -107,7 +107,9 @@ impl Cases {
         let number = match words.as_slice() {
             ["hello"] => return Some("ergodic, f64".to_owned()),
             ["full", family, d] => self.full(family, d.parse().ok()?),
-            ["run", sampler, chains] => effective_per_second(sampler, chains.parse().ok()?),
+            ["run", sampler, chains, draws] => {
+                effective_per_second(sampler, chains.parse().ok()?, draws.parse().ok()?)
+            }
             ["summary"] => summary(),
             ["mixed", response, effects] => mixed(response, effects)?,
             [sampler, d, batch, scheme] => {
@@ -167,7 +169,7 @@ fn shortest(mut work: impl FnMut()) -> f64 {
 }
 
 /// From a table in memory to the last draw.
-fn effective_per_second(sampler: &str, chains: usize) -> f64 {
+fn effective_per_second(sampler: &str, chains: usize, draws: usize) -> f64 {
     let id = match support::is_test() {
         true => "synthetic-2000x3",
         false => "synthetic-100000x10",
@@ -178,6 +180,7 @@ fn effective_per_second(sampler: &str, chains: usize) -> f64 {
     recipe.set_default_priors(DefaultPriors::Papers);
     sampler.clone_into(&mut recipe.sampler.id);
     recipe.run.chains = chains;
+    recipe.run.draws = draws;
     let control = Control::default();
     let loaded = samples::load_source(&source, &recipe.data.import, &control);
     let loaded = Arc::new(loaded.expect("the data set is bundled"));

@@ -144,7 +144,8 @@ done
 for d in 4 20 54 200; do measure sgld "$rounds" "sgld $d 1000 iid" "gather 100000 $d 1000"; done
 for batch in 100 1000; do measure osgfs "$rounds" "osgfs 10 $batch iid" "gather 100000 10 $batch"; done
 measure summary "$rounds" summary
-for run in 'nuts 4' 'hmc-ecs 1' 'nuts-ecs 1'; do measure runs "$long_rounds" "run $run"; done
+# Short runs, whose preparation counts, and runs as long as the tails of an interval need.
+for run in 'nuts 4 1000' 'hmc-ecs 1 1000' 'hmc-ecs 1 20000' 'nuts-ecs 1 1000' 'nuts-ecs 1 20000'; do measure runs "$long_rounds" "run $run"; done
 for fit in 'normal intercepts' 'normal slopes' 'binary intercepts'; do measure mixed "$long_rounds" "mixed $fit"; done
 
 cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2> /dev/null | head -n 1 || true)

@@ -248,18 +248,18 @@ def numpyro():
         u = jax.tree.map(lambda a: 0.01 * jnp.ones_like(a), start.z)
         return shortest(lambda: jax.block_until_ready(call(u)))
 
-    def run(kind, chains):
+    def run(kind, chains, draws):
         x, y = table(10)
         start = time.perf_counter()
         centre = mode(x, y)
         search = time.perf_counter() - start
         data = jnp.asarray(x), jnp.asarray(y)
         if kind == "nuts":
-            kernel, length, search, fields = NUTS(logistic), (1000, 1000), 0.0, ()
+            kernel, length, search, fields = NUTS(logistic), (1000, draws), 0.0, ()
         else:
             inner = NUTS(logistic)
             proxy = HMCECS.taylor_proxy({"theta": jnp.asarray(centre)})
-            kernel, length, fields = HMCECS(inner, num_blocks=20, proxy=proxy), (500, 1000), (100,)
+            kernel, length, fields = HMCECS(inner, num_blocks=20, proxy=proxy), (500, draws), (100,)
         mcmc = MCMC(
             kernel,
             num_warmup=length[0],
@@ -280,8 +280,8 @@ def numpyro():
         match request:
             case ["full", family, columns]:
                 return full(family, int(columns))
-            case ["run", "nuts" | "hmc-ecs" | "nuts-ecs" as kind, chains]:
-                return run(kind, int(chains))
+            case ["run", "nuts" | "hmc-ecs" | "nuts-ecs" as kind, chains, draws]:
+                return run(kind, int(chains), int(draws))
 
     return f"NumPyro {numpyro.__version__}, f64", answer
 

@@ -56,7 +56,7 @@ function shown(key, x) { return group[key] == "runs" ? brief(x) " per second" : 
 function work(key,    w) {
     split(key, w, " ")
     if (w[1] == "full") return "value and gradient, " w[2] ", D = " w[3]
-    if (w[1] == "run") return "`" w[2] "`, smallest bulk ESS, " w[3] (w[3] == 1 ? " chain" : " chains")
+    if (w[1] == "run") return "`" w[2] "`, smallest bulk ESS, " w[3] (w[3] == 1 ? " chain" : " chains") ", " w[4] " draws"
     if (w[1] == "summary") return "summary of 4 × 10,000 × 100 draws"
     if (w[1] == "mixed") return "mixed model, " w[2] ", " w[3]
     return "`" w[1] "`, D = " w[2] ", " w[3] " rows, " w[4]

@@ -4,8 +4,8 @@
 //! logarithm of a residual standard deviation; u holds the coefficients first and then those.
 //!
 //! A row is covariates and then what the family needs (response, offset, …); how they are stored, in double or in single
-//! precision, is the concern of [`store`]. Eight rows are transposed into a tile and then handled by vector
-//! instructions: no horizontal sum occurs inside the loop. Tiles of neighbouring rows are also kept, from the first
+//! precision, is the concern of [`store`]. Eight rows are transposed into a tile and then handled as
+//! [vectors](crate::numerics::vector): no horizontal sum occurs inside the loop. Tiles of neighbouring rows are also kept, from the first
 //! pass that asks for them on: passes over the data and over blocks then transpose nothing. Several tiles are handled
 //! together, because the exponential and the division of one take longer to end than to begin. The order of additions
 //! depends on the number of rows only, so that all levels of vector instructions of one class of arithmetic give the same bits,

@@ -222,6 +222,10 @@ pub enum Command {
     EstimateRun(u64),
     /// Stop doing that.
     CancelEstimateRun(u64),
+    /// Compare the model of a run with one of this formula, which has fewer or more terms, by their likelihood ratio.
+    TestAgainst(u64, String),
+    /// Stop doing that.
+    CancelTestAgainst(u64),
     /// Ask where to export the likelihood fit of a run, or of the draft.
     PickExportFit(Option<u64>),
     /// Export it into a new folder.

@@ -11,6 +11,7 @@ use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::likelihood_ratio::LikelihoodRatio;
 use ergodic_analysis::loo::CrossValidation;
 use ergodic_analysis::loo::subsample::Subsampled;
 use ergodic_analysis::predict::Predictions;
@@ -105,6 +106,8 @@ pub struct RunEntry {
     pub replicated: Task<Arc<Replicated>>,
     /// Data and formula fitted by likelihood.
     pub fitting: Task<Arc<LikelihoodFit>>,
+    /// Its model compared with one of fewer or more terms, by likelihood.
+    pub likelihood_ratio: Task<Arc<LikelihoodRatio>>,
     /// How much its prior matters.
     pub prior_sensitivity: Task<Arc<Sensitivity>>,
     /// Bayes factors of its coefficients against 0, looked at with that, or why there are none.
@@ -191,6 +194,7 @@ impl RunEntry {
             replicated: Task::default(),
             held_out: Task::default(),
             fitting: Task::default(),
+            likelihood_ratio: Task::default(),
             prior_sensitivity: Task::default(),
             bayes_factors: None,
             extras: Task::default(),
@@ -267,6 +271,14 @@ impl RunEntry {
                     .map(|recipe| recipe.sampler.id.as_str())?;
                 samplers::find(id).map(|entry| &entry.spec)
             }
+        }
+    }
+
+    /// What the bias check of a run that was read said, if it had run: sentences that its folder holds.
+    pub fn saved_bias_check(&self) -> Option<&str> {
+        match &self.phase {
+            RunPhase::Read(read) => read.manifest.as_ref()?.bias_check.as_deref(),
+            _ => None,
         }
     }
 

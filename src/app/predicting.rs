@@ -1,14 +1,11 @@
-//! Predictions of finished runs, and their likelihood fits, on threads of their own.
+//! Predictions of finished runs on threads of their own, and files of these and of likelihood fits.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use super::correcting::{Source, source};
 use super::entry::Prediction;
 use super::from_draws::{Question, find};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::likelihood::{LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::predict::{PredictError, PredictOptions};
 use ergodic_export::{likelihood as fit_files, predictions as files};
@@ -81,42 +78,6 @@ pub(super) fn export(state: &mut AppState, id: u64, path: PathBuf, fx: &mut dyn 
         },
         |state, ended, _fx| state.say_ended(ended),
     );
-}
-
-/// Fits the data and formula of a run by likelihood.
-pub(super) fn estimate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
-    let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
-    entry.fitting.forget();
-    let fingerprint = entry.data_fingerprint();
-    let open = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
-    let Some((recipe, folder)) = source(entry).map(|source| match source {
-        Source::Job(job) => (Box::new(job.recipe.clone()), PathBuf::new()),
-        Source::Recipe(recipe, folder) => (recipe, folder),
-    }) else {
-        let why = "Draws without a recipe have no data to fit";
-        entry.fitting.refuse(why);
-        return;
-    };
-    let title = entry.title();
-    let going = state.begin(
-        fx,
-        ("Fitting by likelihood the data of", &title),
-        move |control| {
-            let options = LikelihoodOptions::of(&recipe);
-            fit(&recipe, &folder, open.as_deref(), &options, control).map(Arc::new)
-        },
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.fitting.end(ended);
-            }
-        },
-    );
-    if let Some(entry) = state.run_mut(id) {
-        entry.fitting.begin(going);
-    }
 }
 
 /// Writes a likelihood fit into a new folder: that of a run, or of the draft.

@@ -21,6 +21,7 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let mut entry = state.runs.remove(index);
     entry.predicted.cancel();
     entry.fitting.cancel();
+    entry.likelihood_ratio.cancel();
     entry.prior_sensitivity.forget();
     entry.forget_extras();
     if state.selected_run == Some(id) {

@@ -147,10 +147,16 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             fx.pick(Pick::ExportPredictions(id, name));
         }
         Command::ExportPredictions(id, path) => predicting::export(state, id, path, fx),
-        Command::EstimateRun(id) => predicting::estimate(state, id, fx),
+        Command::EstimateRun(id) => likelihood::estimate(state, id, fx),
         Command::CancelEstimateRun(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.fitting.cancel();
+            }
+        }
+        Command::TestAgainst(id, formula) => likelihood::test_against(state, id, formula, fx),
+        Command::CancelTestAgainst(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.likelihood_ratio.cancel();
             }
         }
         Command::PickExportFit(of) => fx.pick(Pick::ExportFit(of)),

@@ -210,6 +210,7 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::Predict(entry.id, true),
         Command::FindAnswers(entry.id),
         Command::EstimateRun(entry.id),
+        Command::TestAgainst(entry.id, "passed ~ 1 + (1 | school)".to_owned()),
         Command::CheckPrior(entry.id),
         Command::Correct(entry.id, Some(Order::Linear)),
     ]
@@ -261,6 +262,7 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
         entry.corrected_by.is_none()
             && entry.prior_sensitivity.is_idle()
             && entry.fitting.is_idle()
+            && entry.likelihood_ratio.is_idle()
     );
     assert_eq!(
         entry.predicted.refusal(),
@@ -285,6 +287,11 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
     );
     let entry = &state.runs[0];
     assert!(entry.predicted.done().is_some() && entry.fitting.done().is_some());
+    assert!(
+        entry.likelihood_ratio.done().is_some(),
+        "{:?}",
+        entry.likelihood_ratio.refusal()
+    );
     assert!(entry.answered.done().is_some());
     assert!(entry.prior_sensitivity.done().is_some() && entry.correction.done().is_some());
 }

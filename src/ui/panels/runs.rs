@@ -33,6 +33,7 @@ mod info;
 mod layout;
 mod lesson;
 mod likelihood_comparison;
+mod likelihood_ratio;
 mod loo;
 #[cfg(test)]
 mod mixing_tests;

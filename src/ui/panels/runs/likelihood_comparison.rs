@@ -4,6 +4,7 @@ use eframe::egui::{
     Align, Frame, Layout, Margin, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
+use super::likelihood_ratio::{RatioView, ratio_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::{Command, RunEntry};
@@ -22,11 +23,12 @@ const FAR: f64 = 1.0;
 /// Least width of the picture of both intervals.
 const PICTURE: f32 = 120.0;
 
-/// What the pane keeps: the rows of a fit and a report.
+/// What the pane keeps: the rows of a fit and a report, and what is tested.
 pub(super) struct LikelihoodComparison {
     /// Addresses that tell whether `rows` are of the same fit and report.
     made_of: Option<(usize, u64)>,
     rows: Result<Vec<ComparedRow>, NotComparable>,
+    ratio: RatioView,
 }
 
 impl Default for LikelihoodComparison {
@@ -34,6 +36,7 @@ impl Default for LikelihoodComparison {
         Self {
             made_of: None,
             rows: Ok(Vec::new()),
+            ratio: RatioView::default(),
         }
     }
 }
@@ -42,7 +45,8 @@ impl Pane for LikelihoodComparison {
     const ID: &'static str = "likelihood";
     const TITLE: &'static str = "Likelihood";
     const ICON: char = icons::CHART_LINE_UP;
-    const ABOUT: &'static str = "A likelihood fit of the same model beside the posterior";
+    const ABOUT: &'static str =
+        "A likelihood fit of the same model beside the posterior, and likelihood-ratio tests";
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
@@ -82,6 +86,7 @@ fn likelihood_comparison_pane(
             view.rows = compared_rows(done, &done.recipe, &report.summary);
         }
         head_ui(ui, entry.id, done, out);
+        ratio_ui(ui, entry, &mut view.ratio, out);
         match &view.rows {
             Ok(rows) => rows_ui(ui, rows),
             Err(why) => {

@@ -7,13 +7,14 @@ use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, name_line, paint_words};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::plots::axes::{self, Axes, faded, padded};
+use crate::ui::plots::axes::{self, Axes, YAxis, faded, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::marks::{self, Marks};
-use crate::ui::theme::{Palette, tokens};
-use crate::ui::widgets::{self, number};
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::table::{name_chars, name_width};
+use crate::ui::widgets::{self, name, number, paint};
 use ergodic_base::draws::DrawList;
-use ergodic_base::param::Class;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_core::design::columns::plural;
 use ergodic_core::samplers::DIVERGENT;
 use ergodic_diagnostics::joint::{Parallel, Trouble};
@@ -22,6 +23,10 @@ use ergodic_diagnostics::joint::{Parallel, Trouble};
 const MOST: usize = 30;
 /// Lines of each kind: more are one area.
 const LINES: usize = 300;
+/// Points that names have at most, less than a margin of the axes can be.
+const WIDEST_NAME: f32 = 110.0;
+/// Points from name to name at least.
+const LEAST_ROW: f32 = 14.0;
 
 /// The parameters that a joint picture shows: all, or where there are too many those that are no effects of groups, the first of them.
 pub(super) fn shown(of: &Variable<'_>, most: usize) -> Vec<usize> {
@@ -118,12 +123,16 @@ fn lines(of: &Variable<'_>, parameters: &[usize]) -> Result<Parallel, Trouble> {
 fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parallel) {
     let t = tokens();
     let p = Palette::of(ui);
-    let words = format!(
-        "{} of {}, {}",
+    let mut words = format!(
+        "{} of {}",
         plural(lines.plain.len() + lines.divergent.len(), "draw"),
         number::integer(of.run.usable().map(|it| it.draws.draws.len() as u64).sum()),
-        plural(lines.divergences, "divergent transition"),
     );
+    // Samplers without trajectories cannot diverge.
+    if of.entry.info_names().iter().any(|name| name == DIVERGENT) {
+        let divergent = plural(lines.divergences, "divergent transition");
+        words = format!("{words}, {divergent}");
+    }
     let head = name_line(ui);
     paint_words(ui, head, "draws", &words, None);
     let values = || {
@@ -134,29 +143,29 @@ fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parall
             .flatten()
             .copied()
     };
-    let last = parameters.len().saturating_sub(1) as f64;
-    let summary = format!(
-        "Draws as lines over {}: {words}",
-        plural(parameters.len(), "parameter")
-    );
+    let rows = parameters.len();
+    // The first parameter is at the top.
+    let place = move |row: usize| (rows - 1 - row) as f64;
+    let summary = format!("Draws as lines over {}: {words}", plural(rows, "parameter"));
     let ends = values().fold((0.0_f64, 0.0_f64), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    let names: Vec<&str> = parameters
-        .iter()
-        .map(|&index| of.names[index].as_str())
-        .collect();
+    let ids: Vec<&ParamId> = parameters.iter().map(|&index| &of.names[index]).collect();
+    let room = (ui.available_width() / 3.0).min(WIDEST_NAME);
+    let short = name::short_names(&ids, name_chars(ui, room));
+    let longest = short.iter().map(|name| name.chars().count()).max();
     let mut axes = Axes {
-        x_title: "parameters, from left to right as in the table (T)",
-        y_title: "standard deviations from the mean",
+        x_title: "standard deviations from the mean",
+        y_axis: YAxis::None,
+        title_line: true,
         ..Axes::new(
             ui.make_persistent_id(("parallel", of.key.run)),
             &summary,
-            (-0.2, last + 0.2),
             padded(ends, 0.04),
+            (-0.5, rows as f64 - 0.5),
         )
     };
-    axes.title_line = true;
+    axes.margin.left = (name_width(ui, longest.unwrap_or(0)) + t.space.x2) as i8;
     let height = ui.available_height();
     let plain = Stroke::new(t.stroke.hair, faded(p.accent, 0.25));
     let bad = Stroke::new(t.stroke.curve_selected, p.bad);
@@ -166,14 +175,24 @@ fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parall
                 for line in lines {
                     let points = line.iter().enumerate();
                     let points: Vec<[f64; 2]> =
-                        points.map(|(k, &value)| [k as f64, value]).collect();
+                        points.map(|(row, &value)| [value, place(row)]).collect();
                     marks::curve(&points, stroke, &[], f64::INFINITY, transform, shapes);
                 }
             }
         }));
     });
+    let frame = *shown.transform.frame();
+    // Where rows are lower than a line of text, each so many-th has its name.
+    let step = (LEAST_ROW * rows as f32 / frame.height().max(1.0))
+        .ceil()
+        .max(1.0) as usize;
+    for (row, name) in short.iter().enumerate().step_by(step) {
+        let y = shown.transform.position_from_point_y(place(row));
+        let text = paint::line(ui, name, Text::CodeSmall, p.text_secondary, f32::INFINITY);
+        paint::right_center(ui.painter(), frame.left() - t.space.x2, y, text);
+    }
     data_table_ui(ui, &shown.response, &summary, || {
-        let heads = std::iter::once("divergent").chain(names.iter().copied());
+        let heads = std::iter::once("divergent").chain(ids.iter().map(|id| id.as_str()));
         let plain = lines.plain.len();
         PlotData::new(heads, plain + lines.divergent.len(), move |row, column| {
             let (line, divergent) = match row.checked_sub(plain) {
@@ -206,6 +225,13 @@ mod tests {
             .query_all_by_label_contains("Draws as lines over")
             .next();
         assert!(lines.is_some());
+        // The sampler can diverge, and the words say whether it did.
+        assert!(
+            harness
+                .query_all_by_label_contains("divergent transition")
+                .next()
+                .is_some()
+        );
         harness
             .get_by_role_and_label(Role::Tab, "Components")
             .click();

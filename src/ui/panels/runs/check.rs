@@ -123,6 +123,18 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
         drawing_ui(ui, &picture);
     }
     if let Some(pit) = &check.pit {
+        let inset = Margin {
+            top: t.space.x2 as i8,
+            bottom: t.space.x1 as i8,
+            ..Margin::symmetric(t.space.x4 as i8, 0)
+        };
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            widgets::heading(ui, "LOO-PIT");
+            let text = "Where outcomes lie in what the model predicts for their rows without having seen them; outside the band, \
+                        predictions are off, too narrow or too wide";
+            widgets::hint(ui, text);
+        });
         drawing_ui(ui, &pit.drawn());
     }
     if !check.residuals.is_empty() {

@@ -108,7 +108,25 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
         "Each is run once with its default settings and the draft's chains, one after the other, and compared with an exact one.",
         Text::Body,
     );
-    ui.add_space(t.space.x1);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        if ui
+            .add(Button::new("Usual choice").small())
+            .on_hover_text("All but those that are there to be seen failing")
+            .clicked()
+        {
+            view.turned.clear();
+        }
+        if ui
+            .add(Button::new("Only the reference").small())
+            .on_hover_text("To take a few, or only those with settings of their own below")
+            .clicked()
+        {
+            let usual = all.iter().map(|entry| &entry.spec);
+            let usual = usual.filter(|spec| !spec.negative_control && reference != Some(spec.id));
+            view.turned = usual.map(|spec| spec.id).collect();
+        }
+    });
     // In two columns, so that the button below them is in sight.
     ui.columns(2, |columns| {
         for (ui, half) in columns
@@ -306,12 +324,14 @@ fn body_ui(
                     table_ui(ui, state, comparison, &rows, out);
                 });
                 ui.add_space(t.space.x2);
-                widgets::hint(
-                    ui,
-                    "All samplers ran with the draft's chains and seed and, but for settings in their names, by default, one after the \
-                     other. Shift and ratio are those of the worst parameter, against NUTS (mixtures: collapsed Gibbs); they carry the \
-                     Monte Carlo error of both runs.",
+                let reference = rows.iter().find(|row| is_reference(row, &rows));
+                let reference = reference.map_or("the exact one", |row| row.variant.entry.spec.title);
+                let text = format!(
+                    "All samplers run with the draft's chains and seed and, but for settings in their names, by default, one after the \
+                     other. Shift and ratio are those of the worst parameter, against {reference}; they carry the Monte Carlo error of \
+                     both runs."
                 );
+                widgets::hint(ui, &text);
                 if let Some((_, names)) = &comparison.facts {
                     densities_ui(ui, &rows, names, &mut view.parameter);
                 }
@@ -401,7 +421,10 @@ fn table_ui(
 
 /// Densities of one parameter by all samplers that were measured, as many as can be told apart.
 fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[ParamId], parameter: &mut usize) {
-    let measured = rows.iter().filter_map(|row| {
+    let mut measured: Vec<&Row> = rows.iter().filter(|row| row.outcome.is_ok()).collect();
+    // Those with settings of their own were asked for by name.
+    measured.sort_by_key(|row| (!is_reference(row, rows), row.variant.settings.is_empty()));
+    let measured = measured.into_iter().filter_map(|row| {
         let measured = row.outcome.as_ref().ok()?;
         Some((row.variant.title(), measured))
     });
@@ -428,7 +451,11 @@ fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[ParamId], parameter: &mut us
         .response
         .on_hover_text("Parameter");
     if measured.len() > shown.len() {
-        let text = format!("The first {} of {} samplers", shown.len(), measured.len());
+        let text = format!(
+            "{} of {} samplers: the reference, those with settings of their own, then others from the top",
+            shown.len(),
+            measured.len()
+        );
         widgets::hint(ui, &text);
     }
     let curves: Vec<OverlaidCurve<'_>> = (shown.iter().enumerate())
@@ -595,6 +622,13 @@ mod tests {
         harness.get_by_label(&words).click();
         harness.run_steps(3);
         assert_eq!(chosen(&harness), Some(before - 1));
+        harness.get_by_label("Only the reference").click();
+        harness.run_steps(3);
+        let reference = comparing::reference(&harness.state().session.state);
+        assert_eq!(chosen(&harness), Some(usize::from(reference.is_some())));
+        harness.get_by_label("Usual choice").click();
+        harness.run_steps(3);
+        assert_eq!(chosen(&harness), Some(before));
         let suitable = comparing::suitable(&harness.state().session.state);
         let mut kept: Vec<Variant> = suitable.map(Variant::from).take(2).collect();
         kept.push("metropolis:step_scale=0.5".parse().unwrap());

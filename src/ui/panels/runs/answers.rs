@@ -87,6 +87,10 @@ fn doubts(of: &Variable<'_>) -> Option<(VerdictKind, String)> {
     }
     let spec = of.entry.sampler().filter(|spec| spec.bias.is_some())?;
     let why = match &of.report.bias {
+        None if of.entry.saved_bias_check().is_some() => match of.report.verdict {
+            Verdict::Good => return None,
+            _ => "the check of its bias did not clear every parameter",
+        },
         None => "its bias was not checked",
         Some(bias) => {
             let is_good = |verdict| verdict == Verdict::Good;

@@ -7,8 +7,8 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
-use crate::app::Command;
 use crate::app::testing::Session;
+use crate::app::{Command, RunPhase};
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::engine::run_section::RunSection;
 
@@ -135,4 +135,41 @@ fn many_short_chains_show_nested_rhat() {
     harness.run_steps(3);
     let shown = harness.query_all_by_label_contains("Nested R-hat").next();
     assert!(shown.is_some());
+}
+
+#[test]
+fn a_bias_check_that_a_folder_tells_of_is_not_denied() {
+    let mut harness = finished("sgld");
+    let session = &mut harness.state_mut().session;
+    session.wait_for_runs();
+    let folder = session.state.runs[0].place().unwrap().to_owned();
+    session.send(Command::Open(folder));
+    let read = session.state.selected_run.unwrap();
+    harness.run_steps(3);
+    harness.get_by_role_and_label(Role::Tab, "Bias").click();
+    harness.run_steps(3);
+    let denied = harness
+        .query_all_by_label_contains("Its bias was not checked")
+        .next();
+    assert!(denied.is_some());
+    // As `fit --check-bias` leaves it.
+    let said = "means and sds were compared, the worst is b[age]: mean off by 0.03 ± 0.04 sd";
+    let runs = &mut harness.state_mut().session.state.runs;
+    let entry = runs.iter_mut().find(|entry| entry.id == read).unwrap();
+    let RunPhase::Read(run) = &mut entry.phase else {
+        panic!("the run was not read");
+    };
+    run.manifest.as_mut().unwrap().bias_check = Some(said.to_owned());
+    harness.run_steps(3);
+    harness.get_by_label(said);
+    assert!(
+        harness
+            .query_all_by_label_contains("was not checked")
+            .next()
+            .is_none()
+    );
+    let told = harness
+        .query_all_by_label_contains("its bias was checked")
+        .next();
+    assert!(told.is_some());
 }

@@ -1,6 +1,6 @@
 //! The panes of the selected variable, and what all panes know of it.
 
-use eframe::egui::{Align, Layout, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
+use eframe::egui::{Align, Frame, Layout, Margin, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
 
 use super::curves::{self, Convergence as Course, Densities, Key, Memo};
 use super::pane::{Home, Pane};
@@ -584,6 +584,25 @@ impl Pane for Bias {
     }
 }
 
+/// What the bias check of a run that was read from a folder said; its numbers per parameter are not kept there.
+fn saved_bias_ui(ui: &mut Ui, said: &str) {
+    let t = tokens();
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = t.space.x2;
+                widgets::heading(ui, "What the bias check said");
+                widgets::sentence(ui, said, Text::Number);
+                widgets::hint(
+                    ui,
+                    "The folder keeps these sentences; run the model again here to see each parameter",
+                );
+            });
+        });
+}
+
 fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     let Some(spec) = of.entry.sampler() else {
         let text =
@@ -606,6 +625,16 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
             100.0 * f64::from(done)
         );
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, None);
+        return;
+    }
+    if of.entry.check_when_drawn {
+        let text =
+            "The bias check needs more draws, which are being made; it begins when they are there";
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+        return;
+    }
+    if let (None, Some(said)) = (&of.report.bias, of.entry.saved_bias_check()) {
+        saved_bias_ui(ui, said);
         return;
     }
     let Some(bias) = &of.report.bias else {

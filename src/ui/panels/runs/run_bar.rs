@@ -245,7 +245,8 @@ fn caption(entry: &RunEntry) -> String {
     } else if let Some(spec) = entry.sampler()
         && spec.bias.is_some()
     {
-        let checked = entry.report().is_some_and(|report| report.bias.is_some());
+        let checked = entry.saved_bias_check().is_some()
+            || entry.report().is_some_and(|report| report.bias.is_some());
         parts.push(format!(
             "{} is approximate{}",
             spec.title,

@@ -49,8 +49,8 @@ fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     } else {
         let why = refusal(entry);
         let text = why.unwrap_or(
-            "How far would the posterior move if the prior, or the likelihood, counted a little more or less? Power scaling \
-             tells from the draws there are, without another run",
+            "How far would the posterior move if the prior, or the likelihood, counted a little more or less, and how \
+             much do the data speak against coefficients of 0? Power scaling and Bayes factors tell, without another run",
         );
         let act = why.is_none().then_some("Check the prior");
         if widgets::empty_state(ui, icons::SCALES, text, act) {

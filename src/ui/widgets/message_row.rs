@@ -111,7 +111,7 @@ impl MessageRow<'_> {
         let cut = galley.elided;
         paint::left_center(ui.painter(), x, y, galley);
         let response = if cut {
-            response.on_hover_text(paint::words(&text))
+            response.on_hover_text(paint::hover_words(&text))
         } else {
             response
         };

@@ -96,6 +96,11 @@ pub fn words(text: &str) -> String {
     text.replace('`', "")
 }
 
+/// A text with backticks as tooltips write it.
+pub fn hover_words(text: &str) -> String {
+    typeset(&words(text)).into_owned()
+}
+
 /// Paints `galley` with its left edge at `x`, centred on `y`. Returns the rectangle it covers.
 pub fn left_center(painter: &Painter, x: f32, y: f32, galley: Arc<Galley>) -> Rect {
     let pos = pos2(x, (y - galley.size().y / 2.0).round());

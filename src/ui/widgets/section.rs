@@ -93,7 +93,7 @@ pub fn sentence_line(ui: &mut Ui, text: &str, role: Text, secondary: bool) -> Re
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, paint::words(text)));
     paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
     if cut {
-        response.on_hover_text(paint::words(text))
+        response.on_hover_text(paint::hover_words(text))
     } else {
         response
     }

@@ -24,6 +24,7 @@ pub struct Segments<'a, T> {
     name: &'a str,
     value: &'a mut T,
     options: Vec<Segment<'a, T>>,
+    wraps: bool,
 }
 
 impl<'a, T: Copy + PartialEq> Segments<'a, T> {
@@ -33,6 +34,15 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
             name,
             value,
             options: Vec::new(),
+            wraps: false,
+        }
+    }
+
+    /// Goes on below where the words need more than the available width, instead of running out of sight.
+    pub fn wrapping(self) -> Self {
+        Self {
+            wraps: true,
+            ..self
         }
     }
 
@@ -67,6 +77,7 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
             name,
             value,
             options,
+            wraps,
         } = self;
         let t = tokens();
         let p = Palette::of(ui);
@@ -85,7 +96,16 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
                 (wide.max(thin) + 2.0 * pad).ceil()
             })
             .collect();
-        let size = vec2(widths.iter().sum::<f32>() + 4.0, t.size.segment);
+        let room = match wraps {
+            true => ui.available_width() - 4.0,
+            false => f32::INFINITY,
+        };
+        let places = places(&widths, room);
+        let across = (places.iter().zip(&widths))
+            .map(|((x, _), width)| x + width)
+            .fold(0.0, f32::max);
+        let lines = places.last().map_or(1, |(_, line)| line + 1);
+        let size = vec2(across + 4.0, t.size.segment * lines as f32);
         let (rect, mut response) = ui.allocate_exact_size(size, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::RadioGroup, ui.is_enabled(), name));
         let edge = Stroke::new(t.stroke.hair, p.border_button);
@@ -94,14 +114,14 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
 
         let chosen = options.iter().position(|option| option.value == *value);
         let mut next = chosen;
-        let mut x = rect.left() + 2.0;
         let mut parts = Vec::with_capacity(options.len());
         for (i, (option, width)) in options.iter().zip(&widths).enumerate() {
+            let (x, line) = places[i];
+            let top = rect.top() + t.size.segment * line as f32;
             let part = Rect::from_min_max(
-                pos2(x, rect.top() + 2.0),
-                pos2(x + width, rect.bottom() - 2.0),
+                pos2(rect.left() + 2.0 + x, top + 2.0),
+                pos2(rect.left() + 2.0 + x + width, top + t.size.segment - 2.0),
             );
-            x += width;
             let enabled = ui.is_enabled() && option.refusal.is_none();
             // Only the chosen word takes the keyboard: one Tab stop.
             let focusable = Some(i) == chosen || (chosen.is_none() && i == 0);
@@ -180,6 +200,20 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
     }
 }
 
+/// Where words of these widths begin in lines of `room` points: the distance from the left, and the line.
+fn places(widths: &[f32], room: f32) -> Vec<(f32, usize)> {
+    let (mut x, mut line) = (0.0_f32, 0_usize);
+    let places = widths.iter().map(|width| {
+        if x > 0.0 && x + width > room {
+            (x, line) = (0.0, line + 1);
+        }
+        let place = (x, line);
+        x += width;
+        place
+    });
+    places.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +257,24 @@ mod tests {
         harness.key_press(Key::ArrowLeft);
         harness.run();
         assert_eq!(harness.state().0, 0);
+    }
+
+    #[test]
+    fn words_that_do_not_fit_go_on_below() {
+        let mut harness = harness([160.0, 120.0], 0, |ui, value: &mut u8| {
+            Segments::new("Depth", value)
+                .option(0, "Verdict")
+                .option(1, "Standard")
+                .option(2, "Everything")
+                .wrapping()
+                .show(ui);
+        });
+        let last = harness.get_by_label("Everything").rect();
+        assert!(last.right() <= 160.0, "{last:?}");
+        assert!(last.top() > harness.get_by_label("Verdict").rect().bottom() - 1.0);
+        harness.get_by_label("Everything").click();
+        harness.run();
+        assert_eq!(*harness.state(), 2);
     }
 
     #[test]

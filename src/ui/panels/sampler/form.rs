@@ -348,7 +348,7 @@ fn choice_ui(
     for &word in words.iter().filter(|word| **word != LEFT_TO_SAMPLER) {
         segments = segments.option_with(word, plain(word), word);
     }
-    if !segments.show(ui).changed() {
+    if !segments.wrapping().show(ui).changed() {
         return None;
     }
     Some((chosen != standard).then(|| Value::Text(chosen.to_owned())))

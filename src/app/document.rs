@@ -5,7 +5,7 @@ use ergodic_analysis::recipe::ModelSection;
 use ergodic_analysis::templates;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::response::ResponseUse;
-use ergodic_core::formula::{Formula, quote_name};
+use ergodic_core::formula::{Formula, Trials, quote_name};
 use ergodic_core::models::default_priors;
 use ergodic_data::roles::Roles;
 use ergodic_language::Own;
@@ -85,18 +85,14 @@ impl Document {
         if self.recipe.model.template == id {
             return;
         }
+        let before = self.clone();
         self.recipe.model.template = id;
         self.recipe.model.settings = Settings::default();
         self.recipe
             .priors
             .retain(|key, _| key == default_priors::KEY);
         if self.is_text() {
-            let first = first_text(&self.roles);
-            self.recipe
-                .model
-                .settings
-                .set(Own::PROGRAM, Value::Text(first));
-            return self.set_formula("");
+            return self.begin_text(&before, None);
         }
         let response_use = response_use(&self.recipe.model);
         let mut roles = self.roles.clone();
@@ -152,6 +148,15 @@ impl Document {
         };
     }
 
+    /// Writes a text to begin with for the outcome of the draft `before`, as its template takes it; `yes` is the word for success
+    /// of an outcome that is words.
+    pub(super) fn begin_text(&mut self, before: &Self, yes: Option<&str>) {
+        let template = &before.recipe.model.template;
+        let first = Value::Text(first_text(&before.roles, template, yes));
+        self.recipe.model.settings.set(Own::PROGRAM, first);
+        self.set_formula("");
+    }
+
     /// Takes roles; the formula follows, and its group terms name what they must under this template.
     pub fn set_roles(&mut self, mut roles: Roles) {
         if self.is_text() {
@@ -182,13 +187,30 @@ impl Document {
 }
 
 /// A text to begin with: how the outcome varies around a mean.
-fn first_text(roles: &Roles) -> String {
-    match &roles.response {
-        Some(outcome) => format!(
-            "parameters\n  a ~ normal(0, 10)\n  s ~ half_normal(10)\nrows\n  {} ~ normal(a, s)\n",
-            quote_name(outcome)
+fn first_text(roles: &Roles, before: &str, yes: Option<&str>) -> String {
+    let Some(outcome) = &roles.response else {
+        return "parameters\n  a ~ normal(0, 1)\n".to_owned();
+    };
+    let outcome = quote_name(outcome);
+    if let Some(Trials::Column(trials)) = &roles.trials {
+        let trials = quote_name(trials);
+        return format!(
+            "parameters\n  a ~ normal(0, 2.5)\nrows\n  {outcome} ~ binomial_logit({trials}, a)\n"
+        );
+    }
+    match (yes, before) {
+        (Some(yes), _) => format!(
+            "parameters\n  a ~ normal(0, 2.5)\nrows\n  ({outcome} == \"{yes}\") ~ bernoulli_logit(a)\n"
         ),
-        None => "parameters\n  a ~ normal(0, 1)\n".to_owned(),
+        (None, "logistic" | "hierarchical") => {
+            format!("parameters\n  a ~ normal(0, 2.5)\nrows\n  {outcome} ~ bernoulli_logit(a)\n")
+        }
+        (None, "poisson" | "negative-binomial") => {
+            format!("parameters\n  a ~ normal(0, 10)\nrows\n  {outcome} ~ poisson_log(a)\n")
+        }
+        _ => format!(
+            "parameters\n  a ~ normal(0, 10)\n  s ~ half_normal(10)\nrows\n  {outcome} ~ normal(a, s)\n"
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
 use ergodic_analysis::comparison::Variant;
+use ergodic_core::design::{ColumnKind, Columns as _};
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
 use ergodic_data::table::Table;
@@ -81,6 +82,19 @@ fn give_roles(document: &mut Document, roles: Roles, table: &Table) -> Option<St
         return None;
     }
     outcome::take(document, roles, table)
+}
+
+/// The word that counts as success in an outcome of two words, as the check of the draft knows it.
+fn success_word<'a>(state: &'a AppState, document: &Document) -> Option<&'a str> {
+    let table = &state.data.as_ref()?.loaded.table;
+    let outcome = document.roles.response.as_ref()?;
+    let info = table.columns().iter().find(|info| info.name == *outcome)?;
+    let check = state.check.as_ref().filter(|check| !check.categories)?;
+    let [_, (word, _)] = check.response_levels.as_slice() else {
+        return None;
+    };
+    // A text of the model has no way to write a quotation mark.
+    (info.kind == ColumnKind::Text && !word.contains('"')).then_some(word.as_str())
 }
 
 pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: &mut dyn Effects) {
@@ -203,7 +217,12 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
         DocumentChange::Prior(key, None) => {
             recipe.priors.remove(&key);
         }
-        DocumentChange::Template(id) => document.set_template(id),
+        DocumentChange::Template(id) => {
+            document.set_template(id);
+            if document.is_text() && !before.is_text() {
+                document.begin_text(&before, success_word(state, &before));
+            }
+        }
         DocumentChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
         DocumentChange::Sampler(id) => {
             if recipe.sampler.id != id {

@@ -244,7 +244,11 @@ fn center_ui(
             template_ui(ui, document, out);
         });
         program::program_ui(ui, data, document, check, &mut view.program, out);
-        return state_ui(ui, state, data, document, check, out);
+        // What is wrong stands below the text, and is mended there.
+        if check.is_none_or(|check| check.error.is_none()) {
+            state_ui(ui, state, data, document, check, out);
+        }
+        return;
     }
     if is_open {
         question::question_ui(ui, data, &mut view.question, out);

@@ -5,8 +5,10 @@ use eframe::egui::{Color32, Role, Stroke, TextEdit, Ui, WidgetInfo};
 
 use crate::app::{Command, DataState, Document, ModelCheck};
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::page::severity_icon;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::hint;
+use crate::ui::widgets::{self, hint};
+use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Value;
 use ergodic_language::{Own, Program, ProgramError, Word, highlight};
 
@@ -75,7 +77,10 @@ pub fn program_ui(
         .and_then(|check| check.error.clone());
     match error.map(|error| error.to_string()).or(checked) {
         Some(sentence) => {
-            ui.label(Text::Body.rich(sentence, p.bad));
+            ui.horizontal_top(|ui| {
+                severity_icon(ui, Severity::Bad);
+                widgets::sentence(ui, &sentence, Text::Body);
+            });
         }
         None if !is_drafted => {
             hint(ui, "The draft takes the text when the editor is left");

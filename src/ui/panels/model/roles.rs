@@ -18,7 +18,7 @@ use crate::ui::widgets::{Button, Chip, Field, TreeRow, hint, number};
 use ergodic_analysis::recipe::ModelSection;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::design::{ColumnInfo, Columns as _};
-use ergodic_core::formula::{Factor, Trials};
+use ergodic_core::formula::{Factor, Formula, Trials};
 use ergodic_data::profile::Profile;
 use ergodic_data::roles::{Refusal, Role, Roles};
 use ergodic_data::suggest::Part;
@@ -155,6 +155,10 @@ pub fn roles_ui(
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             ui.add_space(t.space.x1);
+            if document.is_text() {
+                text_columns_ui(ui, &mut cx);
+                return;
+            }
             drag::zone(ui, &mut cx, Role::Response, outcome_ui);
             drag::zone(ui, &mut cx, Role::Predictor, predictors_ui);
             drag::zone(ui, &mut cx, Role::Group, groups_ui);
@@ -163,6 +167,44 @@ pub fn roles_ui(
             ui.add_space(t.space.x4);
         });
     drag::preview(ui, cx.answer.as_ref());
+}
+
+/// The columns that a model as text names, and the others: only the text gives them roles.
+fn text_columns_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+    let formula = cx.document.recipe.model.formula.parse::<Formula>();
+    let named: BTreeSet<String> = formula.map_or_else(
+        |_| BTreeSet::new(),
+        |formula| formula.columns().into_iter().map(str::to_owned).collect(),
+    );
+    let all = cx.data.loaded.table.names();
+    let all: Vec<String> = all.map(str::to_owned).collect();
+    let most = match cx.view.all_shown {
+        true => usize::MAX,
+        false => MOST_SHOWN,
+    };
+    for (title, is_named) in [("Named by the text", true), ("Not used", false)] {
+        let shown: Vec<&String> = all
+            .iter()
+            .filter(|name| named.contains(*name) == is_named)
+            .collect();
+        if shown.is_empty() && !is_named {
+            continue;
+        }
+        head_ui(ui, title, None, cx);
+        if shown.is_empty() {
+            note_ui(ui, "No columns; write their names in the text");
+        }
+        for name in shown.iter().take(most) {
+            let (info, profile) = cx.column(name);
+            let Some(info) = info else { continue };
+            TreeRow::new(name)
+                .mono()
+                .icon(columns::icon(info, profile))
+                .fact(&columns::kind_word(info, profile))
+                .show(ui);
+        }
+        more_ui(ui, cx, shown.len(), "columns");
+    }
 }
 
 fn outcome_ui(ui: &mut Ui, cx: &mut Context<'_>) {
@@ -219,8 +261,9 @@ fn guess_ui(ui: &mut Ui, cx: &mut Context<'_>, response: &str) {
 /// The chip that names the success level, with the counts of all levels in its menu.
 fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     let Some(check) = cx.check.filter(|check| !check.response.is_empty()) else {
-        // A model of numbers has no levels to wait for.
-        if cx.document.roles.response_use != ResponseUse::Number {
+        // A model of numbers or counts has no levels to wait for.
+        let response_use = cx.document.roles.response_use;
+        if !matches!(response_use, ResponseUse::Number | ResponseUse::Count) {
             hint(ui, "its levels are not known yet");
         }
         return;

@@ -557,13 +557,23 @@ fn type_text(harness: &mut Harness<'_, Shown<ModelView>>, text: &str) {
 fn a_model_as_text_is_typed_with_its_errors_and_then_drafted() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetTemplate("own".to_owned()));
+    // What it begins with is a model of the outcome.
+    let check = session.state.check.as_ref().unwrap();
+    assert_eq!(check.error, None);
     let mut harness = page_harness(session, model_ui);
     harness.run();
+    let begun = &harness.state().view.program.text;
+    assert!(
+        begun.contains("(churned == \"yes\") ~ bernoulli_logit(a)"),
+        "{begun}"
+    );
+    harness.get_by_label("Named by the text");
+    assert!(harness.query_by_label("Add to Predictors").is_none());
     type_text(
         &mut harness,
         "parameters\n  a ~ normal(0, 10)\nrows\n  agee ~ normal(a, 1)\n",
     );
-    harness.get_by_label_contains("did you mean `age`?");
+    harness.get_by_label_contains("did you mean age?");
     type_text(
         &mut harness,
         "parameters\n  a ~ normal(0, 10)\nrows\n  age ~ normal(a, 1)\n",

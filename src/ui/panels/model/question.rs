@@ -196,9 +196,9 @@ fn row_ui(ui: &mut Ui, icon: char, name: &str, what: &str, model: &str, able: bo
     let name = paint::line(ui, name, Text::Body, color, 0.28 * width);
     paint::left_center(ui.painter(), left, y, name);
     let middle = left + 0.3 * width;
-    let kind = paint::line(ui, what, Text::Number, secondary, 0.46 * width);
+    let kind = paint::line(ui, what, Text::Number, secondary, 0.445 * width);
     paint::left_center(ui.painter(), middle, y, kind);
-    let model = paint::line(ui, model, Text::Caption, secondary, 0.23 * width);
+    let model = paint::line(ui, model, Text::Caption, secondary, 0.25 * width);
     paint::right_center(ui.painter(), rect.right() - t.space.x3, y, model);
     paint::focus_ring_inside(ui, &response, rect);
     response

@@ -12,8 +12,9 @@ use super::panels::Views;
 use super::panels::runs::PANES;
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
-use crate::app::{AppState, Command, Pick};
+use crate::app::{AppState, Command, Pick, comparing};
 use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
+use ergodic_analysis::templates;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Remark;
 use ergodic_data::roles::Role as ColumnRole;
@@ -137,6 +138,21 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         if let Some(document) = &state.document {
             let offered = model_commands(document).into_iter();
             rows.extend(offered.map(|(text, command)| (text, Deed::Send(command))));
+            let templates =
+                templates::all().filter(|entry| entry.spec.id != document.recipe.model.template);
+            rows.extend(templates.map(|entry| {
+                let deed = Deed::Send(Command::SetTemplate(entry.spec.id.to_owned()));
+                (format!("Use the template {}", entry.spec.title), deed)
+            }));
+            let samplers = comparing::suitable(state).map(|entry| &entry.spec);
+            rows.extend(
+                samplers
+                    .filter(|spec| spec.id != document.recipe.sampler.id)
+                    .map(|spec| {
+                        let deed = Deed::Send(Command::SetSampler(spec.id.to_owned()));
+                        (format!("Use the sampler {}", spec.title), deed)
+                    }),
+            );
             rows.push(match document.recipe.model.hold_out {
                 None => (
                     "Leave rows out of the fit: a fifth, to score it by".to_owned(),

@@ -310,10 +310,18 @@ fn settings_page() -> String {
         .map(|format| vec![code(format.id), format.about.to_owned()]);
     table(&mut page, &["format", "what it holds"], rows);
     page.push_str("## Experiments\n\nFor `ergodic bench`.\n\n");
-    let rows = ergodic_experiments::REGISTRY
-        .iter()
-        .map(|bench| vec![code(bench.id), bench.about.to_owned()]);
-    table(&mut page, &["experiment", "what it measures"], rows);
+    let rows = ergodic_experiments::REGISTRY.iter().map(|bench| {
+        vec![
+            code(bench.id),
+            bench.about.to_owned(),
+            bench.source.to_owned(),
+        ]
+    });
+    table(
+        &mut page,
+        &["experiment", "what it measures", "source"],
+        rows,
+    );
     page
 }
 

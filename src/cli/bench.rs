@@ -50,6 +50,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         check_place(path).map_err(Failure::request)?;
     }
     output::note(&format!("{}: {}", entry.title, entry.about));
+    if !entry.source.is_empty() {
+        output::note(&format!("Source: {}", entry.source));
+    }
     let options = BenchOptions {
         seed: args.seed,
         quick: args.quick,
@@ -65,6 +68,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     }
     for note in &table.notes {
         output::note(note);
+    }
+    for finding in &table.findings {
+        output::note(&finding.to_string());
     }
     if let Some(path) = &args.out {
         std::fs::write(path, table.to_csv()).map_err(|error| {
@@ -92,7 +98,7 @@ fn json(id: &str, options: &BenchOptions, table: &BenchTable) -> Json {
             )
         })
         .collect();
-    json!({ "id": id, "seed": options.seed, "quick": options.quick, "rows": rows, "notes": table.notes })
+    json!({ "id": id, "seed": options.seed, "quick": options.quick, "rows": rows, "notes": table.notes, "findings": table.findings })
 }
 
 fn plain(table: &BenchTable) -> String {

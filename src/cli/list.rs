@@ -85,7 +85,11 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             .collect(),
         Listing::Benches => ergodic_experiments::REGISTRY
             .iter()
-            .map(|bench| named(bench.id, bench.title, bench.about))
+            .map(|bench| {
+                let mut json = named(bench.id, bench.title, bench.about);
+                json["source"] = json!(bench.source);
+                json
+            })
             .collect(),
         Listing::Settings => settings(args.id.as_deref())?,
     };

@@ -39,6 +39,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             "logistic regressions of {COLUMNS} coefficients by {SAMPLER}; passes: gradients of rows over rows, besides the search \
              for the mode, which the run has made"
         )],
+        ..BenchTable::default()
     })
 }
 

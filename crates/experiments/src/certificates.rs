@@ -90,6 +90,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                  standard deviation by more than that share of itself"
             ),
         ],
+        ..BenchTable::default()
     })
 }
 

@@ -14,6 +14,7 @@ use std::time::Instant;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::problem::mean_and_sd;
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
@@ -169,6 +170,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
              Monte Carlo error"
                 .to_owned(),
         ],
+        ..BenchTable::default()
     })
 }
 
@@ -271,13 +273,6 @@ fn chain(entrant: &Entrant, model: &Arc<dyn Model>, draws: usize, seed: u64) -> 
         secs: begun.elapsed().as_secs_f64(),
         datum_grads: oracle.datum_grads - grads_before,
     })
-}
-
-fn mean_and_sd(values: &[f64]) -> [f64; 2] {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    [mean, (squares / (n - 1.0)).sqrt()]
 }
 
 #[cfg(test)]

@@ -8,20 +8,25 @@
 //! println!("{}: {}", experiment.title, experiment.about);
 //! ```
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 mod certificate_cost;
 mod certificates;
+mod double_well;
 mod hierarchical;
 mod mixture;
 mod mixture_normal;
+mod nine_modes;
+mod problem;
 mod scaling;
 mod shards;
 mod simplex;
 mod split_merge;
 mod verdicts;
+mod welling_teh;
 
 /// What a caller can choose.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +51,47 @@ pub enum Cell {
     Number(f64),
 }
 
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+/// A claim of a source, and what the numbers of a table say of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What the source says, in one sentence.
+    pub claim: &'static str,
+    /// Whether the numbers say the same.
+    pub reproduced: bool,
+    /// The numbers, and why they differ where they do.
+    pub because: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.reproduced {
+            true => "Reproduced",
+            false => "Not reproduced",
+        };
+        write!(f, "Claim: {}. {verdict}: {}", self.claim, self.because)
+    }
+}
+
 /// What an experiment found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BenchTable {
     /// Names of the columns.
     pub columns: Vec<&'static str>,
@@ -55,6 +99,8 @@ pub struct BenchTable {
     pub rows: Vec<Vec<Cell>>,
     /// What to know when reading it, one sentence each.
     pub notes: Vec<String>,
+    /// The claims of the source, judged by the rows.
+    pub findings: Vec<Finding>,
 }
 
 /// An experiment.
@@ -63,8 +109,10 @@ pub struct Bench {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// One sentence: what is compared, and where it comes from.
+    /// One sentence: what is compared.
     pub about: &'static str,
+    /// Author, year and section that it repeats; empty for experiments of our own.
+    pub source: &'static str,
     /// Runs it.
     pub run: fn(&BenchOptions) -> Result<BenchTable, ergodic_analysis::JobError>,
 }
@@ -74,88 +122,123 @@ pub static REGISTRY: &[Bench] = &[
     Bench {
         id: "simplex",
         title: "Probabilities of categories from minibatches",
-        about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
-                minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
+        about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows \
+                per minibatch",
+        source: "Baker, Fearnhead, Fox and Nemeth (2018), section 3.2",
         run: simplex::run,
     },
     Bench {
         id: "mixture",
         title: "Users held out, predicted from clusters of others",
-        about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge moves \
-                (Baker, Fearnhead, Fox and Nemeth 2018, section 5.2)",
+        about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge \
+                moves",
+        source: "Baker, Fearnhead, Fox and Nemeth (2018), section 5.2",
         run: mixture::run,
     },
     Bench {
         id: "mixture-normal",
         title: "Two clusters of points in the plane",
         about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
+        source: "",
         run: mixture_normal::run,
     },
     Bench {
         id: "split-merge",
         title: "Clusters found with and without split-merge moves",
-        about: "Sweeps and seconds until chains from one cluster and from many reach the common level, and whether they agree then; \
-                --data FILE clusters users by pages (columns user, page) or rows by all columns, otherwise points (Jain and Neal 2004)",
+        about: "Sweeps and seconds until chains from one cluster and from many reach the common level, and whether they \
+                agree then; --data FILE clusters users by pages (columns user, page) or rows by all columns, otherwise \
+                points",
+        source: "Jain and Neal (2004)",
         run: split_merge::run,
     },
     Bench {
         id: "hierarchical",
         title: "A logistic regression in each of 25 groups",
-        about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data FILE with \
-                columns B, G, R, skin, otherwise simulated rows (El Hanchi 2018, section 3.2)",
+        about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data \
+                FILE with columns B, G, R, skin, otherwise simulated rows",
+        source: "El Hanchi (2018), section 3.2",
         run: hierarchical::run,
     },
     Bench {
         id: "scaling",
         title: "Cost of an effective draw as the table grows",
-        about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
-                it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
+        about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, \
+                without it does",
+        source: "Baker, Fearnhead, Fox and Nemeth (2019), section 3.2",
         run: scaling::run,
     },
     Bench {
         id: "shards-tails",
         title: "Divide and conquer with heavy tails",
-        about: "Divergence from NUTS of every way to combine draws of shards, beside SGLD and SGHMC at the same cost: the centre of a \
-                bivariate t (Baker 2018, section 2.4.2)",
+        about: "Divergence from NUTS of every way to combine draws of shards, beside SGLD and SGHMC at the same cost: the \
+                centre of a bivariate t",
+        source: "Baker (2018), section 2.4.2",
         run: shards::heavy_tails,
     },
     Bench {
         id: "shards-modes",
         title: "Divide and conquer with two modes",
-        about: "The same for the centres of two clusters that nearly coincide (Baker 2018, section 2.4.2)",
+        about: "The same for the centres of two clusters that nearly coincide",
+        source: "Baker (2018), section 2.4.2",
         run: shards::two_modes,
     },
     Bench {
         id: "shards-curved",
         title: "Divide and conquer with a curved posterior",
-        about: "The same for a warped Gaussian (Baker 2018, section 2.4.2)",
+        about: "The same for a warped Gaussian",
+        source: "Baker (2018), section 2.4.2",
         run: shards::curved,
     },
     Bench {
         id: "shards-dimension",
         title: "Divide and conquer in more dimensions",
-        about: "The same for normal posteriors of 2 to 20 parameters (Baker 2018, section 2.4.2)",
+        about: "The same for normal posteriors of 2 to 20 parameters",
+        source: "Baker (2018), section 2.4.2",
         run: shards::dimensions,
+    },
+    Bench {
+        id: "double-well",
+        title: "Optimisers in the higher of two wells",
+        about: "How often SGD, Adam, RMSprop and Santa leave the higher well of a double well for the deeper one",
+        source: "Chen (2016), slides on Santa",
+        run: double_well::run,
+    },
+    Bench {
+        id: "nine-modes",
+        title: "Metropolis beside HMC on nine components",
+        about: "How far apart successive draws are, how often they change the component, and effective draws per evaluation",
+        source: "Chen (2016), slide \"Demo: MH vs. HMC\"",
+        run: nine_modes::run,
+    },
+    Bench {
+        id: "two-modes",
+        title: "SGLD on a mixture with two modes",
+        about: "Distance of the draws of SGLD with decreasing steps from the posterior of the two centres of 100 numbers",
+        source: "Chen (2016), slide \"Example\" of SGLD; Welling and Teh (2011), section 5.1",
+        run: welling_teh::run,
     },
     Bench {
         id: "verdicts",
         title: "How often a run that is called Good is right",
-        about: "200 runs each of posteriors that are known: how often intervals hold, and how often a run was called Good with a mean \
-                that is off by more than 0.2 standard deviations",
+        about: "200 runs each of posteriors that are known: how often intervals hold, and how often a run was called Good \
+                with a mean that is off by more than 0.2 standard deviations",
+        source: "",
         run: verdicts::run,
     },
     Bench {
         id: "certificates",
         title: "Which approximate runs the bias check certifies",
-        about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is certified, and how \
-                often one that is off by more than 0.3 standard deviations",
+        about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is \
+                certified, and how often one that is off by more than 0.3 standard deviations",
+        source: "",
         run: certificates::run,
     },
     Bench {
         id: "certificate-cost",
         title: "What a certificate costs as the table grows",
-        about: "Passes over the rows of the control, of scores and of the run at half the step that certify a run of SGLD-CV, from 10,000 \
-                to 10,000,000 rows",
+        about: "Passes over the rows of the control, of scores and of the run at half the step that certify a run of \
+                SGLD-CV, from 10,000 to 10,000,000 rows",
+        source: "",
         run: certificate_cost::run,
     },
 ];

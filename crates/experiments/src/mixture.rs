@@ -154,6 +154,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 None => "data: simulated; name the paper's with --data".to_owned(),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

@@ -95,6 +95,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
              the point partition: variation of information, in natural units, at most ln n; nearest_centre is the distance \
              of the best rule there is, which knows both clusters; one chain, one thread"
         )],
+        ..BenchTable::default()
     })
 }
 

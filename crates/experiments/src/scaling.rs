@@ -72,6 +72,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
             format!("logistic regression, {COLUMNS} coefficients, default settings, four chains of {DRAWS} draws"),
         ],
+        ..BenchTable::default()
     })
 }
 

@@ -386,6 +386,7 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
         ],
         rows,
         notes,
+        ..BenchTable::default()
     })
 }
 

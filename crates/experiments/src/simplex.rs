@@ -144,6 +144,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             "log10_p5_median is the median of log10 of the fifth probability, of which the sparse data have no observation"
                 .to_owned(),
         ],
+        ..BenchTable::default()
     })
 }
 

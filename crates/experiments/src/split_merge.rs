@@ -101,6 +101,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 None => "data: simulated; name your own with --data".to_owned(),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

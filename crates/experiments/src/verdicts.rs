@@ -83,6 +83,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
             format!("good_but_off: share of all runs that are called Good though a mean is off by more than {SHIFT} standard deviations"),
         ],
+        ..BenchTable::default()
     })
 }
 

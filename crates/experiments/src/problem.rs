@@ -1,0 +1,217 @@
+//! A model and its data, on which samplers are tried, and what their draws come to.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Cell;
+use ergodic_analysis::bias_check::finished;
+use ergodic_analysis::comparison::Variant;
+use ergodic_analysis::{Job, JobError, Recipe, Run};
+use ergodic_base::control::Control;
+use ergodic_base::reporter::Reporter;
+use ergodic_base::settings::Value;
+use ergodic_core::design::columns::Values;
+use ergodic_core::engine::{RunSection, Start};
+use ergodic_data::{Guesses, Loaded, Table};
+use ergodic_diagnostics::ess::ess_bulk;
+use ergodic_language::Own;
+
+/// A model and its data, prepared once: samplers that are tried on it share its mode.
+pub struct Problem {
+    job: Job,
+}
+
+/// A table of these columns.
+///
+/// # Errors
+/// Columns of different lengths.
+pub fn table(name: &str, columns: Vec<(String, Vec<f64>)>) -> Result<Table, JobError> {
+    let columns = columns.into_iter();
+    let columns = columns.map(|(name, values)| (name, Values::Numbers(values)));
+    Ok(Table::from_columns(name, columns.collect())?)
+}
+
+impl Problem {
+    /// `template` with `formula`, and whatever else `change` says of the recipe. Runs have this seed unless they say otherwise.
+    ///
+    /// # Errors
+    /// Those of [`Job::prepare`].
+    pub fn new(
+        (template, formula): (&str, &str),
+        table: Table,
+        seed: u64,
+        change: impl FnOnce(&mut Recipe),
+    ) -> Result<Self, JobError> {
+        let mut recipe = Recipe::new(table.source(), template, formula);
+        recipe.run.seed = seed;
+        change(&mut recipe);
+        let loaded = Arc::new(Loaded {
+            table,
+            guesses: Guesses::typed_file("the experiment"),
+            reporter: Reporter::default(),
+        });
+        let job = ergodic_analysis::comparison::job(recipe, |recipe| {
+            let loaded = Some(Arc::clone(&loaded));
+            Job::prepare(recipe, Path::new(""), loaded, &Control::default())
+        })?;
+        Ok(Self { job })
+    }
+
+    /// A model that is written as text.
+    ///
+    /// # Errors
+    /// Those of [`Job::prepare`].
+    pub fn of_text(text: &str, table: Table, seed: u64) -> Result<Self, JobError> {
+        Self::new((Own::ID, ""), table, seed, |recipe| {
+            let text = Value::Text(text.to_owned());
+            recipe.model.settings.set(Own::PROGRAM, text);
+        })
+    }
+
+    /// A model that is written as text and needs no data.
+    ///
+    /// # Errors
+    /// Those of [`Job::prepare`].
+    pub fn without_data(text: &str, seed: u64) -> Result<Self, JobError> {
+        Self::of_text(text, ergodic_data::nothing::load()?.table, seed)
+    }
+
+    /// The job of an exact sampler with default settings.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// A run, to its end, of the sampler that `variant` says as `ergodic compare` takes it, such as `sgld:batch=100`; `change`
+    /// says how long it is and where it starts.
+    ///
+    /// # Errors
+    /// The sampler refuses the model or a setting.
+    pub fn run(
+        &self,
+        variant: &str,
+        change: impl FnOnce(&mut RunSection),
+    ) -> Result<Run, JobError> {
+        let variant: Variant = variant
+            .parse()
+            .map_err(|error| JobError::Impossible(format!("{error}")))?;
+        let mut job = self
+            .job
+            .with_settings(variant.entry.spec.id, variant.settings)?;
+        change(&mut job.recipe.run);
+        finished(job, &Control::default())
+    }
+}
+
+/// The start of all chains at these values.
+pub fn at(values: &[(&str, f64)]) -> Start {
+    let values = values.iter();
+    let values = values.map(|(name, value)| ((*name).to_owned(), *value));
+    Start::Values(vec![values.collect()])
+}
+
+/// Draws of the quantity called `name`, chain by chain; none of a chain that failed.
+pub fn draws(run: &Run, name: &str) -> Vec<Vec<f64>> {
+    let params = run.job().model.params();
+    let place = params.iter().position(|param| param.name == *name);
+    let view = run.view();
+    let chains = view.usable();
+    place.map_or_else(Vec::new, |j| {
+        chains.map(|chain| chain.draws.draws.column(j)).collect()
+    })
+}
+
+/// The sampler's information column called `name`, chain by chain.
+pub fn info(run: &Run, name: &str) -> Vec<Vec<f64>> {
+    let columns = run.job().sampler.spec.info.iter();
+    let place = columns.map(|it| it.name).position(|it| it == name);
+    let view = run.view();
+    let chains = view.usable();
+    place.map_or_else(Vec::new, |j| {
+        chains.map(|chain| chain.draws.info.column(j)).collect()
+    })
+}
+
+/// Passes over the rows of all chains, warm-up included; evaluations of a density without rows.
+pub fn passes(run: &Run) -> f64 {
+    let view = run.view();
+    let rows: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
+    rows as f64 / run.job().model.num_obs().max(1) as f64
+}
+
+/// The bulk effective sample size of chains, 0 where there is none.
+pub fn ess(chains: &[Vec<f64>]) -> f64 {
+    let chains: Vec<&[f64]> = chains.iter().map(Vec::as_slice).collect();
+    ess_bulk(&chains).unwrap_or(0.0)
+}
+
+/// Mean and standard deviation.
+pub fn mean_and_sd(values: &[f64]) -> [f64; 2] {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    [mean, (squares / (n - 1.0)).sqrt()]
+}
+
+/// The slope of log y on log x by least squares.
+pub fn log_slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let [x, y] = [0, 1].map(|k| {
+        let part = |it: &(f64, f64)| if k == 0 { it.0 } else { it.1 };
+        logs.iter().map(part).sum::<f64>() / n
+    });
+    let across: f64 = logs.iter().map(|it| (it.0 - x) * (it.1 - y)).sum();
+    across / logs.iter().map(|it| (it.0 - x).powi(2)).sum::<f64>()
+}
+
+/// A row of numbers behind some words.
+pub fn row(words: &[&str], numbers: &[f64]) -> Vec<Cell> {
+    let words = words.iter().map(|word| Cell::from(*word));
+    words
+        .chain(numbers.iter().copied().map(Cell::from))
+        .collect()
+}
+
+#[cfg(test)]
+pub mod testing {
+    use super::super::{BenchOptions, BenchTable, Cell};
+    use ergodic_analysis::JobError;
+
+    /// The quick version of an experiment, whose rows fit its columns and which judges a claim; prints what it found.
+    pub fn quick(run: fn(&BenchOptions) -> Result<BenchTable, JobError>) -> BenchTable {
+        let options = BenchOptions {
+            seed: 1,
+            quick: true,
+            ..BenchOptions::default()
+        };
+        let table = run(&options).unwrap();
+        let width = table.columns.len();
+        assert!(table.rows.iter().all(|row| row.len() == width));
+        assert!(!table.findings.is_empty());
+        println!("{}", table.to_csv());
+        for finding in &table.findings {
+            println!("{finding}");
+        }
+        table
+    }
+
+    /// The number in `column` of the first row that begins with `words`.
+    #[track_caller]
+    pub fn number(table: &BenchTable, words: &[&str], column: &str) -> f64 {
+        let place = table.columns.iter().position(|it| *it == column).unwrap();
+        let begins = |row: &&Vec<Cell>| {
+            let mut pairs = words.iter().zip(row.iter());
+            pairs.all(|(word, cell)| cell.plain() == **word)
+        };
+        let row = table
+            .rows
+            .iter()
+            .find(begins)
+            .expect("a row of these words");
+        match &row[place] {
+            Cell::Number(number) => *number,
+            Cell::Count(count) => *count as f64,
+            Cell::Text(text) => panic!("{text}"),
+        }
+    }
+}

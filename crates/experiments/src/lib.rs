@@ -13,18 +13,30 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+mod burn_in;
 mod certificate_cost;
 mod certificates;
+mod control_orders;
+mod dimension;
 mod double_well;
+mod ellipses;
+mod friction;
 mod hierarchical;
+mod log_loss;
 mod mixture;
 mod mixture_normal;
 mod nine_modes;
+mod normal_gamma;
 mod problem;
+mod rates;
 mod scaling;
 mod shards;
 mod simplex;
+mod six_samplers;
 mod split_merge;
+mod subsampling;
+mod tall;
+mod tall_means;
 mod verdicts;
 mod welling_teh;
 
@@ -216,6 +228,107 @@ pub static REGISTRY: &[Bench] = &[
         about: "Distance of the draws of SGLD with decreasing steps from the posterior of the two centres of 100 numbers",
         source: "Chen (2016), slide \"Example\" of SGLD; Welling and Teh (2011), section 5.1",
         run: welling_teh::run,
+    },
+    Bench {
+        id: "friction",
+        title: "Momentum without and with friction",
+        about: "Standard deviations of SGHMC without friction, with friction, and with friction that balances the noise of gradients",
+        source: "Chen (2016), slides on SGHMC",
+        run: friction::friction,
+    },
+    Bench {
+        id: "thermostat",
+        title: "Friction beside a thermostat",
+        about: "Variance of SGHMC with friction 0.1, 1 and 10 and of SGNHT with as much injected noise, over the true one",
+        source: "Chen (2016), slides on SGNHT",
+        run: friction::thermostat,
+    },
+    Bench {
+        id: "rates",
+        title: "Errors against the number of steps",
+        about: "Slope of the mean squared error against the number of steps for steps that shrink in several ways, and order of the bias",
+        source: "Chen (2016), slides \"Synthetic experiments\"; Chen, Ding and Carin (2015)",
+        run: rates::run,
+    },
+    Bench {
+        id: "dimension",
+        title: "Steps in more and more dimensions",
+        about: "How the step that HMC-ECS, HMC, MALA and Metropolis adapt falls as the number of parameters grows",
+        source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.7",
+        run: dimension::run,
+    },
+    Bench {
+        id: "control-orders",
+        title: "Worse and worse control variates",
+        about: "Variance, acceptance and bias of HMC-ECS with expansions of order 2, 1 and 0",
+        source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.8",
+        run: control_orders::run,
+    },
+    Bench {
+        id: "normal-gamma",
+        title: "Gibbs sampling beside exact marginals",
+        about: "Kolmogorov-Smirnov distance of draws of the mean and the precision of normal numbers from their marginals",
+        source: "Chen (2016), slides on Gibbs sampling",
+        run: normal_gamma::run,
+    },
+    Bench {
+        id: "burn-in",
+        title: "The burn-in criterion of OSGFS",
+        about: "Means and standard deviations of OSGFS from far starts, with the criterion that ends the burn-in and without",
+        source: "El Hanchi (2018), section 3.1, figure 2",
+        run: burn_in::run,
+    },
+    Bench {
+        id: "ellipses",
+        title: "OSGFS beside Metropolis",
+        about: "Ellipses along the largest and the smallest principal component, and passes per effective draw; --data FILE with the \
+                outcome in its last column, otherwise simulated rows",
+        source: "El Hanchi (2018), section 3.1, figure 1",
+        run: ellipses::run,
+    },
+    Bench {
+        id: "log-loss-sizes",
+        title: "Control variates at three sizes of the data",
+        about: "Log loss of rows held out, draw by draw, and passes to get there, of SGLD, SGLD-CV and SAGA; --data FILE with the outcome \
+                in its last column, otherwise simulated rows",
+        source: "Baker (2018), section 3.5.1",
+        run: log_loss::sizes,
+    },
+    Bench {
+        id: "log-loss-six",
+        title: "Six samplers by their predictions",
+        about: "The same of SGLD, SGHMC and SGNHT, each with and without control variates",
+        source: "Baker (2018), sections 4.5 and 4.6.2",
+        run: log_loss::six,
+    },
+    Bench {
+        id: "tall-means",
+        title: "SGLD-CV beside NUTS as the rows grow",
+        about: "Divergence from a posterior that is known, and gradients of rows, from 1,000 to 1,000,000 rows",
+        source: "Baker (2018), section 4.2",
+        run: tall_means::run,
+    },
+    Bench {
+        id: "six-samplers",
+        title: "Six samplers on two clusters that nearly coincide",
+        about: "Divergence from NUTS of six samplers from given starts, and whether their chains visit both modes",
+        source: "Baker (2018), section 4.6.1",
+        run: six_samplers::run,
+    },
+    Bench {
+        id: "subsampling",
+        title: "HMC on subsamples beside its rivals",
+        about: "Relative computational time and bias of HMC, HMC-ECS, SG-HMC and SGLD; --data FILE with the outcome in its last column, \
+                otherwise simulated rows",
+        source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.5",
+        run: subsampling::higgs,
+    },
+    Bench {
+        id: "subsampling-splines",
+        title: "The same with splines and a rare outcome",
+        about: "The same for splines of eight predictors and an outcome that one row in a hundred has",
+        source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.6",
+        run: subsampling::bankruptcy,
     },
     Bench {
         id: "verdicts",

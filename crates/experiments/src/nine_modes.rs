@@ -83,11 +83,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         ],
         findings: vec![
             Finding {
-                claim: "successive draws of HMC lie farther apart than those of Metropolis-Hastings and move among the nine components (a \
-                        picture, without numbers)",
-                reproduced: hmc[1] > metropolis[1] && hmc[3] > metropolis[3],
+                claim: "successive draws of HMC lie farther apart than those of Metropolis-Hastings (a picture, without numbers)",
+                reproduced: hmc[1] > metropolis[1],
                 because: format!(
-                    "distances are {:.2} and {:.2}; {:.1} % and {:.1} % of draws are in another component than the one before",
+                    "mean distances are {:.2} and {:.2}; but {:.0} % of the draws of HMC and {:.0} % of those of Metropolis are in another \
+                     component than the one before",
                     hmc[1],
                     metropolis[1],
                     100.0 * hmc[3],
@@ -95,10 +95,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
             Finding {
-                claim: "the same at equal cost, which the source leaves open",
+                claim: "HMC moves among the components at less cost, which the picture suggests and the source does not count",
                 reproduced: hmc[6] > metropolis[6],
                 because: format!(
-                    "a thousand evaluations make {:.1} effective draws with HMC, whose draws cost {:.1} of them, and {:.1} with Metropolis: \
+                    "a thousand evaluations make {:.1} effective draws with HMC, whose draws cost {:.1} of them, and {:.1} with Metropolis; \
                      gradients do not tell where other components are",
                     hmc[6], hmc[0], metropolis[6]
                 ),
@@ -148,15 +148,16 @@ mod tests {
     use super::super::problem::testing::{number, quick};
     use super::*;
 
-    /// Draws of HMC are about twice as far apart; both find all components with about their shares.
+    /// Draws of HMC are farther apart, and dearer; all find all components with about their shares.
     #[test]
     fn draws_of_hmc_are_farther_apart() {
         let table = quick(run);
         assert!(table.findings[0].reproduced);
         let of = |sampler, column| number(&table, &[sampler], column);
         assert!(of("hmc", "distance") > 1.2 * of("metropolis", "distance"));
+        assert!(of("hmc", "evaluations_per_draw") > 3.0);
         for sampler in ["metropolis", "hmc", "nuts"] {
-            // 20,000 draws of which one in a hundred counts: 0.022 each.
+            // 20,000 draws, of which one in fifty counts, know a share to 0.016.
             assert!(of(sampler, "share_error") < 0.07, "{sampler}");
         }
     }

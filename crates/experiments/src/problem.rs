@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Cell;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::Variant;
+use ergodic_analysis::comparison::{Variant, VariantError};
 use ergodic_analysis::{Job, JobError, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
@@ -81,6 +81,22 @@ impl Problem {
         &self.job
     }
 
+    /// The value of setting `key` of the sampler that `variant` says, as it is settled for this problem.
+    ///
+    /// # Errors
+    /// The sampler refuses the model or a setting.
+    pub fn setting(&self, variant: &str, key: &str) -> Result<Option<f64>, JobError> {
+        Ok(self.variant(variant)?.recipe.sampler.settings.real(key))
+    }
+
+    fn variant(&self, variant: &str) -> Result<Job, JobError> {
+        let variant: Variant = variant
+            .parse()
+            .map_err(|error: VariantError| JobError::Impossible(error.to_string()))?;
+        self.job
+            .with_settings(variant.entry.spec.id, variant.settings)
+    }
+
     /// A run, to its end, of the sampler that `variant` says as `ergodic compare` takes it, such as `sgld:batch=100`; `change`
     /// says how long it is and where it starts.
     ///
@@ -91,12 +107,7 @@ impl Problem {
         variant: &str,
         change: impl FnOnce(&mut RunSection),
     ) -> Result<Run, JobError> {
-        let variant: Variant = variant
-            .parse()
-            .map_err(|error| JobError::Impossible(format!("{error}")))?;
-        let mut job = self
-            .job
-            .with_settings(variant.entry.spec.id, variant.settings)?;
+        let mut job = self.variant(variant)?;
         change(&mut job.recipe.run);
         finished(job, &Control::default())
     }

@@ -1,0 +1,251 @@
+//! How fast averages over chains with stochastic gradients converge as the number L of steps grows.
+//!
+//! Source: Chen (2016), slides "Convergence bounds of bias and MSE" and "Synthetic experiments", from Chen, Ding and Carin (2015):
+//! x_i ~ N(θ, 1), θ ~ N(0, 1), 1000 rows, φ(θ) = θ². With an integrator of order K and fixed steps h ∝ L^(−α) the mean squared error
+//! of the average of φ is C (1/(Lh) + h^(2K)), so that it falls as L^(−r) with r = min(1 − α, 2Kα), fastest with α = 1/(2K + 1); with
+//! decreasing steps h_l ∝ l^(−α) the same rates hold. Constants are not printed. The data are centred here, so that φ depends on the
+//! variance of the draws, in which integrators err.
+//!
+//! The source says that the noise of minibatches does not change the rates. For the second-order integrator it does: a minibatch adds
+//! ε²v to the variance of a momentum in every step, which heats it by a share of order ε, not ε². So the order of the bias is measured
+//! by itself, with all rows and with minibatches.
+//!
+//! Steps are in units in which the posterior has curvature 1. Decreasing steps exist for Langevin dynamics (K = 1) here.
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::problem::{Problem, draws, info, log_slope, mean_and_sd, row, table};
+use super::{BenchOptions, BenchTable, Finding};
+use ergodic_analysis::{JobError, Run};
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::samplers::WEIGHT;
+use ergodic_data::Table;
+
+/// Rows, as in the source.
+const ROWS: usize = 1000;
+/// Chains of a run: independent repetitions.
+const CHAINS: usize = 200;
+/// Runs from other seeds, and in the quick version.
+const RUNS: [u64; 2] = [5, 1];
+/// Numbers of steps.
+const LENGTHS: [usize; 4] = [50, 200, 800, 3200];
+/// Exponents α of fixed steps of the second-order integrator, of which 0.2 is the best by theory.
+const SECOND_ORDER: [f64; 3] = [0.1, 0.2, 0.4];
+/// The same of decreasing steps of Langevin dynamics, of which 1/3 is the best.
+const FIRST_ORDER: [f64; 3] = [0.15, 1.0 / 3.0, 0.6];
+/// Steps of a chain whose bias is measured, and in the quick version: these know a variance to a thousandth, or three.
+const LONG: [u64; 2] = [400_000, 40_000];
+/// Steps at which it is measured.
+const STEPS: [f64; 4] = [0.4, 0.57, 0.8, 1.13];
+/// The same with minibatches, whose noise is larger.
+const NOISY_STEPS: [f64; 4] = [0.05, 0.1, 0.2, 0.4];
+/// Rows of a minibatch.
+const BATCH: usize = 100;
+
+/// Runs the experiment.
+///
+/// # Errors
+/// A run cannot be prepared.
+pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+    let quick = usize::from(options.quick);
+    let problem = Problem::of_text(
+        "parameters\n theta ~ normal(0, 1)\nrows\n x ~ normal(theta, 1)\nreport\n phi = theta^2",
+        data(options.seed)?,
+        options.seed,
+    )?;
+    let mut rows = Vec::new();
+    let (second, first) = (
+        rates(&problem, options, &SECOND_ORDER, 2, &mut rows)?,
+        rates(&problem, options, &FIRST_ORDER, 1, &mut rows)?,
+    );
+    let mut orders = Vec::new();
+    for (name, batch, steps) in [
+        ("all rows", None, STEPS),
+        ("minibatches", Some(BATCH), NOISY_STEPS),
+    ] {
+        let mut points = Vec::new();
+        for step in steps {
+            let gradients = match batch {
+                // Blocks of all rows have no noise.
+                None => format!("batch={ROWS}:scheme=epoch"),
+                Some(batch) => format!("batch={batch}"),
+            };
+            let apart = (2.0 / step).ceil() as u64;
+            let variant = format!(
+                "sghmc:friction=2:friction_correction=off:integrator=aboba:step_size={step}:steps_per_draw={apart}:{gradients}"
+            );
+            let run = problem.run(&variant, |run| run.draws = LONG[quick] / 4)?;
+            points.push((step, (mean_phi(&run) / truth() - 1.0).abs()));
+        }
+        let order = log_slope(&points);
+        rows.push(row(
+            &["bias of the second-order integrator", name],
+            &[f64::NAN, -order, if batch.is_some() { -1.0 } else { -2.0 }],
+        ));
+        orders.push(order);
+    }
+    Ok(BenchTable {
+        columns: vec!["error", "steps", "alpha", "rate", "theory"],
+        rows,
+        notes: vec![
+            format!(
+                "rate: slope of the logarithm of the mean squared error of the average of φ over {} chains on that of the number of steps, \
+                 {} to {}; theory: −min(1 − α, 2Kα)",
+                CHAINS as u64 * RUNS[quick],
+                LENGTHS[0],
+                LENGTHS[LENGTHS.len() - 1]
+            ),
+            "bias: minus the slope of the logarithm of the relative bias of φ on that of the step; theory: −K, but −1 with minibatches, \
+             because the noise of gradients heats by a share of order ε"
+                .to_owned(),
+        ],
+        findings: vec![
+            Finding {
+                claim: "with fixed steps h ∝ L^(−α) and a second-order integrator the mean squared error falls fastest with α = 0.2",
+                reproduced: is_best(&second, 1),
+                because: words(&second),
+            },
+            Finding {
+                claim: "decreasing steps behave as fixed ones, with the best exponent α = 1/(2K + 1) for the mean squared error: 1/3 for \
+                        Langevin dynamics",
+                reproduced: is_best(&first, 1),
+                because: words(&first),
+            },
+            Finding {
+                claim: "the bias of the second-order integrator is of order h², and noise of minibatches does not change that",
+                reproduced: (orders[0] - 2.0).abs() < 0.4 && (orders[1] - 2.0).abs() < 0.4,
+                because: format!(
+                    "the order is {:.2} with all rows and {:.2} with minibatches: their noise adds h²v to the variance of a momentum per \
+                     step, a heating of order h that the bound leaves out and that a correction of friction takes away",
+                    orders[0], orders[1]
+                ),
+            },
+        ],
+    })
+}
+
+/// Exponents with the slopes that were found.
+fn rates(
+    problem: &Problem,
+    options: &BenchOptions,
+    exponents: &[f64],
+    order: i32,
+    rows: &mut Vec<Vec<super::Cell>>,
+) -> Result<Vec<(f64, f64)>, JobError> {
+    let quick = usize::from(options.quick);
+    let mut found = Vec::new();
+    for &alpha in exponents {
+        let mut points = Vec::new();
+        for steps in LENGTHS {
+            let share = (steps as f64 / LENGTHS[0] as f64).powf(-alpha);
+            let variant = match order {
+                // All rows: what minibatches do to the second order is measured by itself.
+                2 => format!(
+                    "sghmc:friction=2:friction_correction=off:integrator=aboba:steps_per_draw=1:batch={ROWS}:scheme=epoch:step_size={}",
+                    1.4 * share
+                ),
+                _ => format!(
+                    "sgld:batch={BATCH}:steps_per_draw=1:schedule=decreasing:decay_offset=1:decay_exponent={alpha}:step_size={}",
+                    0.3
+                ),
+            };
+            let mut errors = Vec::new();
+            for seed in 0..RUNS[quick] {
+                let run = problem.run(&variant, |run| {
+                    run.chains = CHAINS;
+                    run.warmup = Some(0);
+                    run.draws = steps as u64;
+                    // From the posterior: what is left of a start is not what the bounds are about.
+                    run.start_spread = 1.0;
+                    run.seed = options.seed * RUNS[quick] + seed;
+                })?;
+                errors.extend(averages(&run).map(|average| (average / truth() - 1.0).powi(2)));
+            }
+            points.push((
+                steps as f64,
+                errors.iter().sum::<f64>() / errors.len() as f64,
+            ));
+        }
+        let rate = log_slope(&points);
+        let theory = -(1.0 - alpha).min(2.0 * f64::from(order) * alpha);
+        let steps = match order {
+            2 => "fixed, second-order SGHMC",
+            _ => "decreasing, SGLD",
+        };
+        rows.push(row(&["mean squared error", steps], &[alpha, rate, theory]));
+        found.push((alpha, rate));
+    }
+    Ok(found)
+}
+
+/// Whether the exponent at `place` has the steepest slope.
+fn is_best(found: &[(f64, f64)], place: usize) -> bool {
+    let slopes = found.iter().enumerate();
+    slopes.min_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|it| it.0) == Some(place)
+}
+
+fn words(found: &[(f64, f64)]) -> String {
+    let parts = found
+        .iter()
+        .map(|(alpha, rate)| format!("{rate:.2} with α = {alpha:.2}"));
+    format!("the slopes are {}", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// The average of φ over each chain, weighted by steps where these decrease.
+fn averages(run: &Run) -> impl Iterator<Item = f64> {
+    let weights = info(run, WEIGHT);
+    let chains = draws(run, "phi").into_iter().enumerate();
+    chains.map(move |(k, phi)| match weights.get(k) {
+        Some(weights) => {
+            let sum: f64 = phi.iter().zip(weights).map(|(phi, w)| w * phi).sum();
+            sum / weights.iter().sum::<f64>()
+        }
+        None => phi.iter().sum::<f64>() / phi.len() as f64,
+    })
+}
+
+fn mean_phi(run: &Run) -> f64 {
+    mean_and_sd(&draws(run, "phi").concat())[0]
+}
+
+/// E θ² of the posterior N(0, 1/(N + 1)) of centred rows.
+fn truth() -> f64 {
+    1.0 / (ROWS as f64 + 1.0)
+}
+
+/// Normal rows, centred and scaled to variance 1, so that the curvature of rows is their noise.
+fn data(seed: u64) -> Result<Table, JobError> {
+    let mut rng = stream(seed, 0, Purpose::Data);
+    let x: Vec<f64> = (0..ROWS).map(|_| StandardNormal.sample(&mut rng)).collect();
+    let [mean, sd] = mean_and_sd(&x);
+    let x = x.iter().map(|x| (x - mean) / sd).collect();
+    table("normal", vec![("x".to_owned(), x)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::testing::{number, quick};
+    use super::*;
+
+    /// A mean squared error over 200 chains is known to a tenth, a slope over a factor of 64 to 0.04.
+    #[test]
+    fn errors_fall_at_the_rates_of_theory() {
+        let table = quick(run);
+        for place in [0, 1] {
+            assert!(
+                table.findings[place].reproduced,
+                "{}",
+                table.findings[place]
+            );
+        }
+        let of = |gradients| {
+            number(
+                &table,
+                &["bias of the second-order integrator", gradients],
+                "rate",
+            )
+        };
+        assert!((of("all rows") + 2.0).abs() < 0.4);
+        assert!((of("minibatches") + 1.0).abs() < 0.4);
+    }
+}

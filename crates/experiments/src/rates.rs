@@ -18,11 +18,12 @@ use super::problem::{Problem, draws, info, log_slope, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::Value;
 use ergodic_core::samplers::WEIGHT;
 use ergodic_data::Table;
 
-/// Rows, as in the source.
-const ROWS: usize = 1000;
+/// Rows, as in the source, and in the quick version.
+const ROWS: [usize; 2] = [1000, 100];
 /// Chains of a run: independent repetitions.
 const CHAINS: usize = 200;
 /// Runs from other seeds, and in the quick version.
@@ -30,17 +31,17 @@ const RUNS: [u64; 2] = [5, 1];
 /// Numbers of steps.
 const LENGTHS: [usize; 4] = [50, 200, 800, 3200];
 /// Exponents α of fixed steps of the second-order integrator, of which 0.2 is the best by theory.
-const SECOND_ORDER: [f64; 3] = [0.1, 0.2, 0.4];
+const SECOND_ORDER: [f64; 3] = [0.05, 0.2, 0.6];
 /// The same of decreasing steps of Langevin dynamics, of which 1/3 is the best.
-const FIRST_ORDER: [f64; 3] = [0.15, 1.0 / 3.0, 0.6];
+const FIRST_ORDER: [f64; 3] = [0.1, 1.0 / 3.0, 0.7];
 /// Steps of a chain whose bias is measured, and in the quick version: these know a variance to a thousandth, or three.
 const LONG: [u64; 2] = [400_000, 40_000];
 /// Steps at which it is measured.
 const STEPS: [f64; 4] = [0.4, 0.57, 0.8, 1.13];
 /// The same with minibatches, whose noise is larger.
 const NOISY_STEPS: [f64; 4] = [0.05, 0.1, 0.2, 0.4];
-/// Rows of a minibatch.
-const BATCH: usize = 100;
+/// A minibatch is one row in so many.
+const SHARE: usize = 10;
 
 /// Runs the experiment.
 ///
@@ -48,11 +49,13 @@ const BATCH: usize = 100;
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let quick = usize::from(options.quick);
-    let problem = Problem::of_text(
-        "parameters\n theta ~ normal(0, 1)\nrows\n x ~ normal(theta, 1)\nreport\n phi = theta^2",
-        data(options.seed)?,
-        options.seed,
-    )?;
+    let count = ROWS[quick];
+    let data = data(count, options.seed)?;
+    let problem = Problem::new(("normal-mean", "x ~ 1"), data, options.seed, |recipe| {
+        let variance = Value::Real(1.0);
+        recipe.model.settings.set("prior_variance", variance);
+    })?;
+    let truth = truth(count);
     let mut rows = Vec::new();
     let (second, first) = (
         rates(&problem, options, &SECOND_ORDER, 2, &mut rows)?,
@@ -61,13 +64,13 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let mut orders = Vec::new();
     for (name, batch, steps) in [
         ("all rows", None, STEPS),
-        ("minibatches", Some(BATCH), NOISY_STEPS),
+        ("minibatches", Some(count / SHARE), NOISY_STEPS),
     ] {
         let mut points = Vec::new();
         for step in steps {
             let gradients = match batch {
                 // Blocks of all rows have no noise.
-                None => format!("batch={ROWS}:scheme=epoch"),
+                None => format!("batch={count}:scheme=epoch"),
                 Some(batch) => format!("batch={batch}"),
             };
             let apart = (2.0 / step).ceil() as u64;
@@ -75,7 +78,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 "sghmc:friction=2:friction_correction=off:integrator=aboba:step_size={step}:steps_per_draw={apart}:{gradients}"
             );
             let run = problem.run(&variant, |run| run.draws = LONG[quick] / 4)?;
-            points.push((step, (mean_phi(&run) / truth() - 1.0).abs()));
+            points.push((step, (mean_phi(&run) / truth - 1.0).abs()));
         }
         let order = log_slope(&points);
         rows.push(row(
@@ -133,6 +136,8 @@ fn rates(
     rows: &mut Vec<Vec<super::Cell>>,
 ) -> Result<Vec<(f64, f64)>, JobError> {
     let quick = usize::from(options.quick);
+    let count = ROWS[quick];
+    let truth = truth(count);
     let mut found = Vec::new();
     for &alpha in exponents {
         let mut points = Vec::new();
@@ -141,12 +146,12 @@ fn rates(
             let variant = match order {
                 // All rows: what minibatches do to the second order is measured by itself.
                 2 => format!(
-                    "sghmc:friction=2:friction_correction=off:integrator=aboba:steps_per_draw=1:batch={ROWS}:scheme=epoch:step_size={}",
+                    "sghmc:friction=2:friction_correction=off:integrator=aboba:steps_per_draw=1:batch={count}:scheme=epoch:step_size={}",
                     1.4 * share
                 ),
                 _ => format!(
-                    "sgld:batch={BATCH}:steps_per_draw=1:schedule=decreasing:decay_offset=1:decay_exponent={alpha}:step_size={}",
-                    0.3
+                    "sgld:batch={count}:scheme=epoch:steps_per_draw=1:schedule=decreasing:decay_offset=1:decay_exponent={alpha}:step_size={}",
+                    0.8
                 ),
             };
             let mut errors = Vec::new();
@@ -159,7 +164,7 @@ fn rates(
                     run.start_spread = 1.0;
                     run.seed = options.seed * RUNS[quick] + seed;
                 })?;
-                errors.extend(averages(&run).map(|average| (average / truth() - 1.0).powi(2)));
+                errors.extend(averages(&run).map(|average| (average / truth - 1.0).powi(2)));
             }
             points.push((
                 steps as f64,
@@ -194,7 +199,7 @@ fn words(found: &[(f64, f64)]) -> String {
 /// The average of φ over each chain, weighted by steps where these decrease.
 fn averages(run: &Run) -> impl Iterator<Item = f64> {
     let weights = info(run, WEIGHT);
-    let chains = draws(run, "phi").into_iter().enumerate();
+    let chains = phi(run).into_iter().enumerate();
     chains.map(move |(k, phi)| match weights.get(k) {
         Some(weights) => {
             let sum: f64 = phi.iter().zip(weights).map(|(phi, w)| w * phi).sum();
@@ -204,19 +209,29 @@ fn averages(run: &Run) -> impl Iterator<Item = f64> {
     })
 }
 
+/// φ(θ) = θ² of the draws, chain by chain.
+fn phi(run: &Run) -> Vec<Vec<f64>> {
+    let mut chains = draws(run, "theta");
+    let all = chains.iter_mut().flatten();
+    all.for_each(|theta| *theta *= *theta);
+    chains
+}
+
 fn mean_phi(run: &Run) -> f64 {
-    mean_and_sd(&draws(run, "phi").concat())[0]
+    mean_and_sd(&phi(run).concat())[0]
 }
 
 /// E θ² of the posterior N(0, 1/(N + 1)) of centred rows.
-fn truth() -> f64 {
-    1.0 / (ROWS as f64 + 1.0)
+fn truth(count: usize) -> f64 {
+    1.0 / (count as f64 + 1.0)
 }
 
 /// Normal rows, centred and scaled to variance 1, so that the curvature of rows is their noise.
-fn data(seed: u64) -> Result<Table, JobError> {
+fn data(count: usize, seed: u64) -> Result<Table, JobError> {
     let mut rng = stream(seed, 0, Purpose::Data);
-    let x: Vec<f64> = (0..ROWS).map(|_| StandardNormal.sample(&mut rng)).collect();
+    let x: Vec<f64> = (0..count)
+        .map(|_| StandardNormal.sample(&mut rng))
+        .collect();
     let [mean, sd] = mean_and_sd(&x);
     let x = x.iter().map(|x| (x - mean) / sd).collect();
     table("normal", vec![("x".to_owned(), x)])

@@ -40,7 +40,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             ("gaussian-mixture", "~ x + y"),
             data(apart, options.seed)?,
             options.seed,
-            |_recipe| {},
+            |recipe| {
+                // From equal centres the search would end between the modes.
+                recipe.mode.start = Some(vec![apart, apart, 0.0, 0.0]);
+            },
         )?;
         let length = DRAWS[quick];
         let truth = problem.run("nuts:target_accept=0.95", |run| run.draws = length)?;

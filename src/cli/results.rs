@@ -20,6 +20,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::engine::topics::TopWords;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
@@ -403,8 +404,37 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
         if let Some(clusters) = &results.clusters {
             output::result(&clusters_text(clusters));
         }
+        if let Some(topics) = &results.topics {
+            output::result(&topics_text(topics));
+        }
     }
     Ok(())
+}
+
+/// Topics whose words are printed.
+const TOPICS_PRINTED: usize = 50;
+
+/// The most probable words of topics.
+fn topics_text(topics: &TopWords) -> String {
+    let rows: Vec<Vec<String>> = (topics.topics.iter().take(TOPICS_PRINTED).enumerate())
+        .map(|(k, topic)| {
+            vec![
+                (k + 1).to_string(),
+                format!("{:.3}", topic.share),
+                topic.sentence(),
+            ]
+        })
+        .collect();
+    let more = match topics.topics.len() - rows.len() {
+        0 => String::new(),
+        more => format!("and {more} smaller ones\n"),
+    };
+    format!(
+        "\nTopics of {} at the newest draw of chain {}; numbers of topics differ between chains\n{}{more}",
+        ergodic_core::design::columns::plural(topics.documents, "document"),
+        topics.chain,
+        output::table(&["topic", "share", "words"], &rows)
+    )
 }
 
 /// Clusters whose profiles are printed.

@@ -16,7 +16,7 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::{Report, report};
 use ergodic_core::engine::protocol::RunView;
 use ergodic_core::engine::run_section::DEFAULT_DRAWS;
-use ergodic_core::models::Model;
+use ergodic_core::models::{Model, Posterior};
 use ergodic_core::samplers;
 use ergodic_core::samplers::recommend::Cheapest;
 use ergodic_diagnostics::bias::{BiasReport, Evidence, LEVEL, Passes, StepBias, compare};
@@ -33,8 +33,10 @@ pub use half_step::{finished, half_step_job};
 const CONTROL: &str = "nuts";
 /// The same for mixtures, which have no gradient.
 const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
+/// The same for topics of documents.
+const CONTROL_OF_TOPICS: &str = "topics-gibbs";
 /// Samplers that others are measured against.
-pub const CONTROLS: [&str; 2] = [CONTROL, CONTROL_OF_MIXTURES];
+pub const CONTROLS: [&str; 3] = [CONTROL, CONTROL_OF_MIXTURES, CONTROL_OF_TOPICS];
 
 /// Draws per chain of a run whose bias is checked, where nobody has named their number. With the usual ones its own Monte Carlo
 /// error takes so much of the tolerance that chance decides whether the check can tell.
@@ -73,10 +75,10 @@ fn control_id(job: &Job) -> &'static str {
 
 /// Identifier of the exact sampler that others are measured against on `model`.
 pub fn control_of(model: &dyn Model) -> &'static str {
-    if model.density().is_some() {
-        CONTROL
-    } else {
-        CONTROL_OF_MIXTURES
+    match model.posterior() {
+        Posterior::Density(_) => CONTROL,
+        Posterior::Partition(_) => CONTROL_OF_MIXTURES,
+        Posterior::Topics(_) => CONTROL_OF_TOPICS,
     }
 }
 

@@ -179,7 +179,8 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
         ResponseUse::Number if entry.group == EXAMPLES => &["x1 ~ 1"],
         ResponseUse::Number => &["x1 ~ x2"],
         ResponseUse::Count => &["k ~ x1"],
-        ResponseUse::Absent => &["~ x1 + x2", "~ x1"],
+        // The last for words of documents.
+        ResponseUse::Absent => &["~ x1 + x2", "~ x1", "~ c + (1 | g)"],
     };
     let loaded = Arc::new(load_bytes(
         "built-in.csv",

@@ -184,6 +184,7 @@ cases! {
     clusters_of_numbers_and_categories: "dp-mixture" ["model.formula=~ c + x1 + y", "model.covariance=diagonal"];
     clusters_of_users: "dp-mixture" ["model.formula=~ c + (1 | g)"];
     clusters_by_slices: "dp-mixture" ["model.formula=~ c + x1", "sampler.id=dp-slice"];
+    topics_of_documents: "topics" ["model.topics=2"];
     categorical: "categorical" [];
     normal_mean: "normal-mean" [];
     normal_gamma: "normal-gamma" [];
@@ -254,6 +255,15 @@ fn wrong_priors_of_clusters_are_found_out() {
     case("model.formula=~ c + y").is_found_out_with("alpha", "gamma(40, 4)");
     case("model.formula=~ c + (1 | g)").is_found_out_with("probabilities", "dirichlet(0.02)");
     case("model.formula=~ c + x1 + y").is_found_out_with("numeric", "niw(0.1, 3, 0.1)");
+}
+
+#[test]
+fn wrong_priors_of_topics_are_found_out() {
+    let mut cases = CASES.iter().filter(|case| case.template == "topics");
+    cases
+        .next()
+        .unwrap()
+        .is_found_out_with("beta", "dirichlet(5)");
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub(crate) mod sampling;
 mod shards;
 pub mod stages;
 pub mod start;
+pub mod topics;
 mod unvisited;
 
 pub use monitor::Report;

@@ -1,4 +1,4 @@
-//! Models: what is unknown, as a log density of an unconstrained vector u or a partition, and what is reported of it.
+//! Models: what is unknown, as a log density of an unconstrained vector u, a partition or topics, and what is reported of it.
 //!
 //! A density is known in steps, each of which lets more samplers in: its value and gradient at a point ([`LogDensity`], all that
 //! somebody else's model must bring); its parts by rows of data ([`RowLikelihood`]); and views of its structure ([`Model`]).
@@ -55,7 +55,9 @@ mod storage;
 pub(crate) mod student;
 #[cfg(test)]
 pub mod testing;
+pub mod topics;
 pub mod translation;
+mod units;
 
 pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
@@ -75,6 +77,7 @@ pub use shard::Shard;
 pub use simplex::SimplexCounts;
 pub use simulation::{NO_SIMULATION, PriorDraws, Simulation};
 pub use storage::Storage;
+pub use topics::Corpus;
 
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,13 +127,15 @@ pub fn parts(model: &dyn Model) -> Vec<Block> {
     parts
 }
 
-/// What a model leaves unknown: numbers with a density, or which units belong together.
+/// What a model leaves unknown: numbers with a density, which units belong together, or what documents are about.
 #[derive(Clone, Copy)]
 pub enum Posterior<'a> {
     /// A vector u with a log density.
     Density(&'a dyn LogDensity),
     /// A partition of units into clusters. Only summaries of it are reported, and a position is these summaries.
     Partition(&'a Mixture),
+    /// Topics, whose numbers mean nothing. Only summaries of them are reported, and a position is these summaries.
+    Topics(&'a Corpus),
 }
 
 /// What is sampled: a posterior, the quantities that are reported of it, and views of its structure. Immutable, shared by all
@@ -174,7 +179,7 @@ pub trait Model: Send + Sync {
     fn blocks(&self) -> Vec<Block> {
         let dim = match self.posterior() {
             Posterior::Density(density) => density.dim(),
-            Posterior::Partition(_) => self.params().len(),
+            Posterior::Partition(_) | Posterior::Topics(_) => self.params().len(),
         };
         if self.params().len() != dim {
             return vec![Block {
@@ -223,11 +228,11 @@ pub trait Model: Send + Sync {
 }
 
 impl<'a> dyn Model + 'a {
-    /// The density of u; a partition has none.
+    /// The density of u; partitions and topics have none.
     pub fn density(&self) -> Option<&dyn LogDensity> {
         match self.posterior() {
             Posterior::Density(density) => Some(density),
-            Posterior::Partition(_) => None,
+            Posterior::Partition(_) | Posterior::Topics(_) => None,
         }
     }
     /// The density by its rows, where it has some.
@@ -237,8 +242,15 @@ impl<'a> dyn Model + 'a {
     /// The mixture whose unknown is a partition, where that is what is unknown.
     pub fn partition(&self) -> Option<&Mixture> {
         match self.posterior() {
-            Posterior::Density(_) => None,
             Posterior::Partition(mixture) => Some(mixture),
+            Posterior::Density(_) | Posterior::Topics(_) => None,
+        }
+    }
+    /// The documents whose topics are unknown, where these are.
+    pub fn corpus(&self) -> Option<&Corpus> {
+        match self.posterior() {
+            Posterior::Topics(corpus) => Some(corpus),
+            Posterior::Density(_) | Posterior::Partition(_) => None,
         }
     }
     /// The linear structure of the likelihood, where it has one.
@@ -253,14 +265,15 @@ impl<'a> dyn Model + 'a {
     pub fn dim(&self) -> usize {
         match self.posterior() {
             Posterior::Density(density) => density.dim(),
-            Posterior::Partition(_) => self.params().len(),
+            Posterior::Partition(_) | Posterior::Topics(_) => self.params().len(),
         }
     }
-    /// N, the number of rows, or of units of a partition. A density without rows is evaluated as one.
+    /// N, the number of rows, of units of a partition, or of documents. A density without rows is evaluated as one.
     pub fn num_obs(&self) -> usize {
         match self.posterior() {
             Posterior::Density(density) => density.rows().map_or(1, RowLikelihood::num_obs),
             Posterior::Partition(mixture) => mixture.num_units(),
+            Posterior::Topics(corpus) => corpus.num_documents(),
         }
     }
 }
@@ -588,6 +601,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
     ModelEntry::of::<categorical::Categorical>().in_group("Categories"),
     ModelEntry::of::<dp_mixture::DpMixture>().in_group("Clusters"),
+    ModelEntry::of::<topics::TopicModel>().in_group("Texts"),
     ModelEntry::of::<examples::NormalMean>().in_group(EXAMPLES),
     ModelEntry::of::<examples::NormalGamma>().in_group(EXAMPLES),
     ModelEntry::of::<examples::MultivariateT>().in_group(EXAMPLES),

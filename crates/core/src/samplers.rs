@@ -78,6 +78,7 @@ mod osgfs_burn_in;
 mod osgfs_cv;
 mod partition;
 mod piecewise;
+mod process;
 mod psgld;
 pub mod recommend;
 mod registry;
@@ -99,6 +100,9 @@ mod slice;
 mod svrg;
 #[cfg(test)]
 pub(crate) mod testing;
+mod topics;
+mod topics_gibbs;
+mod topics_stochastic;
 mod tuning;
 mod unsuitable;
 mod zig_zag;
@@ -345,6 +349,13 @@ pub const CLUSTERS: &str = "clusters";
 /// Name of the output with the log predictive density of each unit held out.
 pub const HELD_OUT: &str = "held_out";
 
+/// Name of the output with the probability of each word in each topic (V×K), K of a word beside each other.
+pub const TOPICS: &str = "topics";
+/// Name of the output with the share of words that each topic has (K).
+pub const TOPIC_SHARES: &str = "topic_shares";
+/// Name of the output with the log probability of each different word scored of the documents held out.
+pub const WORDS_HELD_OUT: &str = "words_held_out";
+
 /// How samplers are grouped where people choose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -368,11 +379,13 @@ pub enum Family {
     Groups,
     /// Made for mixtures, whose number of components varies.
     Mixture,
+    /// Made for topics of documents.
+    Topics,
 }
 
 impl Family {
     /// All families, in the order of lists.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::FullData,
         Self::Langevin,
         Self::Momentum,
@@ -383,6 +396,7 @@ impl Family {
         Self::Simplex,
         Self::Groups,
         Self::Mixture,
+        Self::Topics,
     ];
 
     /// A few words.
@@ -398,6 +412,7 @@ impl Family {
             Self::Simplex => "Probabilities of categories",
             Self::Groups => "Rows in groups",
             Self::Mixture => "Mixtures",
+            Self::Topics => "Topics",
         }
     }
 }

@@ -16,6 +16,7 @@ use serde::Serialize;
 mod burn_in;
 mod certificate_cost;
 mod certificates;
+mod chain;
 mod control_orders;
 mod dimension;
 mod double_well;
@@ -37,6 +38,7 @@ mod split_merge;
 mod subsampling;
 mod tall;
 mod tall_means;
+mod topics;
 mod verdicts;
 mod welling_teh;
 
@@ -162,6 +164,14 @@ pub static REGISTRY: &[Bench] = &[
                 points",
         source: "Jain and Neal (2004)",
         run: split_merge::run,
+    },
+    Bench {
+        id: "topics",
+        title: "Topics of documents from minibatches",
+        about: "Perplexity of SCIR, SGRLD and collapsed Gibbs sampling against iterations and seconds, with the source's priors and with \
+                the same; --data FILE with columns document, word, count, otherwise sparse topics",
+        source: "Baker, Fearnhead, Fox and Nemeth (2018), section 5.1",
+        run: topics::run,
     },
     Bench {
         id: "hierarchical",

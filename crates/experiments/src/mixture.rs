@@ -21,19 +21,16 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson};
 use rayon::prelude::*;
 
+use super::chain::{self, Chain};
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
-use ergodic_base::rng::{Purpose, Streams, stream};
+use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::columns::Values;
-use ergodic_core::design::matrix::{Design, ModelFrame};
-use ergodic_core::design::response::ResponseUse;
-use ergodic_core::formula::Formula;
-use ergodic_core::models::{self, Model, ModelOptions};
-use ergodic_core::oracle::Oracle;
+use ergodic_core::models::Model;
 use ergodic_core::samplers::cir::log_gamma;
-use ergodic_core::samplers::{self, ChoiceError, KernelError, Output, Phase, Target, Tick};
+use ergodic_core::samplers::{self, Output};
 use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
@@ -245,34 +242,22 @@ fn row(entrant: &Entrant, found: &[Found], visits: f64) -> Vec<Cell> {
     ]
 }
 
-/// The mixture of a table, rows shuffled with the same seed always.
+/// The mixture of a table.
 pub(super) fn model(
     table: &Table,
     formula: &str,
     held_out: f64,
     prior: Option<f64>,
 ) -> Result<Arc<dyn Model>, JobError> {
-    let formula: Formula = formula
-        .parse()
-        .map_err(ergodic_core::design::DesignError::from)?;
-    let frame = ModelFrame {
-        response_use: ResponseUse::Absent,
-        ..ModelFrame::new(formula)
-    };
-    let (design, _report) = Design::build(table, &frame)?;
-    let entry = models::find("dp-mixture")?;
     let mut given = Settings::default();
     given.set("held_out", Value::Real(held_out));
-    let options = ModelOptions {
-        settings: entry.resolve(&given)?,
-        standardize: true,
-        priors: prior
-            .map(|a| ("probabilities".to_owned(), format!("dirichlet({a})")))
-            .into_iter()
-            .collect(),
-        ..ModelOptions::default()
-    };
-    Ok((entry.build)(Arc::new(design), &options)?)
+    let priors = prior.map(|a| ("probabilities".to_owned(), format!("dirichlet({a})")));
+    chain::model(
+        table,
+        ("dp-mixture", &given),
+        formula,
+        priors.into_iter().collect(),
+    )
 }
 
 fn visits_held_out(model: &dyn Model) -> f64 {
@@ -292,25 +277,10 @@ pub(super) fn chain(
     id: &str,
     settings: &Settings,
     model: &Arc<dyn Model>,
-    (seed, number): (u64, usize),
+    key: (u64, usize),
     draws: u64,
 ) -> Result<Found, JobError> {
-    let entry = samplers::find(id)
-        .ok_or_else(|| JobError::Impossible(format!("There is no sampler `{id}`")))?;
-    let failed =
-        |error: KernelError| JobError::Impossible(format!("Sampler `{id}` failed: {error}"));
-    let target = Target::new(model, None);
-    let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
-    let mut streams = Streams::new(seed, number);
-    let u = vec![f64::NAN; model.dim()];
-    let mut kernel = (entry.build)(settings, &target, &u, &mut oracle, &mut streams).map_err(
-        |error| match error {
-            KernelError::Setting(error) => JobError::from(error),
-            KernelError::Unsuitable(error) => ChoiceError::from(error).into(),
-            error => failed(error),
-        },
-    )?;
-    let mut info = vec![0.0; entry.spec.info.len()];
+    let mut chain = Chain::start(id, settings, model, key)?;
     let (mut held_out, mut clusters, mut partitions) = (Vec::new(), Vec::new(), Vec::new());
     let stride = draws.div_ceil(2 * PARTITIONS);
     let mut trace = Vec::with_capacity(draws as usize);
@@ -318,15 +288,8 @@ pub(super) fn chain(
     let density = params.position(|param| param.name == "log_density");
     let begun = Instant::now();
     for iter in 0..draws {
-        let at = Tick {
-            iter,
-            phase: Phase::Draw,
-        };
-        for _ in 0..kernel.steps_per_draw() {
-            kernel
-                .step(at, &mut oracle, &mut streams, &mut info)
-                .map_err(|error| failed(error.into()))?;
-        }
+        chain.draw()?;
+        let kernel = &chain.kernel;
         let log_density = density.map_or(f64::NAN, |place| kernel.position()[place]);
         trace.push([log_density, begun.elapsed().as_secs_f64()]);
         if iter < draws / 2 {

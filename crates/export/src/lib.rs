@@ -45,6 +45,7 @@ pub mod scores;
 pub mod spreadsheet;
 pub mod starts;
 pub mod summary;
+mod topics;
 
 pub use claim::Claim;
 pub use error::ExportError;
@@ -167,6 +168,16 @@ pub static FORMATS: &[Format] = &[
         needs_log_lik: false,
         holds: |results| partitions::densities(results).map(|_| ()),
         write: partitions::write_density,
+    },
+    Format {
+        id: "top-words",
+        title: "Topics, CSV",
+        about: "One row per word of each topic, the most probable ones: topic with its share of words, rank, word and probability; \
+                words that begin as a formula of spreadsheets have ' before them",
+        file_name: topics::WORDS,
+        needs_log_lik: false,
+        holds: |results| topics::top_words(results).map(|_| ()),
+        write: topics::write,
     },
 ];
 

@@ -14,6 +14,7 @@ use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::clusters::{self, Clusters};
 use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::engine::topics::TopWords;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{WEIGHT, energy_column, weight_column};
 use ergodic_diagnostics::energy::ebfmi;
@@ -53,6 +54,8 @@ pub struct Results {
     pub log_lik: Option<Arc<LogLik>>,
     /// The clusters, for samplers of partitions.
     pub clusters: Option<Arc<Clusters>>,
+    /// The most probable words of topics, for samplers of topics.
+    pub topics: Option<Arc<TopWords>>,
     /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
     pub labels: Vec<LabelList>,
     /// Names of the units that these partition.
@@ -87,6 +90,7 @@ impl Results {
             bayes_factors: None,
             log_lik: None,
             clusters: report.clusters.clone(),
+            topics: report.topics.clone(),
             labels: view
                 .chains
                 .iter()
@@ -130,6 +134,7 @@ impl Results {
             log_lik: None,
             warmup_of_chains: None,
             clusters: None,
+            topics: None,
             labels: Vec::new(),
             units_kept: Vec::new(),
             remarks: Vec::new(),

@@ -10,7 +10,7 @@ use super::error::reason;
 use super::manifest::Manifest;
 use super::record::{self, RecordError, Records};
 use super::results::{Results, info_of};
-use super::{ExportError, files, partitions};
+use super::{ExportError, files, partitions, topics};
 use ergodic_base::draws::DrawList;
 use ergodic_data::bounded::Bounded;
 
@@ -295,7 +295,23 @@ impl<'a> SavedFiles<'a> {
                 Err(why) => remarks.push(format!("{why}; the clusters are left out")),
             }
         }
-        let read_above = [DRAWS, INFO, STARTS, partitions::DRAWS, partitions::CLUSTERS];
+        if records.contains_key(topics::TOPICS) || self.open(topics::TOPICS).is_ok() {
+            let read = self.checked(topics::TOPICS, &records, |input| {
+                topics::read(input).ok_or(Damage::Unlike(topics::TOPICS))
+            });
+            match read {
+                Ok(topics) => results.topics = Some(topics),
+                Err(why) => remarks.push(format!("{why}; the topics are left out")),
+            }
+        }
+        let read_above = [
+            DRAWS,
+            INFO,
+            STARTS,
+            partitions::DRAWS,
+            partitions::CLUSTERS,
+            topics::TOPICS,
+        ];
         for name in records
             .keys()
             .filter(|it| !read_above.contains(&it.as_str()))

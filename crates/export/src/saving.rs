@@ -8,7 +8,7 @@ use super::claim::Claim;
 use super::folder::RunFolder;
 use super::record::{self, FileRecord, Records};
 use super::saved::{DRAWS, INFO, MANIFEST, MARKS, Pending, RECIPE, SAVING, STARTS, SavedFiles};
-use super::{ExportError, Results, files, find, journal, partitions};
+use super::{ExportError, Results, files, find, journal, partitions, topics};
 use ergodic_analysis::{Job, Recipe};
 use ergodic_core::engine::checkpoint::{self, ChainMark};
 
@@ -24,6 +24,8 @@ const NAMES: &[&str] = &[
     partitions::DENSITY,
     partitions::DRAWS,
     partitions::CLUSTERS,
+    topics::WORDS,
+    topics::TOPICS,
     MANIFEST,
     MARKS,
     SAVING,
@@ -202,6 +204,7 @@ impl RunFolder {
             stage.put(format.file_name, |out| (format.write)(results, out))?;
         }
         put_clusters(&mut stage, results, progress)?;
+        put_topics(&mut stage, results)?;
         let text = recipe_text(&self.recipe_of(job, results));
         stage.put(RECIPE, |out| out.write_all(text.as_bytes()))?;
         let Some(manifest) = &results.manifest else {
@@ -318,6 +321,19 @@ fn put_clusters(
     })?;
     stage.put(partitions::CLUSTERS, |out| {
         serde_json::to_writer(&mut *out, clusters.as_ref())?;
+        out.write_all(b"\n")
+    })
+}
+
+/// The topics, where there are some.
+fn put_topics(stage: &mut Stage<'_>, results: &Results) -> Result<(), ExportError> {
+    let Some(topics) = &results.topics else {
+        return Ok(());
+    };
+    let words = find("top-words")?;
+    stage.put(topics::WORDS, |out| (words.write)(results, out))?;
+    stage.put(topics::TOPICS, |out| {
+        serde_json::to_writer(&mut *out, topics.as_ref())?;
         out.write_all(b"\n")
     })
 }

@@ -10,6 +10,7 @@ use ergodic_analysis::templates;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::engine::topics::TopWords;
 use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder};
 
@@ -47,6 +48,8 @@ pub struct Report {
     pub no_figures: Vec<String>,
     /// The clusters of a mixture.
     pub clusters: Option<std::sync::Arc<Clusters>>,
+    /// The most probable words of topics.
+    pub topics: Option<std::sync::Arc<TopWords>>,
     /// What to know about the files of the run.
     pub remarks: Vec<String>,
 }
@@ -94,6 +97,7 @@ impl Report {
             figures,
             no_figures,
             clusters: results.clusters.clone(),
+            topics: results.topics.clone(),
             remarks: results.remarks.clone(),
             manifest,
         })

@@ -55,6 +55,7 @@ mod summary_columns;
 mod table_layout;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod tree;
 mod words;
 
@@ -68,6 +69,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<sizes::Sizes>(),
     PaneEntry::of::<pairs::Pairs>(),
     PaneEntry::of::<clusters::ClustersView>(),
+    PaneEntry::of::<topics::TopicsView>(),
     PaneEntry::of::<predictions::PredictionsView>(),
     PaneEntry::of::<check::CheckPane>(),
     PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),

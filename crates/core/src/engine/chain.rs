@@ -397,7 +397,7 @@ pub fn dispersed_start(
             u.iter_mut().for_each(|u| *u *= spread / SPREAD);
         }
         // It starts as its sampler says.
-        (None, Posterior::Partition(_)) => {}
+        (None, Posterior::Partition(_) | Posterior::Topics(_)) => {}
     }
     u
 }

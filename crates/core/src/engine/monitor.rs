@@ -13,6 +13,7 @@ use super::mode_drift;
 use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
+use super::topics::TopWords;
 use super::{shards, unvisited};
 use crate::design::Remark;
 use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
@@ -62,6 +63,8 @@ pub struct Report {
     pub bias: Option<Arc<BiasReport>>,
     /// What the drawn partitions say, for samplers of partitions.
     pub clusters: Option<Arc<Clusters>>,
+    /// The most probable words of topics, for samplers of topics.
+    pub topics: Option<Arc<TopWords>>,
     /// Nested R-hat of each variable, where chains begin in groups and none has failed.
     pub rhat_nested: Option<Vec<Option<f64>>>,
 }
@@ -82,6 +85,7 @@ impl Report {
             warnings: Vec::new(),
             bias: None,
             clusters: None,
+            topics: None,
             rhat_nested: None,
         }
     }
@@ -290,6 +294,7 @@ pub fn report(
         warnings: judgement.findings,
         bias,
         clusters: Clusters::of(job, view).map(Arc::new),
+        topics: TopWords::of(job, view).map(Arc::new),
         rhat_nested: nested_rhat(view, &weights, job.run_section().superchains),
     }
 }

@@ -29,15 +29,15 @@
 use std::marker::PhantomData;
 
 use rand::RngExt as _;
-use rand_distr::{Distribution as _, Gamma, StandardNormal};
+use rand_distr::{Distribution as _, Gamma};
 
-use super::cir::{Transition, log_gamma};
+use super::cir::log_gamma;
 use super::langevin::STEPS_PER_DRAW;
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::partition::components::normalise;
 use super::partition::{self, Partition, Start, pick_log};
+use super::process::{CoxIngersollRoss, Process, Riemann};
 use super::recommend::{Standing, Traits};
-use super::sgrld_simplex::mirrored_step;
 use super::{
     Family, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick,
     Unsuitable,
@@ -111,33 +111,17 @@ pub type DpSgrld = Stochastic<Riemann>;
 /// `dp-scir` and `dp-sgrld`, which differ in the process `P`.
 pub struct Stochastic<P>(PhantomData<fn() -> P>);
 
-/// A process of positive variables that share a sum, one of them at a time.
-pub trait Process: 'static {
+/// A [`Process`] with which sticks and components move.
+pub trait Slicing: Process {
     /// The description.
     const SPEC: SamplerSpec;
     /// Settings of its own.
     type Own: Declared;
     /// Whether step sizes are Langevin times of all components.
     fn is_common(settings: &Self::Own) -> bool;
-    /// Shape of the gamma distribution of the sum of variables with `prior` as sum of their prior shapes.
-    fn shape_of_sum(prior: f64, observations: f64) -> f64;
-    /// Steps the logarithms of variables with prior shape and estimated count each over time h.
-    fn step(
-        logs: &mut [f64],
-        shapes: impl Fn(usize) -> [f64; 2],
-        h: f64,
-        relax: f64,
-        rng: &mut ChainRng,
-    );
 }
 
-/// Exact transitions.
-pub struct CoxIngersollRoss;
-
-/// Langevin steps in the expanded mean.
-pub struct Riemann;
-
-impl Process for CoxIngersollRoss {
+impl Slicing for CoxIngersollRoss {
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-scir",
         title: "Stochastic slice sampler, SCIR",
@@ -160,27 +144,9 @@ impl Process for CoxIngersollRoss {
     fn is_common((): &()) -> bool {
         false
     }
-
-    fn shape_of_sum(prior: f64, observations: f64) -> f64 {
-        prior + observations
-    }
-
-    fn step(
-        logs: &mut [f64],
-        shapes: impl Fn(usize) -> [f64; 2],
-        h: f64,
-        _relax: f64,
-        rng: &mut ChainRng,
-    ) {
-        let transition = Transition::new(1.0, h);
-        for (k, log) in logs.iter_mut().enumerate() {
-            let [prior, count] = shapes(k);
-            *log = transition.sample(rng, *log, prior + count);
-        }
-    }
 }
 
-impl Process for Riemann {
+impl Slicing for Riemann {
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-sgrld",
         title: "Stochastic slice sampler, SGRLD",
@@ -191,35 +157,13 @@ impl Process for Riemann {
         bias: Some(
             "Probabilities of rare items are held away from 0, noise of minibatches widens components, and chains get stuck",
         ),
-        ..CoxIngersollRoss::SPEC
+        ..<CoxIngersollRoss as Slicing>::SPEC
     };
 
     type Own = Pace;
 
     fn is_common(settings: &Pace) -> bool {
         settings.pace == Speed::Common
-    }
-
-    fn shape_of_sum(prior: f64, _observations: f64) -> f64 {
-        prior
-    }
-
-    fn step(
-        logs: &mut [f64],
-        shapes: impl Fn(usize) -> [f64; 2],
-        h: f64,
-        relax: f64,
-        rng: &mut ChainRng,
-    ) {
-        let total: f64 = logs.iter().map(|log| log.exp()).sum();
-        let observations: f64 = (0..logs.len()).map(|k| shapes(k)[1]).sum();
-        let pull = 1.0 + observations / total;
-        for (k, log) in logs.iter_mut().enumerate() {
-            let [prior, count] = shapes(k);
-            let z: f64 = StandardNormal.sample(rng);
-            let theta = log.exp();
-            *log = mirrored_step(theta, prior + count - pull * theta, h * relax, z).ln();
-        }
     }
 }
 
@@ -269,7 +213,7 @@ fn counts_of(mixture: &Mixture) -> Result<&Counts, StepError> {
     (mixture.counts.as_ref()).ok_or(StepError::Lacks("counts of items"))
 }
 
-impl<P: Process> Sampler for Stochastic<P> {
+impl<P: Slicing> Sampler for Stochastic<P> {
     type Settings = StochasticSettings<P::Own>;
     type Config = Config;
     type State = State;

@@ -612,6 +612,9 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     if chosen.exact() && chosen.spec.family == Family::Mixture {
         return format!("{title}: it is exact, and of the samplers of partitions it mixes best");
     }
+    if chosen.exact() && chosen.spec.family == Family::Topics {
+        return format!("{title}: it is exact, and needs no step size");
+    }
     if chosen.exact() && chosen.traits.grouped {
         return format!(
             "{title}: it is exact, and groups of so many rows depend little on each other ({time}, {COUNTED})"

@@ -34,6 +34,8 @@ use super::sgrld::Sgrld;
 use super::sgrld_simplex::SgrldSimplex;
 use super::slice::Slice;
 use super::svrg::SvrgLd;
+use super::topics_gibbs::TopicsGibbs;
+use super::topics_stochastic::{TopicsScir, TopicsSgrld};
 use super::zig_zag::ZigZag;
 
 /// All samplers.
@@ -78,6 +80,9 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<DpSlice>(),
     SamplerEntry::of::<DpScir>(),
     SamplerEntry::of::<DpSgrld>(),
+    SamplerEntry::of::<TopicsGibbs>(),
+    SamplerEntry::of::<TopicsScir>(),
+    SamplerEntry::of::<TopicsSgrld>(),
 ];
 
 /// The sampler called `id`, if there is one.

@@ -136,12 +136,14 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Centre>>)
         (model, None)
     });
     let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
+    let topics = std::iter::once_with(|| (crate::models::topics::testing::medium(), None));
     makers
         .into_iter()
         .map(|make| make())
         .map(|(model, centre)| (model, Some(centre)))
         .chain(mixed)
         .chain(mixtures)
+        .chain(topics)
 }
 
 /// A model with its mode.

@@ -5,7 +5,7 @@ use super::simplex::NORMAL_FROM;
 /// What a model lacks, or has too much of, for a sampler; as text it follows "Sampler `id` ".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unsuitable {
-    /// The model is a partition, without a density of parameters.
+    /// The model is a partition or one of topics, without a density of parameters.
     #[error("needs a density of the parameters, which this model does not have")]
     NoDensity,
     /// Gradients are estimated from rows, and there are none.
@@ -51,6 +51,9 @@ pub enum Unsuitable {
     /// Not a mixture, so that there are no clusters.
     #[error("finds clusters, which only a mixture has, as template `dp-mixture`")]
     NoClusters,
+    /// Not a topic model.
+    #[error("finds topics of documents, which only template `topics` has")]
+    NoTopics,
     /// A mixture with numeric columns, for a sampler of categories.
     #[error(
         "knows categories only, and the formula has numeric columns; use `dp-gibbs` or `dp-slice`"

@@ -188,6 +188,21 @@ fn results(page: &mut Page, report: &Report) {
         let more = (more > 0).then(|| format!("and {} smaller ones", thousands(more as u64)));
         page.list(lines.chain(more));
     }
+    if let Some(topics) = &report.topics {
+        page.line("<h3>Topics</h3>");
+        page.paragraph(&format!(
+            "Shares and most probable words of topics at the newest draw of chain {}.",
+            topics.chain
+        ));
+        let lines = topics.topics.iter().map(|topic| {
+            format!(
+                "{:.1} % of words: {}",
+                100.0 * topic.share,
+                prose(&topic.sentence())
+            )
+        });
+        page.list(lines);
+    }
 }
 
 /// Hyphens before numbers as minus signs.

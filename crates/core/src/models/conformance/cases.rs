@@ -509,7 +509,12 @@ pub(super) fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<Mo
         return (designs.into(), example_options(entry));
     }
     if entry.response_use(&Settings::default()) == ResponseUse::Absent {
-        let design = clustered_design(NUM_OBS);
+        let mut design = clustered_design(NUM_OBS);
+        if entry.spec.id == "topics" {
+            // Its documents are the groups, its words the categories.
+            design.columns.remove(0);
+            add_group_terms(&mut design, false);
+        }
         return (
             vec![("columns".to_owned(), design)],
             vec![ModelOptions::default()],

@@ -1,15 +1,17 @@
 //! From a design to units with numeric columns and categories.
 
-use rand::seq::SliceRandom as _;
-
 use super::counts::{Block, Counts};
 use super::mixture::Mixture;
 use super::numeric::Numeric;
 use super::{
-    Covariances, Design, DpMixtureSettings, MOST_FULL, ModelError, ModelOptions, Predictor, Priors,
+    Covariances, Design, DpMixture, DpMixtureSettings, MOST_FULL, ModelError, ModelOptions,
+    Predictor, Priors, Template as _,
 };
-use ergodic_base::rng::{Purpose, stream};
+use crate::models::units::Units;
 use ergodic_base::settings::Declared as _;
+
+/// Id of the template.
+const TEMPLATE: &str = DpMixture::SPEC.id;
 
 /// The mixture of a design, as the options say, and the unit of each row.
 pub(super) fn mixture(
@@ -27,7 +29,7 @@ pub(super) fn mixture(
             "has no linear predictor that an offset could be added to; leave `offset(…)` out",
         ));
     }
-    let mut units = Units::of(design)?;
+    let mut units = Units::of(design, TEMPLATE)?;
     let total = units.names.len();
     let share = DpMixtureSettings::read(&options.settings)?.held_out;
     // Rows were shuffled at import, so that the last ones are as good as random; users are not: the busy ones come first.
@@ -53,67 +55,8 @@ pub(super) fn mixture(
     Ok((mixture, units.of_row))
 }
 
-/// Units of the design, and the unit of each row.
-struct Units {
-    names: Vec<String>,
-    of_row: Vec<u32>,
-}
-
-impl Units {
-    fn of(design: &Design) -> Result<Self, ModelError> {
-        let [term] = design.group_terms.as_slice() else {
-            if let [_, second, ..] = design.group_terms.as_slice() {
-                return Err(unfit(format!(
-                    "takes one group, whose levels are the units, but the formula also has `{}`; leave it out",
-                    design.groups[second.factor].name
-                )));
-            }
-            return Ok(Self {
-                names: design.row.iter().map(|row| (row + 1).to_string()).collect(),
-                of_row: (0..design.num_obs() as u32).collect(),
-            });
-        };
-        let group = &design.groups[term.factor];
-        if term.names != ["Intercept"] {
-            return Err(unfit(format!(
-                "has no effects that vary by group; write `(1 | {})`",
-                group.name
-            )));
-        }
-        // Units in order of appearance in the shuffled rows.
-        let mut unit_of = vec![u32::MAX; group.levels.len()];
-        let (mut names, mut of_row) = (Vec::new(), Vec::with_capacity(group.index.len()));
-        for &level in &group.index {
-            let unit = &mut unit_of[level as usize];
-            if *unit == u32::MAX {
-                *unit = names.len() as u32;
-                names.push(group.levels[level as usize].clone());
-            }
-            of_row.push(*unit);
-        }
-        Ok(Self { names, of_row })
-    }
-
-    /// Numbers units at random, the same way always.
-    fn shuffle(&mut self) {
-        let mut old: Vec<u32> = (0..self.names.len() as u32).collect();
-        old.shuffle(&mut stream(0, 0, Purpose::Data));
-        let mut new = vec![0; old.len()];
-        for (number, &unit) in old.iter().enumerate() {
-            new[unit as usize] = number as u32;
-        }
-        for unit in &mut self.of_row {
-            *unit = new[*unit as usize];
-        }
-        let names = old
-            .iter()
-            .map(|&unit| std::mem::take(&mut self.names[unit as usize]));
-        self.names = names.collect();
-    }
-}
-
 fn unfit(why: impl Into<String>) -> ModelError {
-    ModelError::unfit("dp-mixture", why)
+    ModelError::unfit(TEMPLATE, why)
 }
 
 /// Refuses a column that cannot tell units apart.

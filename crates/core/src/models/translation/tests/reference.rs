@@ -147,6 +147,7 @@ fn cases() -> Vec<Case> {
             ..case("dp_mixture_diagonal", "dp-mixture", "~ x + z")
         },
         case("dp_mixture_items", "dp-mixture", "~ plan + (1 | school)"),
+        case("topics", "topics", "~ plan + (1 | school)"),
     ]
 }
 

@@ -1,0 +1,356 @@
+//! Topics by minibatches of documents: with exact Cox-Ingersoll-Ross transitions (`topics-scir`), and with Riemannian Langevin steps
+//! (`topics-sgrld`), with which the former is compared.
+//!
+//! Sources: Patterson and Teh (2013); Baker, Fearnhead, Fox and Nemeth (2018), section 5.1 and appendix E.3; Baker (2018), section
+//! 5.5.1.
+//!
+//! **One step with a minibatch S of n documents.** Gibbs sampling of the topics of their words given φ, shares of topics integrated
+//! out ([`DocumentGibbs`](crate::models::topics::document::DocumentGibbs)): `sweeps` sweeps, of which the first half is forgotten and
+//! the others give mean counts n̄_kw; ĉ_kw = (N/n) Σ_S n̄_kw. Then T_kw is stepped over time h_m = h (1 + m/τ)^(−κ) by a
+//! process whose stationary distribution, were ĉ fixed, is Gamma(β + ĉ_kw, 1), and φ_k = T_k/ΣT_k ([`super::process`]).
+//!
+//! | setting | SCIR | SGRLD | |
+//! |---|---|---|---|
+//! | `step_size` h | 0.5 | 0.005 | Langevin time; the sources' ε of SGRLD is 2h |
+//! | `decay_after` τ | 10 | 1000 | steps |
+//! | `decay_power` κ | 0.33 | 0.6 | 0: steps stay as they are |
+//! | `batch` n, `sweeps` | 50, 40 | 50, 40 | the sources take 200 sweeps |
+//!
+//! **Bias.** SCIR has no error of discretisation while counts are fixed, but they are those of the φ before the step, and noise of
+//! minibatches widens φ: both go to 0 with h. SGRLD also holds probabilities away from 0. Few sweeps leave counts near
+//! those of the first sweep. **Cost.** `sweeps` times the words of n documents times K, and K V random variables. **Not for**
+//! collections that `topics-gibbs` can sweep.
+
+use std::marker::PhantomData;
+
+use super::cir::log_gamma;
+use super::langevin::STEPS_PER_DRAW;
+use super::minibatch_settings::{MinibatchSettings, PlainRows};
+use super::process::{CoxIngersollRoss, Process, Riemann};
+use super::recommend::{Standing, Traits};
+use super::topics::{self, SWEEPS, Topics};
+use super::{
+    Family, InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
+    Tick, Unsuitable,
+};
+use crate::models::{Corpus, Model};
+use crate::oracle::{Estimator, Oracle, StepError};
+use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::{Declared, Field, SettingError};
+
+/// Documents per minibatch, those of the paper's experiment.
+const DOCUMENTS: usize = 50;
+/// Minibatches per draw, those between two of the paper's evaluations.
+const STEPS: u64 = 5;
+
+const STEP: Field = Field::real("Time per minibatch", 1e-12, 100.0, None)
+    .help("Langevin time h of the probabilities of words per minibatch, before it decays")
+    .why("that of the paper's experiment");
+const AFTER: Field = Field::real("Steps before decay", 1e-3, 1e12, None)
+    .help("τ in h (1 + m/τ)^(−κ), the time of minibatch m")
+    .why("that of the paper's experiment");
+const POWER: Field = Field::real("Power of decay", 0.0, 1.0, None)
+    .help("κ in h (1 + m/τ)^(−κ), the time of minibatch m; with 0 it does not decay")
+    .why("that of the paper's experiment");
+
+ergodic_base::settings! {
+    /// Settings of [`TopicsScir`] and [`TopicsSgrld`].
+    pub struct StochasticSettings {
+        step_size: Option<f64> = STEP;
+        decay_after: Option<f64> = AFTER;
+        decay_power: Option<f64> = POWER;
+        sweeps: u64 = SWEEPS;
+        rows: PlainRows;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
+}
+
+const INFO: &[InfoColumn] = &[InfoColumn {
+    name: STEP_SIZE,
+    help: "Langevin time of the last minibatch",
+}];
+
+/// The sampler `topics-scir`.
+pub type TopicsScir = Stochastic<CoxIngersollRoss>;
+
+/// The sampler `topics-sgrld`.
+pub type TopicsSgrld = Stochastic<Riemann>;
+
+/// `topics-scir` and `topics-sgrld`, which differ in the process `P`.
+pub struct Stochastic<P>(PhantomData<fn() -> P>);
+
+/// A [`Process`] that moves probabilities of words.
+pub trait Minibatches: Process {
+    /// The description.
+    const DESCRIPTION: SamplerSpec;
+    /// What it is for.
+    const STANDING: Standing;
+    /// h, τ and κ where the user sets none.
+    const DEFAULT_STEPS: Steps;
+}
+
+/// The times of minibatches, h (1 + m/τ)^(−κ).
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// h.
+    size: f64,
+    /// τ.
+    after: f64,
+    /// κ.
+    power: f64,
+}
+
+impl Steps {
+    fn at(self, minibatch: u64) -> f64 {
+        self.size * (1.0 + minibatch as f64 / self.after).powf(-self.power)
+    }
+}
+
+impl Minibatches for CoxIngersollRoss {
+    const STANDING: Standing = Standing::Alternative;
+    const DEFAULT_STEPS: Steps = Steps {
+        size: 0.5,
+        after: 10.0,
+        power: 0.33,
+    };
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
+        id: "topics-scir",
+        family: Family::Topics,
+        title: "SCIR for topics",
+        about: "Topics by minibatches of documents, probabilities of words by the Cox-Ingersoll-Ross process: for large collections",
+        cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
+        formula: "T_kw by CIR of shape β + ĉ_kw over time h (1 + m/τ)^(−κ), ĉ = (N/|S|) Σ_S n̄; z | φ by Gibbs sampling for documents in S",
+        fields: StochasticSettings::FIELDS,
+        info: INFO,
+        minibatch: true,
+        bias: Some(
+            "Noise of minibatches widens topics, and counts of words lag behind them by a step; both vanish with the step size",
+        ),
+        default_warmup: 500,
+        ..SamplerSpec::ORDINARY
+    };
+}
+
+impl Minibatches for Riemann {
+    const STANDING: Standing = Standing::Comparison;
+    const DEFAULT_STEPS: Steps = Steps {
+        size: 0.005,
+        after: 1000.0,
+        power: 0.6,
+    };
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
+        id: "topics-sgrld",
+        title: "SGRLD for topics",
+        about: "The same with Riemannian Langevin steps: what SCIR is compared with, wrong near 0",
+        cite: "Patterson, Teh, \"Stochastic gradient Riemannian Langevin dynamics on the probability simplex\", NeurIPS 2013",
+        formula: "as topics-scir with T' = |T + h (β + ĉ − (1 + Σĉ/ΣT) T) + sqrt(2hT) ξ|",
+        bias: Some(
+            "Probabilities of rare words are held away from 0, and noise of minibatches widens topics",
+        ),
+        ..<CoxIngersollRoss as Minibatches>::DESCRIPTION
+    };
+}
+
+/// Settings in force.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    steps: Steps,
+    sweeps: u64,
+    minibatch: MinibatchSettings,
+    steps_per_draw: u64,
+}
+
+/// Probabilities of words, as logarithms of weights.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Logarithms of T, topic by topic (V each).
+    log_t: Vec<f64>,
+    /// Estimated counts, topic by topic (V each).
+    counts: Vec<f64>,
+    /// Estimated words of each topic since the last draw (K).
+    seen: Vec<f64>,
+    /// Documents of the minibatch.
+    rows: Vec<u32>,
+    /// Minibatches so far, and since the last draw.
+    minibatches: u64,
+    steps: u64,
+    topics: Topics,
+}
+
+impl<P: Minibatches> Sampler for Stochastic<P> {
+    type Settings = StochasticSettings;
+    type Config = Config;
+    type State = State;
+    const NEEDS_DENSITY: bool = false;
+    const ADVICE: Traits = Traits::ORDINARY.standing(P::STANDING);
+    const ON_SIMPLEX: bool = true;
+    const OUTPUTS: &'static [OutputSpec] = topics::OUTPUTS;
+    const SPEC: SamplerSpec = P::DESCRIPTION;
+
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        topics::suits(model)
+    }
+
+    fn configure(
+        settings: &mut StochasticSettings,
+        target: &Target,
+    ) -> Result<Config, SettingError> {
+        let default = P::DEFAULT_STEPS;
+        Ok(Config {
+            steps: Steps {
+                size: *settings.step_size.get_or_insert(default.size),
+                after: *settings.decay_after.get_or_insert(default.after),
+                power: *settings.decay_power.get_or_insert(default.power),
+            },
+            sweeps: settings.sweeps,
+            minibatch: (settings.rows).settle_with(target, DOCUMENTS.min(target.num_obs)),
+            steps_per_draw: *settings.steps_per_draw.get_or_insert(STEPS),
+        })
+    }
+
+    fn steps_per_draw(config: &Config) -> u64 {
+        config.steps_per_draw
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let MinibatchSettings { batch, scheme } = config.minibatch;
+        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        let batch = oracle.batch();
+        let corpus = topics::corpus(oracle)?;
+        State::new::<P>(corpus, u0.len(), batch, &mut streams.noise)
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let documents = oracle.num_obs();
+        let rows = oracle.minibatch_mut().draw(&mut streams.batch);
+        state.rows.clear();
+        state
+            .rows
+            .extend((0..rows.len(documents)).map(|k| rows.get(k) as u32));
+        oracle.datum_grads += state.rows.len() as u64;
+        let corpus = topics::corpus(oracle)?;
+        let rng = &mut streams.noise;
+        state.count(corpus, config.sweeps, rng);
+        info[0] = config.steps.at(state.minibatches);
+        state.minibatches += 1;
+        state.move_topics::<P>(corpus, info[0], at.iter, rng)?;
+        state.steps += 1;
+        if state.steps == config.steps_per_draw {
+            state.steps = 0;
+            state.report(corpus, rng);
+        }
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.topics.position
+    }
+
+    fn output(state: &State, k: usize) -> Output<'_> {
+        state.topics.output(k)
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        visitor.slice("log_weights", &mut state.log_t);
+        visitor.slice("seen", &mut state.seen);
+        visitor.counter("minibatches", &mut state.minibatches);
+        visitor.counter("steps", &mut state.steps);
+        state.topics.visit(visitor);
+    }
+}
+
+impl State {
+    /// Topics that are uniform on the simplex, so that they differ.
+    fn new<P: Minibatches>(
+        corpus: &Corpus,
+        dim: usize,
+        batch: usize,
+        rng: &mut ChainRng,
+    ) -> Result<Self, StepError> {
+        let (topics, words) = (corpus.num_topics(), corpus.vocabulary());
+        let prior = corpus.beta() * words as f64;
+        // Each topic has its share of all words.
+        let sum = P::shape_of_sum(prior, corpus.num_words() as f64 / topics as f64);
+        let mut state = Self {
+            log_t: (0..topics * words).map(|_| log_gamma(rng, 1.0)).collect(),
+            counts: vec![0.0; topics * words],
+            seen: vec![0.0; topics],
+            rows: Vec::with_capacity(batch),
+            minibatches: 0,
+            steps: 0,
+            topics: Topics::new(corpus, dim),
+        };
+        for log in &mut state.log_t {
+            *log += (sum / words as f64).ln();
+        }
+        state.normalise(0)?;
+        state.topics.report(corpus, rng);
+        Ok(state)
+    }
+
+    /// Estimates counts of words in topics from the minibatch.
+    fn count(&mut self, corpus: &Corpus, sweeps: u64, rng: &mut ChainRng) {
+        let each = corpus.num_documents() as f64 / self.rows.len() as f64;
+        self.counts.fill(0.0);
+        let Topics { phi, document, .. } = &mut self.topics;
+        for &row in &self.rows {
+            let how = (sweeps, each);
+            topics::add_counts(
+                corpus,
+                row as usize,
+                phi,
+                document,
+                how,
+                rng,
+                &mut self.counts,
+            );
+        }
+    }
+
+    /// Moves probabilities of words over time `h`, given the counts.
+    fn move_topics<P: Minibatches>(
+        &mut self,
+        corpus: &Corpus,
+        h: f64,
+        iter: u64,
+        rng: &mut ChainRng,
+    ) -> Result<(), StepError> {
+        let (words, beta) = (corpus.vocabulary(), corpus.beta());
+        let topics = self.log_t.chunks_exact_mut(words);
+        let counts = self.counts.chunks_exact(words);
+        for ((logs, counts), seen) in topics.zip(counts).zip(&mut self.seen) {
+            P::step(logs, |w| [beta, counts[w]], h, 1.0, rng);
+            *seen += counts.iter().sum::<f64>();
+        }
+        self.normalise(iter)
+    }
+
+    /// Makes probabilities of weights.
+    fn normalise(&mut self, iter: u64) -> Result<(), StepError> {
+        if self.topics.set_all(&self.log_t) {
+            return Ok(());
+        }
+        Err(StepError::NonFinite {
+            what: "the probability of a word",
+            iter,
+        })
+    }
+
+    /// What is reported of the present draw.
+    fn report(&mut self, corpus: &Corpus, rng: &mut ChainRng) {
+        self.topics.share(&mut self.seen);
+        self.topics.report(corpus, rng);
+    }
+}

@@ -1,0 +1,136 @@
+//! Topics of documents: their shares and most probable words.
+
+use eframe::egui::{Frame, Margin, Ui};
+
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Text, tokens};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
+use crate::ui::widgets::{self, number};
+use ergodic_core::design::columns::plural;
+use ergodic_core::engine::topics::TopWords;
+use ergodic_core::samplers::TOPICS;
+
+/// Widths of a topic's number, of its share, and of its words at least.
+const NUMBER: f32 = 48.0;
+const SHARE: f32 = 60.0;
+const WORDS: f32 = 240.0;
+
+/// Nothing is kept between frames.
+#[derive(Default)]
+pub(super) struct TopicsView;
+
+impl Pane for TopicsView {
+    const ID: &'static str = "topics";
+    const TITLE: &'static str = "Topics";
+    const ICON: char = icons::TABLE;
+    const ABOUT: &'static str = "Topics of documents: their shares and most probable words";
+    const HOME: Home = Home::Above;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        let makes = of.entry.job().map(|job| job.sampler.makes(TOPICS));
+        if of.report.topics.is_some() || makes == Some(true) {
+            Ok(())
+        } else {
+            Err("Only documents have topics; this model finds none")
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
+        match &of.report.topics {
+            Some(topics) => topics_ui(ui, topics),
+            None => {
+                let text =
+                    "Topics of documents appear here with the first draws; other models have none";
+                widgets::empty_state(ui, icons::TABLE, text, None);
+            }
+        }
+    }
+}
+
+/// One row per topic.
+fn topics_ui(ui: &mut Ui, topics: &TopWords) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        let text = format!(
+            "Most probable words in {} at the newest draw of chain {}; numbers of topics differ between chains",
+            plural(topics.documents, "document"),
+            topics.chain
+        );
+        widgets::sentence_line(ui, &text, Text::Caption, true);
+    });
+    let all = &topics.topics;
+    Table::new("topics", "Topics", all.len())
+        .inset(t.space.x2)
+        .column(Column::number("topic", NUMBER, |k| {
+            Cell::number(number::integer(k as u64 + 1), Tone::Secondary)
+        }))
+        .column(
+            Column::number("share", SHARE, |k| {
+                Cell::number(
+                    format!("{}%", number::fixed(100.0 * all[k].share, 1)),
+                    Tone::Primary,
+                )
+            })
+            .by(|k| all[k].share),
+        )
+        .gap(t.space.x2)
+        .column(
+            Column::new("words", WORDS, |k| {
+                Cell::text(all[k].sentence(), Tone::Primary)
+            })
+            .fills(),
+        )
+        .show(ui);
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::accesskit::Role;
+    use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::ui::panels::runs::runs_ui;
+    use crate::ui::testing::page_harness;
+    use ergodic_core::engine::RunSection;
+
+    #[test]
+    fn topics_are_listed_by_their_words() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetTemplate("topics".to_owned()));
+        session.send(Command::SetFormula("~ plan + (1 | region)".to_owned()));
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(20),
+            draws: 60,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let entry = session.state.selected().unwrap();
+        let topics = entry.report().unwrap().topics.clone().unwrap();
+        assert_eq!(topics.topics.len(), 10);
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        harness
+            .get_all_by_label("Topics")
+            .find(|node| node.accesskit_node().role() == Role::Tab)
+            .unwrap()
+            .click();
+        harness.run_steps(3);
+        harness.get_by_role_and_label(Role::ColumnHeader, "words");
+        let cells = harness.get_all_by_role(Role::Cell);
+        let words = topics.topics[0].sentence();
+        let is_there = cells
+            .filter_map(|node| {
+                let node = node.accesskit_node();
+                node.label().or_else(|| node.value())
+            })
+            .any(|text| text == words);
+        assert!(is_there, "{words}");
+    }
+}

@@ -156,7 +156,10 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
             ..Roles::default()
         };
     }
-    if matches!(response_use, ResponseUse::Number | ResponseUse::Count) {
+    if matches!(
+        response_use,
+        ResponseUse::Number | ResponseUse::Count | ResponseUse::Ordered
+    ) {
         roles.trials = None;
     }
     roles.response_use = response_use;

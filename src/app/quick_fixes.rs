@@ -359,6 +359,7 @@ impl Draft<'_> {
         vec![
             other(format!("Take {column} as a number"), "linear"),
             other(format!("Take {column} as a count"), "poisson"),
+            other(format!("Take {column} as ordered levels"), "ordered"),
             other(format!("Take {column} as categories"), "categorical"),
         ]
     }

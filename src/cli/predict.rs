@@ -26,13 +26,13 @@ pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
     } else if let Some(path) = &args.out {
-        let rows: Vec<Vec<String>> = predictions
-            .rows
-            .iter()
-            .take(ROWS_PRINTED)
-            .map(|row| files::cells(&predictions, row, significant))
+        let printed = ROWS_PRINTED.min(predictions.rows.len());
+        let rows: Vec<Vec<String>> = (0..printed)
+            .map(|place| files::cells(&predictions, place, significant))
             .collect();
-        output::result(&output::table(&files::header(&predictions), &rows));
+        let names = files::header(&predictions);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        output::result(&output::table(&names, &rows));
         let more = predictions.rows.len() - rows.len();
         if more > 0 {
             output::result(&format!("and {more} more in {}\n", path.display()));
@@ -53,6 +53,7 @@ fn note(predictions: &Predictions) {
         match predictions.response.kind {
             ResponseKind::Successes => "the number of successes",
             ResponseKind::Binary { .. } => "an outcome, 0 or 1",
+            ResponseKind::Ordered { .. } => "the level of an outcome; p[level]: its probability",
             _ => "an outcome",
         }
     ));

@@ -206,6 +206,28 @@ fn counts_lead_to_a_regression_of_counts() {
 }
 
 #[test]
+fn words_with_an_order_lead_to_an_ordinal_regression() {
+    let mut text = String::from("dose,age,pain\n");
+    for i in 0..80 {
+        let words = ["none", "mild", "moderate", "severe"];
+        text.push_str(&format!(
+            "{},{},{}\n",
+            mixed(i, 1, 50) + 3,
+            20 + mixed(i, 2, 60),
+            words[mixed(i, 3, 4) as usize]
+        ));
+    }
+    both(|mut user, folder| {
+        user.open(folder, &text);
+        user.act("pain: 4 ordered levels");
+        user.harness.run_steps(2);
+        user.harness
+            .get_by_label_contains("4 levels in order: none < mild < moderate < severe");
+        user.run("ordered", "pain ~ dose + age");
+    });
+}
+
+#[test]
 fn groups_are_offered_and_lead_to_a_mixed_model() {
     let mut text = String::from("log_radon,floor,county\n");
     for i in 0..120 {

@@ -173,12 +173,12 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
                 "x1 | se(s) ~ x2 + (1 + x2 | g)",
             ]
         }
-        ResponseUse::Count if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
+        ResponseUse::Count | ResponseUse::Ordered if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
         ResponseUse::Outcome => &["y ~ x1 + x2"],
         ResponseUse::Categories => &["c ~ 1"],
         ResponseUse::Number if entry.group == EXAMPLES => &["x1 ~ 1"],
         ResponseUse::Number => &["x1 ~ x2"],
-        ResponseUse::Count => &["k ~ x1"],
+        ResponseUse::Count | ResponseUse::Ordered => &["k ~ x1"],
         // The last for words of documents.
         ResponseUse::Absent => &["~ x1 + x2", "~ x1", "~ c + (1 | g)"],
     };

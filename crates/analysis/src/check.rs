@@ -211,6 +211,7 @@ impl Fitted {
         let cells = match kind {
             _ if of_successes => None,
             ResponseKind::Count { .. } => Some(Cells::of_counts(&observed)),
+            ResponseKind::Ordered { levels } => Some(Cells::of_levels(levels.len())),
             _ => Some(Cells::of_numbers(&observed)),
         };
         // Sums of whole numbers are exact, so that equal statistics are equal; others are taken about their mean.
@@ -307,7 +308,11 @@ impl Fitted {
                 Picture::Calibration(made.ok_or(CheckError::Cancelled)?)
             }
             Some(counts) if matches!(kind, ResponseKind::Count { .. }) => {
-                Picture::Rootogram(Rootogram::of(&observed, &counts))
+                Picture::Rootogram(Rootogram::of(&observed, &counts, &[]))
+            }
+            Some(counts) if matches!(kind, ResponseKind::Ordered { .. }) => {
+                let levels = self.response().levels();
+                Picture::Rootogram(Rootogram::of(&observed, &counts, levels))
             }
             Some(counts) if censored => Picture::Survival(Survival::of(&observed, &seen, &counts)),
             Some(counts) => Picture::Overlay(Overlay::of(&observed, &counts)),

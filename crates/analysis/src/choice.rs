@@ -48,7 +48,8 @@ pub enum NoTemplate {
 
 /// The template for `formula`; numeric columns among `categorical` are taken as categories.
 ///
-/// Two values are an outcome, whole numbers that begin at 0 or 1 counts, other numbers and ratings are measured; counts that
+/// Two values are an outcome, texts that say their order ordered levels, whole numbers that begin at 0 or 1 counts, other numbers and
+/// ratings are measured; counts that
 /// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
 ///
 /// # Errors
@@ -70,6 +71,9 @@ pub fn choose(
     let (template, family, mut reason) = if response.trials.is_some() {
         let reason = format!("`{name}` counts successes among trials");
         ("logistic", Some(Family::Binomial), reason)
+    } else if response.ordered {
+        let reason = format!("the formula says that `{name}` has levels with an order");
+        ("ordered", Some(Family::Ordered), reason)
     } else if response.function.is_some() {
         let reason = format!("`{}` is a number", response.label());
         ("linear", Some(Family::Gaussian), reason)
@@ -94,6 +98,13 @@ pub fn choose(
             };
             let name = quote_name(name);
             return Err(NoTemplate::Categories { name, levels, why });
+        }
+        // Shares of levels that nothing explains need no order.
+        if let OutcomeKind::Levels(levels) = kind
+            && formula.terms.is_empty()
+            && formula.groups.is_empty()
+        {
+            kind = OutcomeKind::Categories(levels);
         }
         let (template, family) = template_of(&kind);
         (template, family, kind.reason(name))
@@ -132,6 +143,7 @@ pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
         }
         OutcomeKind::Count { .. } => ("poisson", Some(Family::Poisson)),
         OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some(Family::Gaussian)),
+        OutcomeKind::Levels(_) => ("ordered", Some(Family::Ordered)),
         OutcomeKind::Categories(_) => ("categorical", None),
     }
 }
@@ -197,6 +209,7 @@ mod tests {
                 ("grade".into(), numbers([1.0, 2.0, 3.0, 1.0])),
                 ("wild".into(), numbers([0.0, 3.0, 90.0, 60.0])),
                 ("steps".into(), numbers([50.0, 1.0, 9.0, 52.0])),
+                ("pain".into(), texts(["mild", "none", "severe", "mild"])),
             ],
         )
         .unwrap();
@@ -224,6 +237,12 @@ mod tests {
             ("plan ~ price", None),
             ("same ~ price", None),
             ("nothing ~ price", None),
+            ("pain ~ price", Some("ordered")),
+            ("pain ~ (1 | plan)", Some("mixed ordered")),
+            ("pain ~ 1", Some("categorical")),
+            ("ordered(grade) ~ price", Some("ordered")),
+            ("ordered(pain) ~ 1", Some("ordered")),
+            ("ordered(plan) ~ price + (1 | ill)", Some("mixed ordered")),
             ("wild ~ price", Some("negative-binomial")),
             ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
             ("wild ~ price + offset(calls)", Some("poisson")),

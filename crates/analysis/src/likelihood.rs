@@ -136,6 +136,14 @@ pub fn fit(
         .into());
     }
     (family.definition().check)(&design)?;
+    if family == Family::Ordered {
+        return Err(LikelihoodError::Option(format!(
+            "Likelihood fits have no cut points between levels, so the family {} has none; fit the posterior of `{}` instead, whose \
+             mode under flat priors is the likelihood's maximum",
+            family.id(),
+            design.response.name
+        )));
+    }
     let method = method(options, family)?;
     let data = MixedData::from(design);
     let start = Instant::now();

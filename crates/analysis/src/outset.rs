@@ -60,7 +60,8 @@ impl std::fmt::Debug for Outset {
 
 /// Whether a fit is worth its time for this recipe: group terms, and a sampler whose coordinates matter.
 pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
-    let gaussian = LikelihoodOptions::of(recipe).family == Family::Gaussian;
+    let family = LikelihoodOptions::of(recipe).family;
+    let gaussian = family == Family::Gaussian;
     let by_groups = matches!(recipe.sampler.id.as_str(), "auto" | "gibbs-mixed");
     let sizes = design.group_terms.iter();
     let mut sizes: Vec<usize> = sizes
@@ -68,7 +69,9 @@ pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
         .collect();
     sizes.sort_unstable();
     let crossed: usize = sizes.iter().rev().skip(1).sum();
+    // Likelihood fits have no cut points.
     recipe.model.template == "mixed"
+        && family != Family::Ordered
         && !sizes.is_empty()
         && !(gaussian && by_groups)
         && design.num_obs() <= MOST_ROWS

@@ -122,6 +122,8 @@ pub struct Predictions {
     pub new_groups: Vec<(String, usize)>,
     /// Ascending by row.
     pub rows: Vec<RowPrediction>,
+    /// Posterior mean of the probability of each level, per row; of outcomes without ordered levels none.
+    pub chances: Vec<Vec<f64>>,
 }
 
 impl Predictions {
@@ -327,6 +329,22 @@ impl Fitted {
                 control.advance(tile.len() as u64);
             },
         );
+        let levels = self.response.levels();
+        let chances: Vec<Vec<f64>> = match levels.len() {
+            0 => Vec::new(),
+            count => (0..rows.row.len())
+                .into_par_iter()
+                .map_init(
+                    || Work::new(posterior.len()),
+                    |work, i| {
+                        if control.is_cancelled() {
+                            return Vec::new();
+                        }
+                        posterior.chances(&rows, i, self.seed, count, work)
+                    },
+                )
+                .collect(),
+        };
         if control.is_cancelled() {
             return Err(PredictError::Cancelled);
         }
@@ -341,6 +359,7 @@ impl Fitted {
             has_groups: self.has_groups,
             new_groups: rows.new_groups(),
             rows: predicted,
+            chances,
         })
     }
 
@@ -463,6 +482,17 @@ pub(super) fn quantity(response: &ResponseInfo) -> String {
     match &response.kind {
         ResponseKind::Binary { success, .. } => format!("probability that {name} is {success}"),
         ResponseKind::Successes => format!("share of successes {name}"),
+        ResponseKind::Ordered { levels } => match levels.as_slice() {
+            // Ratings from 1 count themselves.
+            [first, ..] if first == "1" => format!("mean level of {name}"),
+            [first, .., last] => {
+                format!(
+                    "mean level of {name} ({first} is 1, {last} is {})",
+                    levels.len()
+                )
+            }
+            _ => format!("mean level of {name}"),
+        },
         ResponseKind::Number {
             function: Some(_), ..
         } => format!("median of {}", response.column()),
@@ -625,6 +655,30 @@ impl Posterior {
             }
         }
         new_group
+    }
+
+    /// Posterior means of the probabilities of `count` ordered levels in row `i`.
+    fn chances(
+        &self,
+        rows: &NewRows,
+        i: usize,
+        seed: u64,
+        count: usize,
+        work: &mut Work,
+    ) -> Vec<f64> {
+        let eta = &mut work.predictor;
+        self.begin(rows, i, 0, eta);
+        self.add_groups(rows, i, 0, (seed, &mut work.noise), eta);
+        let level = |level: usize| {
+            let draws = self.outcomes.iter().zip(&*eta).enumerate();
+            let weighted = draws.map(|(s, (outcome, eta))| {
+                let weight = self.weights.as_ref().map_or(1.0, |weights| weights[s]);
+                let y = level as f64;
+                weight * (outcome.at(*eta, y, 1.0).log_p + outcome.constant(y, 1.0)).exp()
+            });
+            weighted.sum::<f64>() / self.len() as f64
+        };
+        (1..=count).map(level).collect()
     }
 
     fn predict(

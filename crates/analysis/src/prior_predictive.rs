@@ -36,7 +36,7 @@ use ergodic_core::families::{Link, log_mean};
 use ergodic_core::models::NO_SIMULATION;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
-use rows::{expected_of, num_predictors, one_by_one};
+use rows::{expected_of, first_code, num_predictors, one_by_one};
 
 mod rows;
 
@@ -265,8 +265,9 @@ impl PreviewRows {
                 let trials: f64 = design.trials.iter().flatten().sum();
                 vec![vec![design.y.iter().sum::<f64>() / trials]]
             }
-            ResponseKind::Categories { levels } => {
-                vec![(0..levels.len()).map(|k| share(k as f64)).collect()]
+            kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
+                let first = first_code(kind);
+                vec![(0..levels.len()).map(|k| share(first + k as f64)).collect()]
             }
             ResponseKind::Number { .. } | ResponseKind::Count { .. } => vec![kept(&design.y)],
             ResponseKind::Absent => (numeric(design).map(|(_, values)| kept(values)))
@@ -393,11 +394,13 @@ impl PreviewRows {
         let outcomes = match &design.response.kind {
             ResponseKind::Binary { success, .. } => vec![simulated.success(success)],
             ResponseKind::Successes => vec![simulated.success("success")],
-            ResponseKind::Categories { levels } => {
+            kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
+                let first = first_code(kind);
+                let codes = |draw: &[f64]| draw.iter().map(|y| y - first).collect();
                 vec![categories(
                     &design.response.name,
                     levels,
-                    outcomes.chunks_exact(rows).map(<[f64]>::to_vec),
+                    outcomes.chunks_exact(rows).map(codes),
                     &self.observed[0],
                 )]
             }

@@ -41,6 +41,8 @@ pub enum Class {
     Probability,
     /// Share of a cluster: `weight[1]`.
     ClusterShare,
+    /// Cut point between two neighbours of ordered levels: `cut[low|mid]`.
+    CutPoint,
     /// Anything else: `sigma`, `x[1,2]`.
     Other,
 }
@@ -54,7 +56,7 @@ enum Key {
 }
 
 /// The word of each class before the bracket, and what stands in it.
-const CLASSES: [(Class, &str, &[Key]); 10] = [
+const CLASSES: [(Class, &str, &[Key]); 11] = [
     (Class::Coefficient, "b", &[Key::Term]),
     (Class::Mean, "mu", &[Key::Term]),
     (Class::Covariance, "Sigma", &[Key::Term, Key::Term]),
@@ -69,6 +71,7 @@ const CLASSES: [(Class, &str, &[Key]); 10] = [
     (Class::VarianceShare, "icc", &[Key::Factor]),
     (Class::Probability, "p", &[Key::Level]),
     (Class::ClusterShare, "weight", &[Key::Level]),
+    (Class::CutPoint, "cut", &[Key::Level]),
 ];
 
 impl Class {

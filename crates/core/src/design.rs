@@ -31,6 +31,7 @@ pub mod lump_levels;
 mod many_levels;
 pub mod matrix;
 mod model_frame;
+pub mod ordered_levels;
 pub mod rating;
 mod remark;
 pub mod response;

@@ -22,6 +22,7 @@ mod gaussian_se;
 mod lognormal;
 mod negative_binomial;
 pub(crate) mod notation;
+pub(crate) mod ordered;
 mod poisson;
 pub(crate) mod rows;
 pub(crate) mod student;
@@ -89,7 +90,7 @@ macro_rules! registry {
 
         impl Outcome {
             /// The family.
-            pub fn family(self) -> Family {
+            pub fn family(&self) -> Family {
                 match self {
                     $(Self::$name(_) => Family::$name,)*
                 }
@@ -97,7 +98,7 @@ macro_rules! registry {
 
             /// The same where a unit of the response is split into `by` units; families with a link have no unit.
             #[must_use]
-            pub fn scaled(self, by: f64) -> Self {
+            pub fn scaled(&self, by: f64) -> Self {
                 match self {
                     $(Self::$name(it) => Self::$name(it.scaled(by)),)*
                 }
@@ -105,7 +106,7 @@ macro_rules! registry {
 
             /// A response at z of a row of which `known` is known ([`Design::known`]). Where a mean is too small or too large for a distribution, the
             /// mean.
-            pub fn draw(self, z: f64, known: f64, rng: &mut ChainRng) -> f64 {
+            pub fn draw(&self, z: f64, known: f64, rng: &mut ChainRng) -> f64 {
                 match self {
                     $(Self::$name(it) => it.draw(z, known, rng),)*
                 }
@@ -113,28 +114,28 @@ macro_rules! registry {
 
             /// log p and derivatives at z for response `y` of such a row.
             #[inline]
-            pub fn at(self, z: f64, y: f64, known: f64) -> Derivatives {
+            pub fn at(&self, z: f64, y: f64, known: f64) -> Derivatives {
                 match self {
                     $(Self::$name(it) => it.at(z, y, known),)*
                 }
             }
 
             /// The part of log p that does not depend on z.
-            pub fn constant(self, y: f64, known: f64) -> f64 {
+            pub fn constant(&self, y: f64, known: f64) -> f64 {
                 match self {
                     $(Self::$name(it) => it.constant(y, known),)*
                 }
             }
 
             /// How many [`Self::coordinates`] mean something. None of a normal outcome, of which fits integrate the scale out.
-            pub fn num_coordinates(self) -> usize {
+            pub fn num_coordinates(&self) -> usize {
                 match self {
-                    $(Self::$name(it) => num_coordinates(it),)*
+                    $(Self::$name(it) => num_coordinates(*it),)*
                 }
             }
 
             /// The parameters besides the linear predictor on the real line; those past [`Self::num_coordinates`] are 0.
-            pub fn coordinates(self) -> Coordinates {
+            pub fn coordinates(&self) -> Coordinates {
                 match self {
                     $(Self::$name(it) => it.coordinates(),)*
                 }
@@ -142,21 +143,31 @@ macro_rules! registry {
 
             /// The same with other parameters besides the linear predictor.
             #[must_use]
-            pub fn with_coordinates(self, at: Coordinates) -> Self {
+            pub fn with_coordinates(&self, at: Coordinates) -> Self {
                 match self {
                     $(Self::$name(it) => Self::$name(it.with_coordinates(at)),)*
                 }
             }
 
-            /// The expected response is this times what the inverse link makes of z.
-            fn mean_factor(self) -> f64 {
+            /// The expected response at z: of successes their share, of ordered levels the mean of their places from 1. Student-t
+            /// noise without a mean has its middle there. It may depend on the shape, so a family alone has none.
+            #[inline]
+            pub fn mean(&self, z: f64) -> f64 {
                 match self {
-                    $(Self::$name(it) => it.mean_factor(),)*
+                    $(Self::$name(it) => it.mean(z, $module::DEFINITION.link),)*
+                }
+            }
+
+            /// The derivative of [`Self::mean`] at z.
+            #[inline]
+            pub fn mean_slope(&self, z: f64) -> f64 {
+                match self {
+                    $(Self::$name(it) => it.mean_slope(z, $module::DEFINITION.link),)*
                 }
             }
 
             /// Derivatives of log p (constant included), score and weight in each of the coordinates; zeros past the last.
-            pub fn in_coordinates(self, z: f64, y: f64, known: f64) -> [[f64; 3]; MAX_AUX] {
+            pub fn in_coordinates(&self, z: f64, y: f64, known: f64) -> [[f64; 3]; MAX_AUX] {
                 match self {
                     $(Self::$name(it) => it.in_coordinates(z, y, known),)*
                 }
@@ -192,6 +203,8 @@ registry! {
     Beta: beta,
     /// Numbers with Student-t noise.
     Student: student,
+    /// Levels with an order.
+    Ordered: ordered,
 }
 
 /// What a family is.
@@ -309,6 +322,21 @@ pub enum FamilyError {
         response: String,
         /// The family.
         family: &'static str,
+    },
+    /// An outcome that is no ordered level, for the family of these.
+    #[error("The outcome `{response}` has no ordered levels here, which the family ordered needs")]
+    NotOrdered {
+        /// The outcome.
+        response: String,
+    },
+    /// A formula without an intercept, for ordered levels.
+    #[error(
+        "The family ordered needs the intercept, which moves the cut points between the levels of `{response}`; leave `0 +` or \
+         `- 1` out of the formula"
+    )]
+    NoCutPoint {
+        /// The outcome.
+        response: String,
     },
     /// An outcome that is not above 0.
     #[error(
@@ -453,6 +481,18 @@ trait Distribution: Copy {
         1.0
     }
 
+    /// See [`Outcome::mean`].
+    #[inline]
+    fn mean(self, z: f64, link: Link) -> f64 {
+        self.mean_factor() * link.inverse(z)
+    }
+
+    /// See [`Outcome::mean_slope`].
+    #[inline]
+    fn mean_slope(self, z: f64, link: Link) -> f64 {
+        self.mean_factor() * link.inverse_slope(z)
+    }
+
     fn coordinates(self) -> Coordinates {
         [0.0; MAX_AUX]
     }
@@ -471,21 +511,8 @@ fn num_coordinates<D: Distribution>(_of: D) -> usize {
 }
 
 impl Outcome {
-    /// The expected response at z: of successes their share. Student-t noise without a mean has its middle there. It may depend
-    /// on the shape, so a family alone has none.
-    #[inline]
-    pub fn mean(self, z: f64) -> f64 {
-        self.mean_factor() * self.family().definition().link.inverse(z)
-    }
-
-    /// The derivative of [`Self::mean`] at z.
-    #[inline]
-    pub fn mean_slope(self, z: f64) -> f64 {
-        self.mean_factor() * self.family().definition().link.inverse_slope(z)
-    }
-
     /// Whether responses are whole numbers.
-    pub fn is_whole(self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.family().definition().is_whole
     }
 }

@@ -69,6 +69,8 @@ pub struct Response {
     pub column: String,
     /// The function of it that is explained; `None`: the column as it is.
     pub function: Option<Elementwise>,
+    /// Whether its values are levels with an order, which the template says where the formula does not.
+    pub ordered: bool,
     /// Number of trials, if the column counts successes.
     pub trials: Option<Trials>,
     /// Column of row weights.
@@ -85,6 +87,7 @@ impl Response {
         Self {
             column: column.to_owned(),
             function: None,
+            ordered: false,
             trials: None,
             weights: None,
             se: None,
@@ -280,6 +283,7 @@ impl fmt::Display for Response {
                 write!(f, "cbind({column}, {})", quote_name(failures))?;
             }
             (_, Some(function)) => write!(f, "{}({column})", function.name())?,
+            (_, None) if self.ordered => write!(f, "ordered({column})")?,
             (_, None) => f.write_str(&column)?,
         }
         let mut additions = Vec::new();

@@ -29,11 +29,13 @@ mod coefficients;
 #[cfg(test)]
 mod conformance;
 mod covariates;
+mod cut_points;
 pub mod default_priors;
 mod density;
 pub(crate) mod dp_mixture;
 pub(crate) mod examples;
 pub(crate) mod glm;
+mod head;
 pub(crate) mod hierarchical;
 mod hierarchy;
 mod likelihood;
@@ -42,6 +44,7 @@ pub(crate) mod logistic;
 pub mod marginal;
 pub(crate) mod mixed;
 pub(crate) mod negative_binomial;
+pub(crate) mod ordered;
 pub(crate) mod poisson;
 pub(crate) mod positive;
 pub mod predicts;
@@ -181,24 +184,7 @@ pub trait Model: Send + Sync {
             Posterior::Density(density) => density.dim(),
             Posterior::Partition(_) | Posterior::Topics(_) => self.params().len(),
         };
-        if self.params().len() != dim {
-            return vec![Block {
-                name: "all".into(),
-                coordinates: 0..dim,
-            }];
-        }
-        let mut blocks: Vec<Block> = Vec::new();
-        for (j, param) in self.params().iter().enumerate() {
-            let class = param.name.word();
-            match blocks.last_mut() {
-                Some(last) if last.name == *class => last.coordinates.end = j + 1,
-                _ => blocks.push(Block {
-                    name: ParamId::named(class),
-                    coordinates: j..j + 1,
-                }),
-            }
-        }
-        blocks
+        blocks_by_name(self.params(), dim)
     }
 
     /// The view of a model whose only parameters are the probabilities of categories.
@@ -225,6 +211,29 @@ pub trait Model: Send + Sync {
     fn simulation(&self) -> Option<&dyn Simulation> {
         self.prior_draws().map(|draws| draws as &dyn Simulation)
     }
+}
+
+/// Neighbours among `dim` coordinates whose parameters have names that agree up to a bracket; a single block where parameters are not
+/// coordinates.
+fn blocks_by_name(params: &[ParamInfo], dim: usize) -> Vec<Block> {
+    if params.len() != dim {
+        return vec![Block {
+            name: "all".into(),
+            coordinates: 0..dim,
+        }];
+    }
+    let mut blocks: Vec<Block> = Vec::new();
+    for (j, param) in params.iter().enumerate() {
+        let class = param.name.word();
+        match blocks.last_mut() {
+            Some(last) if last.name == *class => last.coordinates.end = j + 1,
+            _ => blocks.push(Block {
+                name: ParamId::named(class),
+                coordinates: j..j + 1,
+            }),
+        }
+    }
+    blocks
 }
 
 impl<'a> dyn Model + 'a {
@@ -597,6 +606,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<student::Student>(),
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
+    ModelEntry::of::<ordered::Ordered>(),
     ModelEntry::of::<hierarchical::Hierarchical>().in_group(GROUPS),
     ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
     ModelEntry::of::<categorical::Categorical>().in_group("Categories"),

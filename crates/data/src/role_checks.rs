@@ -7,7 +7,9 @@ use ergodic_base::numerals::thousands;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnInfo, ColumnKind, plural};
 use ergodic_core::design::lump_levels::TOP;
-use ergodic_core::design::response::{MAX_CATEGORIES, ResponseUse, fits};
+use ergodic_core::design::response::{
+    MAX_CATEGORIES, MAX_LEVELS as MOST_ORDERED, ResponseUse, fits,
+};
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::formula::quote_name;
 
@@ -221,6 +223,35 @@ pub(super) fn check_categories(table: &Table, column: &str) -> Result<(), Refusa
         )),
         Some(0) => refuse(format!(
             "Column {named} has no values, so it cannot be the outcome"
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Whether a column can have ordered levels; whether their order is known shows where the design is made, for it can be named.
+pub(super) fn check_levels(table: &Table, column: &str) -> Result<(), Refusal> {
+    let refuse = |reason: String| {
+        Err(Refusal {
+            reason,
+            conversion: None,
+        })
+    };
+    let col = match table.index_of(column, "The role") {
+        Ok(col) => col,
+        Err(error) => return refuse(error.to_string()),
+    };
+    let named = quote_name(column);
+    match table
+        .few_levels(col, MOST_ORDERED)
+        .map(|levels| levels.len())
+    {
+        None => refuse(format!(
+            "Column {named} has more than the {MOST_ORDERED} levels that an ordered outcome may have; choose a template for numbers, \
+             or merge neighbouring levels in a new column"
+        )),
+        Some(count) if count < 3 => refuse(format!(
+            "Column {named} has {}, and an ordered outcome needs at least 3",
+            plural(count, "level")
         )),
         Some(_) => Ok(()),
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
 pub use super::role_checks::check_role;
-use super::role_checks::{check_categories, check_number, is_number};
+use super::role_checks::{check_categories, check_levels, check_number, is_number};
 use super::sniff::ColumnKindOverride;
 use super::table::Table;
 use ergodic_core::design::columns::ColumnKind;
@@ -209,6 +209,7 @@ impl Roles {
             Some(column) => Some(Response {
                 column: column.clone(),
                 function: self.response_function,
+                ordered: false,
                 trials: self.trials.clone(),
                 weights: self.weights.clone(),
                 se: self.se.clone(),
@@ -333,6 +334,7 @@ impl Roles {
     fn check_role(&self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
         match (role, self.response_use) {
             (Role::Response, ResponseUse::Categories) => check_categories(table, column),
+            (Role::Response, ResponseUse::Ordered) => check_levels(table, column),
             (Role::Response, ResponseUse::Number | ResponseUse::Count) => {
                 check_number(table, column, self.response_use)
             }
@@ -636,7 +638,7 @@ mod tests {
             let trials = trials.map(|it| if failures.is_empty() { it } else { Trials::Failures(failures.clone()) });
             let function = function.filter(|_| trials.is_none() && cens.is_none());
             let mut formula = Formula {
-                response: Some(Response { column: column.clone(), function, trials, weights, se, cens }), intercept,
+                response: Some(Response { column: column.clone(), function, ordered: false, trials, weights, se, cens }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
             for term in terms.into_iter().chain([vec![first]])

@@ -7,8 +7,9 @@ use super::roles::Roles;
 use super::table::Table;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnKind, plural};
+use ergodic_core::design::ordered_levels;
 use ergodic_core::design::rating::is_rating;
-use ergodic_core::design::response::MAX_CATEGORIES;
+use ergodic_core::design::response::{MAX_CATEGORIES, MAX_LEVELS};
 use ergodic_core::formula::Factor;
 
 /// Most predictors that are taken without being asked for: a sentence can still name them all.
@@ -76,6 +77,8 @@ pub enum OutcomeKind {
     Rating(usize),
     /// Other numbers; how many different ones, unless they are very many.
     Number(Option<usize>),
+    /// So many levels that say their order.
+    Levels(usize),
     /// So many categories.
     Categories(usize),
 }
@@ -88,6 +91,7 @@ impl OutcomeKind {
             Self::Count { .. } => "count".to_owned(),
             Self::Rating(most) => format!("rating, 1 to {most}"),
             Self::Number(_) => "number".to_owned(),
+            Self::Levels(levels) => format!("{levels} ordered levels"),
             Self::Categories(levels) => format!("{levels} categories"),
         }
     }
@@ -100,15 +104,16 @@ impl OutcomeKind {
                 "`{column}` holds counts whose variance is {dispersion:.0} times their mean"
             ),
             Self::Count { .. } => format!("`{column}` holds whole numbers that begin at 0 or 1"),
-            Self::Rating(most) => {
-                format!("`{column}` holds ratings from 1 to {most}, which are taken as numbers")
-            }
+            Self::Rating(most) => format!(
+                "`{column}` holds ratings from 1 to {most}, which are taken as numbers; `ordered({column})` is for their levels"
+            ),
             Self::Number(Some(different)) => {
                 format!("`{column}` holds {different} different numbers")
             }
             Self::Number(None) => {
                 format!("`{column}` holds more than {MOST_COUNTED} different numbers")
             }
+            Self::Levels(levels) => format!("`{column}` has {levels} levels with an order"),
             Self::Categories(levels) => format!("`{column}` has {levels} categories"),
         }
     }
@@ -387,7 +392,14 @@ pub fn outcome_of(table: &Table, col: usize, categorical: bool) -> Result<Outcom
     let Some(numbers) = table.numbers(col).filter(|_| !categorical) else {
         return match count {
             Some(count) if count <= FEW_LEVELS || 2 * count <= present => {
-                Ok(OutcomeKind::Categories(count))
+                let says_order = || {
+                    let levels = table.few_levels(col, MAX_LEVELS);
+                    levels.is_some_and(|levels| ordered_levels::order(&levels).is_some())
+                };
+                Ok(match info.kind == ColumnKind::Text && says_order() {
+                    true => OutcomeKind::Levels(count),
+                    false => OutcomeKind::Categories(count),
+                })
             }
             Some(texts) => Err(NoOutcome::Texts {
                 name,

@@ -220,6 +220,7 @@ pub fn to_json(check: &Check) -> Json {
                 json!({
                     "from": it.from,
                     "to": it.to,
+                    "level": it.level,
                     "observed": it.observed,
                     "expected": it.expected,
                     "replicated": band(it.replicated),

@@ -7,16 +7,17 @@ use serde_json::{Value as Json, json};
 
 use super::number::shortest;
 use super::{ExportError, write_file};
+use ergodic_analysis::predict::Predictions;
 use ergodic_analysis::predict::plug_in::PlugIn;
-use ergodic_analysis::predict::{Predictions, RowPrediction};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_core::design::response::ResponseKind;
 
 /// File name of predictions.
 pub const FILE: &str = "predictions.csv";
 
 /// The columns of a table of predictions; rows count from 1, `observed` is `NA` where there is none.
-pub fn header(predictions: &Predictions) -> Vec<&'static str> {
-    let mut names = vec![
+pub fn header(predictions: &Predictions) -> Vec<String> {
+    let names = [
         "row",
         "mean",
         "sd",
@@ -26,21 +27,39 @@ pub fn header(predictions: &Predictions) -> Vec<&'static str> {
         "outcome_upper",
         "observed",
     ];
+    let mut names = names.map(str::to_owned).to_vec();
     if predictions.response.kind == ResponseKind::Successes {
-        names.push("trials");
+        names.push("trials".to_owned());
     }
     if !predictions.new_groups.is_empty() {
-        names.push("new_group");
+        names.push("new_group".to_owned());
+    }
+    if !predictions.chances.is_empty() {
+        names.extend(predictions.response.levels().iter().map(level_name));
     }
     names
 }
 
-/// The cells of a row, with numbers as `number` writes them.
+/// A name in a line of CSV.
+fn quoted(name: &str) -> String {
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}
+
+/// The column of the probability of a level.
+fn level_name(level: &String) -> String {
+    ParamId::of(Class::Probability, [level]).to_string()
+}
+
+/// The cells of the `place`-th row, with numbers as `number` writes them.
 pub fn cells(
     predictions: &Predictions,
-    row: &RowPrediction,
+    place: usize,
     number: impl Fn(f64) -> String,
 ) -> Vec<String> {
+    let row = &predictions.rows[place];
     let observed = if row.observed.is_nan() {
         "NA".to_owned()
     } else {
@@ -62,6 +81,9 @@ pub fn cells(
     if !predictions.new_groups.is_empty() {
         cells.push(if row.new_group { "yes" } else { "no" }.to_owned());
     }
+    if let Some(chances) = predictions.chances.get(place) {
+        cells.extend(chances.iter().map(|chance| number(*chance)));
+    }
     cells
 }
 
@@ -70,9 +92,13 @@ pub fn cells(
 /// # Errors
 /// Those of `out`.
 pub fn write_csv(predictions: &Predictions, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", header(predictions).join(","))?;
-    for row in &predictions.rows {
-        writeln!(out, "{}", cells(predictions, row, shortest).join(","))?;
+    let names: Vec<String> = header(predictions)
+        .iter()
+        .map(|name| quoted(name))
+        .collect();
+    writeln!(out, "{}", names.join(","))?;
+    for place in 0..predictions.rows.len() {
+        writeln!(out, "{}", cells(predictions, place, shortest).join(","))?;
     }
     out.flush()
 }
@@ -93,8 +119,9 @@ pub fn to_json(predictions: &Predictions) -> Json {
     let rows: Vec<Json> = predictions
         .rows
         .iter()
-        .map(|row| {
-            json!({
+        .enumerate()
+        .map(|(place, row)| {
+            let mut json = json!({
                 "row": row.row + 1,
                 "mean": row.mean,
                 "sd": row.sd,
@@ -105,7 +132,13 @@ pub fn to_json(predictions: &Predictions) -> Json {
                 "observed": row.observed,
                 "trials": row.trials,
                 "new_group": row.new_group,
-            })
+            });
+            if let Some(chances) = predictions.chances.get(place) {
+                let levels = predictions.response.levels().iter().cloned();
+                let chances = chances.iter().map(|chance| json!(chance));
+                json["probabilities"] = Json::Object(levels.zip(chances).collect());
+            }
+            json
         })
         .collect();
     json!({

@@ -32,6 +32,15 @@ impl Cells {
         }
     }
 
+    /// One for each of `count` ordered levels.
+    pub(super) fn of_levels(count: usize) -> Self {
+        Self {
+            low: 1.0,
+            width: 1.0,
+            count,
+        }
+    }
+
     /// The range of `observed` and a margin.
     pub(super) fn of_numbers(observed: &[f64]) -> Self {
         let least = observed.iter().copied().fold(f64::INFINITY, f64::min);

@@ -198,7 +198,7 @@ impl Rootogram {
             y_title: "root of rows",
             middle: "expected",
             look: Look::Dots,
-            levels: None,
+            levels: self.bars.iter().map(|bar| bar.level.clone()).collect(),
             places: (self.bars.iter())
                 .map(|it| {
                     let (observed, expected) = (it.observed.sqrt(), it.expected.sqrt());

@@ -6,12 +6,14 @@ use super::Band;
 use super::cells::Counts;
 
 /// Rows with a count, or with one of several counts that stand together.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CountBar {
     /// Least and largest count; the last bar, of all that are larger than any observed, has no largest.
     pub from: f64,
     /// See [`Self::from`].
     pub to: Option<f64>,
+    /// The level of which `from` is the place, where outcomes are ordered levels.
+    pub level: Option<String>,
     /// Rows observed.
     pub observed: f64,
     /// Rows expected: the mean over replicated data sets.
@@ -21,8 +23,11 @@ pub struct CountBar {
 }
 
 impl CountBar {
-    /// Its counts: "3", "4 to 7", "above 46".
+    /// Its counts: "3", "4 to 7", "above 46"; its level.
     pub fn label(&self) -> String {
+        if let Some(level) = &self.level {
+            return level.clone();
+        }
         match self.to {
             Some(to) if to == self.from => format!("{to}"),
             Some(to) => format!("{} to {to}", self.from),
@@ -39,15 +44,18 @@ pub struct Rootogram {
 }
 
 impl Rootogram {
-    pub(super) fn of(observed: &[f64], counts: &Counts) -> Self {
+    /// That of counts, or of ordered `levels`.
+    pub(super) fn of(observed: &[f64], counts: &Counts, levels: &[String]) -> Self {
         let cells = counts.cells;
         let own = cells.count(observed);
-        // No count lies below the first cell.
-        let bars = (1..cells.count + 2).map(|place| {
+        // No count lies below the first cell, and no level above the last.
+        let above = usize::from(levels.is_empty());
+        let bars = (1..=cells.count + above).map(|place| {
             let (expected, replicated) = counts.band(|set| f64::from(set[place]));
             CountBar {
                 from: cells.edge(place - 1),
                 to: (place <= cells.count).then(|| cells.edge(place) - 1.0),
+                level: levels.get(place - 1).cloned(),
                 observed: own[place],
                 expected,
                 replicated,
@@ -62,8 +70,12 @@ impl Rootogram {
     pub(super) fn summary(&self) -> String {
         let outside = |bar: &&CountBar| !bar.replicated.holds(bar.observed);
         let outside = self.bars.iter().filter(outside).count();
+        let of = match self.bars.iter().all(|bar| bar.level.is_some()) {
+            true => "levels",
+            false => "counts",
+        };
         format!(
-            "{outside} of {} frequencies of counts lie outside their 90 % intervals",
+            "{outside} of {} frequencies of {of} lie outside their 90 % intervals",
             self.bars.len()
         )
     }

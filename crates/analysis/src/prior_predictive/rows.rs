@@ -3,7 +3,16 @@
 use ndarray::{Array2, Axis};
 
 use ergodic_core::design::matrix::Design;
+use ergodic_core::design::response::ResponseKind;
 use ergodic_core::models::predicts::Point;
+
+/// The number that stands for the first category or level.
+pub(super) fn first_code(kind: &ResponseKind) -> f64 {
+    match kind {
+        ResponseKind::Ordered { .. } => 1.0,
+        _ => 0.0,
+    }
+}
 
 /// Columns of the design besides the intercept.
 pub(super) fn num_predictors(design: &Design) -> usize {

@@ -90,7 +90,8 @@ pub struct Design {
     pub terms: Vec<DesignTerm>,
     /// Whether the first column is the intercept.
     pub has_intercept: bool,
-    /// n responses: 0 or 1, a count of successes, the position of a category, a number or a count as it is; empty where
+    /// n responses: 0 or 1, a count of successes, the position of a category, the place of an ordered level from 1, a number or a count
+    /// as it is; empty where
     /// the formula has no response.
     pub y: Vec<f64>,
     /// n numbers of trials, if `y` is a count.

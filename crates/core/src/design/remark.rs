@@ -131,7 +131,7 @@ ergodic_base::remarks! {
             if *count { "count" } else { "number" }
         ) about (response)
         remedy (
-            "If it {}; if its values are categories without order, `categorical`",
+            "If it {}; if its values are levels with an order, `ordered`, or without one, `categorical`",
             if *count { "is a rating, choose the template `linear`" } else { "counts something, choose the template `poisson`" }
         );
 

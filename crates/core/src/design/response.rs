@@ -17,6 +17,8 @@ pub enum ResponseUse {
     Outcome,
     /// Any number of categories.
     Categories,
+    /// Levels with an order.
+    Ordered,
     /// Any finite number.
     Number,
     /// Whole numbers, 0 among them.
@@ -27,6 +29,9 @@ pub enum ResponseUse {
 
 /// Most categories that a response may have.
 pub const MAX_CATEGORIES: usize = 1000;
+
+/// Most levels that a response with ordered levels may have.
+pub const MAX_LEVELS: usize = 20;
 
 /// What the response of a design is.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +48,11 @@ pub enum ResponseKind {
     /// One of these categories, `y` its position among them.
     Categories {
         /// Categories of the rows in the order of the table, then those declared without rows.
+        levels: Vec<String>,
+    },
+    /// One of these levels, lowest first, `y` its place among them from 1.
+    Ordered {
+        /// Levels that rows of the table have or that the user named.
         levels: Vec<String>,
     },
     /// Numbers.
@@ -75,7 +85,7 @@ pub struct ResponseInfo {
     /// What its values are.
     pub kind: ResponseKind,
     /// Rows used per value, failure first; for counts failures and successes in all trials; for categories rows, or the
-    /// sum of their weights, in whole numbers; empty for numbers, counts and where there is no response.
+    /// sum of their weights, in whole numbers; for ordered levels rows; empty for numbers, counts and where there is no response.
     pub counts: Vec<(String, usize)>,
 }
 
@@ -110,6 +120,14 @@ impl ResponseInfo {
         }
     }
 
+    /// Ordered levels, lowest first; none of another response.
+    pub fn levels(&self) -> &[String] {
+        match &self.kind {
+            ResponseKind::Ordered { levels } => levels,
+            _ => &[],
+        }
+    }
+
     /// The value that counts as success, for a response of two values.
     pub fn success(&self) -> Option<&str> {
         match &self.kind {
@@ -134,6 +152,9 @@ impl ResponseInfo {
                     never => format!(", {never} of them never seen"),
                 };
                 format!("{} categories in {total} observations{never}", levels.len())
+            }
+            ResponseKind::Ordered { levels } => {
+                format!("{} levels in order: {}", levels.len(), levels.join(" < "))
             }
             ResponseKind::Number {
                 mean, sd, range, ..

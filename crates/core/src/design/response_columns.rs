@@ -1,9 +1,10 @@
 //! Reading the response of a formula out of a table: outcomes, successes among trials, numbers, counts and categories.
 
-use super::columns::every;
+use super::columns::{every, plural};
 use super::model_frame::FrameReader;
+use super::ordered_levels;
 use super::response::{
-    MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels, fits,
+    MAX_CATEGORIES, MAX_LEVELS, ResponseInfo, ResponseKind, ResponseUse, binary_levels, fits,
 };
 use crate::design::columns::Columns;
 use crate::design::error::DesignError;
@@ -57,14 +58,25 @@ impl FrameReader<'_> {
                 match wanted {
                     ResponseUse::Count => "counts",
                     ResponseUse::Categories => "categories",
+                    ResponseUse::Ordered => "levels with an order",
                     _ => "two values or successes",
                 },
                 function.name()
             )));
         }
+        if response.ordered && wanted != ResponseUse::Ordered {
+            return Err(DesignError::Role(format!(
+                "The outcome `ordered({name})` has levels with an order, which this model does not explain; choose template \
+                 `ordered`, or template `mixed` with model.family = \"ordered\", or write `{name}` alone"
+            )));
+        }
         match wanted {
             ResponseUse::Categories => {
                 let (y, info) = self.categories(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Ordered => {
+                let (y, info) = self.ordered(response, col, rows)?;
                 return Ok((y, None, info));
             }
             ResponseUse::Number | ResponseUse::Count => {
@@ -196,6 +208,105 @@ impl FrameReader<'_> {
             counts: Vec::new(),
         };
         Ok((y, info))
+    }
+
+    /// Places of ordered levels from 1, and what to say about them.
+    fn ordered(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
+        let name = &response.column;
+        if response.trials.is_some() {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` is a level with an order here, which has no number of trials; write `{name} | weights(n)` if \
+                 column n counts its rows"
+            )));
+        }
+        if self.table.few_levels(col, MOST_COUNTED).is_none() {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` has more than {MOST_COUNTED} different values and the family ordered takes at most \
+                 {MAX_LEVELS} levels; choose a template for numbers, such as `linear`, or merge neighbouring levels in a new column"
+            )));
+        }
+        let labels = self.table.labels(col);
+        let mut used = vec![0_usize; labels.levels.len()];
+        for &row in rows {
+            used[labels.codes[row as usize] as usize] += 1;
+        }
+        // Levels of rows that are left out or held out count, too, so that fits to parts of a table agree on what levels there are.
+        let levels = self.order_of(name, &labels.levels)?;
+        if !(3..=MAX_LEVELS).contains(&levels.len()) {
+            let instead = if levels.len() < 3 {
+                "choose template `logistic` for two values, or another outcome"
+            } else {
+                "choose a template for numbers, such as `linear`, or merge neighbouring levels in a new column"
+            };
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` has {}, and the family ordered takes 3 to {MAX_LEVELS}; {instead}",
+                plural(levels.len(), "level"),
+            )));
+        }
+        let place = |level: &str| levels.iter().position(|it| it == level);
+        let mut counts: Vec<(String, usize)> =
+            levels.iter().map(|level| (level.clone(), 0)).collect();
+        let mut code_of = vec![f64::NAN; labels.levels.len()];
+        for ((code, name), used) in code_of.iter_mut().zip(&labels.levels).zip(used) {
+            if let Some(place) = place(name) {
+                *code = (place + 1) as f64;
+                counts[place].1 = used;
+            }
+        }
+        let y = (rows.iter())
+            .map(|&row| code_of[labels.codes[row as usize] as usize])
+            .collect();
+        let info = ResponseInfo {
+            name: name.clone(),
+            kind: ResponseKind::Ordered { levels },
+            counts,
+        };
+        Ok((y, info))
+    }
+
+    /// The levels in their order: as the user names them, or as they say themselves.
+    fn order_of(&self, name: &str, seen: &[String]) -> Result<Vec<String>, DesignError> {
+        let listed = |levels: &[String]| {
+            let quoted: Vec<String> = levels.iter().map(|level| format!("\"{level}\"")).collect();
+            quoted.join(", ")
+        };
+        let named = &self.frame.levels;
+        if named.is_empty() {
+            let Some(places) = ordered_levels::order(seen) else {
+                return Err(DesignError::Role(format!(
+                    "The levels of the outcome `{name}` have no order that is known; write them from lowest to highest, as in \
+                     model.levels = [{}]",
+                    listed(seen)
+                )));
+            };
+            return Ok(places
+                .into_iter()
+                .map(|place| seen[place].clone())
+                .collect());
+        }
+        if let Some(other) = seen.iter().find(|level| !named.contains(level)) {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` has the level `{other}`, which is not among model.levels = [{}]; name all levels from \
+                 lowest to highest",
+                listed(named)
+            )));
+        }
+        let mut levels: Vec<String> = Vec::new();
+        for level in named {
+            if levels.contains(level) {
+                return Err(DesignError::Role(format!(
+                    "The level `{level}` of the outcome `{name}` is named twice in model.levels; name each level once, from \
+                     lowest to highest"
+                )));
+            }
+            levels.push(level.clone());
+        }
+        Ok(levels)
     }
 
     /// Codes of categories, and what to say about them.

@@ -5,7 +5,9 @@
 
 use super::binomial::{LARGEST_THIRD, WeightedBinomial, exp_minus_abs, weighted_rows};
 use super::notation::{Notation, comment, quoted};
-use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms};
+use super::rows::{
+    Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms,
+};
 use super::{Definition, FamilyError, binomial};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
@@ -28,6 +30,7 @@ pub(super) const DEFINITION: Definition = Definition {
 pub struct SignedBernoulli;
 
 impl RowFamily for SignedBernoulli {
+    type Aux = FewAux;
     const EXTRA: usize = 0;
     const OFFSET: bool = false;
     const LOG_CONCAVE: bool = true;

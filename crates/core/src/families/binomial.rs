@@ -9,7 +9,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, FewAux, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, bernoulli};
 use crate::design::matrix::Design;
@@ -94,6 +95,7 @@ pub(super) fn exp_minus_abs<A: Arithmetic>(z: &Lane) -> Lane {
 pub struct WeightedBinomial;
 
 impl RowFamily for WeightedBinomial {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const LOG_CONCAVE: bool = true;
     type Shared = ();

@@ -16,7 +16,8 @@ use std::f64::consts::{SQRT_2, TAU};
 
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, FewAux, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{Derivatives, Outcome};
 use crate::design::censoring::Censoring;
@@ -153,6 +154,7 @@ impl<F: RowFamily> RowFamily for Censored<F>
 where
     F::Shared: LogScale,
 {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = F::LOG_CONCAVE;

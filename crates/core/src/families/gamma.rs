@@ -13,8 +13,8 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms,
+    rows_with, value_or,
 };
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
@@ -146,6 +146,7 @@ pub struct Shape {
 }
 
 impl RowFamily for PositiveNumbers {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = true;

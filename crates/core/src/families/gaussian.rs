@@ -9,7 +9,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, FewAux, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, Support, any};
 use crate::design::matrix::Design;
@@ -114,6 +115,7 @@ impl Sigma {
 }
 
 impl RowFamily for Normal {
+    type Aux = FewAux;
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 1;

@@ -9,7 +9,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::gaussian::{self, number_row};
 use super::notation::Notation;
-use super::rows::{Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with};
+use super::rows::{
+    Curvature, FamilyRows, FewAux, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
+};
 use super::{Definition, Derivatives, Distribution, FamilyError, Link};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -85,6 +87,7 @@ pub struct Estimates {
 }
 
 impl RowFamily for Estimates {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const OFFSET: bool = false;
     const LOG_CONCAVE: bool = true;

@@ -16,7 +16,8 @@ use super::gamma::{above_zero, positive_numbers};
 use super::gaussian::{Normal, Sigma};
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, FewAux, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
@@ -146,6 +147,7 @@ impl LogScale for Sigma {
 pub struct NormalLogarithms;
 
 impl RowFamily for NormalLogarithms {
+    type Aux = FewAux;
     const EXTRA: usize = Normal::EXTRA;
     const OFFSET: bool = Normal::OFFSET;
     const AUX: usize = Normal::AUX;

@@ -10,7 +10,7 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use super::binomial::softplus;
 use super::notation::Notation;
 use super::poisson::{self, count, count_rows};
-use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, RowFamily, Terms};
+use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
@@ -217,6 +217,7 @@ impl Shape {
 }
 
 impl RowFamily for NegativeBinomialCounts {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = true;

@@ -8,7 +8,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
+    Curvature, FamilyRows, FewAux, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::Remark;
@@ -74,6 +75,7 @@ pub(super) fn count(mean: f64, rng: &mut ChainRng) -> f64 {
 pub struct PoissonCounts;
 
 impl RowFamily for PoissonCounts {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const LOG_CONCAVE: bool = true;
     type Shared = ();

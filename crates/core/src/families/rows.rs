@@ -2,12 +2,65 @@
 
 use super::{FamilyError, Link, Outcome};
 use crate::design::matrix::Design;
+use crate::design::response::MAX_LEVELS;
 use crate::numerics::arithmetic::Arithmetic;
 pub use crate::numerics::elementary::{LANES, Lane};
 use ergodic_base::reporter::Reporter;
 
-/// Most auxiliary coordinates of a family.
+/// Most auxiliary coordinates of a family whose number of them is fixed.
 pub const MAX_AUX: usize = 2;
+
+/// A lane for each auxiliary coordinate that a family can have, and one for each pair of them. A type, so that families of few
+/// coordinates carry no more.
+pub trait AuxLanes: Copy + Send + Sync {
+    /// One for each pair: that of m and l ≤ m at m (m + 1)/2 + l.
+    type Pairs: Copy;
+    /// All zero.
+    const ZERO: Self;
+    /// All zero.
+    const ZERO_PAIRS: Self::Pairs;
+    /// By coordinate.
+    fn lanes(&self) -> &[Lane];
+    /// By coordinate.
+    fn lanes_mut(&mut self) -> &mut [Lane];
+    /// By pair.
+    fn pairs(pairs: &Self::Pairs) -> &[Lane];
+}
+
+macro_rules! aux_lanes {
+    ($len:expr) => {
+        impl AuxLanes for [Lane; $len] {
+            type Pairs = [Lane; $len * ($len + 1) / 2];
+            const ZERO: Self = [[0.0; LANES]; $len];
+            const ZERO_PAIRS: Self::Pairs = [[0.0; LANES]; $len * ($len + 1) / 2];
+
+            #[inline(always)]
+            fn lanes(&self) -> &[Lane] {
+                self
+            }
+
+            #[inline(always)]
+            fn lanes_mut(&mut self) -> &mut [Lane] {
+                self
+            }
+
+            #[inline(always)]
+            fn pairs(pairs: &Self::Pairs) -> &[Lane] {
+                pairs
+            }
+        }
+    };
+}
+
+/// Those of a family with a fixed number of auxiliary coordinates.
+pub type FewAux = [Lane; MAX_AUX];
+aux_lanes!(MAX_AUX);
+
+/// Most gaps between the cut points of ordered levels.
+pub const MAX_GAPS: usize = MAX_LEVELS - 2;
+/// Those of ordered levels.
+pub type GapAux = [Lane; MAX_GAPS];
+aux_lanes!(MAX_GAPS);
 
 /// How one row's likelihood depends on its linear predictor z and on auxiliary coordinates a.
 pub trait RowFamily: Copy + Send + Sync + 'static {
@@ -15,22 +68,33 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     const EXTRA: usize;
     /// Whether the first of these is an offset of the linear predictor.
     const OFFSET: bool = true;
-    /// Auxiliary coordinates, at most [`MAX_AUX`].
+    /// Auxiliary coordinates where their number is the same for all responses, at most [`MAX_AUX`].
     const AUX: usize = 0;
+    /// Lanes for all of them: [`FewAux`] where the number is fixed.
+    type Aux: AuxLanes;
+    /// Auxiliary coordinates.
+    #[inline(always)]
+    fn num_aux(&self) -> usize {
+        Self::AUX
+    }
     /// Whether log p is concave in z for every row.
     const LOG_CONCAVE: bool = false;
     /// What the rows of a pass share: functions of the auxiliary coordinates.
     type Shared: Copy;
-    /// The same at `aux` ([`Self::AUX`]).
+    /// The same at `aux` ([`Self::num_aux`]).
     fn shared(&self, aux: &[f64]) -> Self::Shared;
     /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         extra: &[Lane; 4],
         shared: &Self::Shared,
-    ) -> Terms;
+    ) -> TermsWith<Self::Aux>;
     /// Second derivatives of −log p.
-    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Curvature;
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        extra: &[Lane; 4],
+        shared: &Self::Shared,
+    ) -> CurvatureWith<Self::Aux>;
     /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers; infinite if there are
     /// none.
     fn bounds(_extra: &[f64]) -> [f64; 2] {
@@ -49,16 +113,31 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
 }
 
 /// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Terms {
+#[derive(Clone, Copy, Debug)]
+pub struct TermsWith<A> {
     /// ∂ log p/∂z.
     pub residual: Lane,
     /// ∂ log p/∂a, one per auxiliary coordinate; the rest means nothing.
-    pub aux: [Lane; MAX_AUX],
+    pub aux: A,
     /// See above.
     pub sum: Lane,
     /// Between 1 and 2: products of many factors cost one logarithm.
     pub factor: Lane,
+}
+
+/// That of a family with a fixed number of auxiliary coordinates.
+pub type Terms = TermsWith<FewAux>;
+
+impl<A: AuxLanes> Default for TermsWith<A> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            residual: [0.0; LANES],
+            aux: A::ZERO,
+            sum: [0.0; LANES],
+            factor: [0.0; LANES],
+        }
+    }
 }
 
 impl Terms {
@@ -80,11 +159,11 @@ impl Terms {
     }
 }
 
-impl Terms {
+impl<X: AuxLanes> TermsWith<X> {
     /// Makes rows from the lane `first` on count for nothing.
     pub(crate) fn drop_from(&mut self, first: usize) {
         let lanes = [&mut self.residual, &mut self.sum];
-        for lane in lanes.into_iter().chain(&mut self.aux) {
+        for lane in lanes.into_iter().chain(self.aux.lanes_mut()) {
             lane[first..].fill(0.0);
         }
         self.factor[first..].fill(1.0);
@@ -92,14 +171,28 @@ impl Terms {
 }
 
 /// Second derivatives of −log p of a row; those of auxiliary coordinates that the family lacks mean nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Curvature {
+#[derive(Clone, Copy, Debug)]
+pub struct CurvatureWith<A: AuxLanes> {
     /// −∂² log p/∂z².
     pub zz: Lane,
     /// −∂² log p/∂z∂a, per auxiliary coordinate.
-    pub za: [Lane; MAX_AUX],
-    /// −∂² log p/∂a∂a': of the first, of both, of the second.
-    pub aa: [Lane; 3],
+    pub za: A,
+    /// −∂² log p/∂a∂a': of the first, of both, of the second, and so on ([`AuxLanes::Pairs`]).
+    pub aa: A::Pairs,
+}
+
+/// That of a family with a fixed number of auxiliary coordinates.
+pub type Curvature = CurvatureWith<FewAux>;
+
+impl<A: AuxLanes> Default for CurvatureWith<A> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self {
+            zz: [0.0; LANES],
+            za: A::ZERO,
+            aa: A::ZERO_PAIRS,
+        }
+    }
 }
 
 /// What is computed of eight rows at a time and then used row by row.
@@ -119,19 +212,19 @@ pub struct TermsOf<const VALUE: bool>;
 pub struct CurvatureOf;
 
 impl<F: RowFamily, const VALUE: bool> RowQuantity<F> for TermsOf<VALUE> {
-    type Lanes = Terms;
+    type Lanes = TermsWith<F::Aux>;
 
     #[inline(always)]
-    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Terms {
+    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes {
         F::terms::<A, VALUE>(z, extra, shared)
     }
 }
 
 impl<F: RowFamily> RowQuantity<F> for CurvatureOf {
-    type Lanes = Curvature;
+    type Lanes = CurvatureWith<F::Aux>;
 
     #[inline(always)]
-    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Curvature {
+    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes {
         F::curvature::<A>(z, extra, shared)
     }
 }

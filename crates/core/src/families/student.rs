@@ -11,7 +11,7 @@ use rand_distr::{Distribution as _, StudentT};
 use super::gaussian::{self, SIGMA, number_row};
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
 };
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support, any,
@@ -252,6 +252,7 @@ fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], s: &Scales) -> Cur
 }
 
 impl RowFamily for FreeNu {
+    type Aux = FewAux;
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 2;
@@ -285,6 +286,7 @@ impl RowFamily for FreeNu {
 }
 
 impl RowFamily for FixedNu {
+    type Aux = FewAux;
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 1;

@@ -29,6 +29,7 @@ fn responses(outcome: Outcome) -> [[f64; 2]; 3] {
     match outcome.family().definition().response {
         ResponseUse::Outcome => [[1.0, 1.0], [0.0, 1.0], [3.0, 7.0]],
         ResponseUse::Count => [[0.0, 1.0], [4.0, 1.0], [0.0, 1.0]],
+        ResponseUse::Ordered => [[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]],
         _ if outcome.family() == Family::Beta => [[0.2, 1.0], [0.9, 1.0], [0.5, 1.0]],
         _ => [[1.0, 1.0], [4.0, 1.0], [3.0, 1.0]],
     }
@@ -177,6 +178,11 @@ fn drawn_responses_have_the_mean_and_the_variance_of_their_distribution() {
             Outcome::Student(it) => (1.0, it.scale * it.scale * it.nu / (it.nu - 2.0)),
             Outcome::Bernoulli(_) | Outcome::Binomial(_) => (trials, trials * p * (1.0 - p)),
             Outcome::Poisson(_) => (1.0, z.exp()),
+            Outcome::Ordered(it) => {
+                let square = |(k, chance): (usize, f64)| ((k + 1) as f64).powi(2) * chance;
+                let squares: f64 = it.chances(z).enumerate().map(square).sum();
+                (1.0, squares - outcome.mean(z).powi(2))
+            }
             Outcome::Gamma(_) => (1.0, (2.0 * z - outcome.coordinates()[0]).exp()),
             Outcome::Beta(_) => (1.0, p * (1.0 - p) / (1.0 + outcome.coordinates()[0].exp())),
             Outcome::Lognormal(_) => {

@@ -15,7 +15,7 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use super::censoring::{self, LogScale, Place};
 use super::gamma::{above_zero, log_rows, positive_numbers};
 use super::notation::Notation;
-use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, RowFamily, Terms};
+use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
@@ -213,6 +213,7 @@ const NOTHING_ABOVE: f64 = 700.0;
 pub struct Times;
 
 impl RowFamily for Times {
+    type Aux = FewAux;
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = true;

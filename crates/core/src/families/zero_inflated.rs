@@ -14,7 +14,7 @@
 use rand::RngExt as _;
 
 use super::binomial::softplus;
-use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, RowFamily, Terms};
+use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
 use super::{Auxiliary, Coordinates, Derivatives, Distribution, Support};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, ln_1p};
@@ -170,7 +170,7 @@ struct Zeros {
     log_p: Lane,
 }
 
-impl<F: RowFamily> InflatedRows<F> {
+impl<F: RowFamily<Aux = FewAux>> InflatedRows<F> {
     const PLACE: usize = F::AUX;
 
     /// `VALUE` for log p in [`Zeros::log_p`].
@@ -202,7 +202,8 @@ impl<F: RowFamily> InflatedRows<F> {
     }
 }
 
-impl<F: RowFamily> RowFamily for InflatedRows<F> {
+impl<F: RowFamily<Aux = FewAux>> RowFamily for InflatedRows<F> {
+    type Aux = FewAux;
     const EXTRA: usize = F::EXTRA;
     const AUX: usize = F::AUX + 1;
     type Shared = Shared<F::Shared>;
@@ -288,7 +289,9 @@ impl<F: RowFamily> RowFamily for InflatedRows<F> {
 }
 
 /// Rows of counts, with more zeros.
-pub(super) fn inflated<F: RowFamily>(rows: FamilyRows<F>) -> FamilyRows<InflatedRows<F>> {
+pub(super) fn inflated<F: RowFamily<Aux = FewAux>>(
+    rows: FamilyRows<F>,
+) -> FamilyRows<InflatedRows<F>> {
     FamilyRows {
         family: InflatedRows(rows.family),
         data: rows.data,

@@ -20,6 +20,7 @@ impl Parser {
                 Response {
                     column,
                     function: None,
+                    ordered: false,
                     trials,
                     weights: None,
                     se: None,
@@ -146,6 +147,7 @@ impl Parser {
         Ok(Response {
             column,
             function: None,
+            ordered: false,
             trials: Some(trials),
             weights: None,
             se: None,
@@ -157,6 +159,22 @@ impl Parser {
     fn function_of_response(&mut self) -> Result<Response, FormulaError> {
         let position = self.position();
         let name = self.at_call().unwrap_or_default().to_owned();
+        if name == "ordered" {
+            self.next += 2;
+            let column = self.name("a column name")?;
+            if !self.take_if(")") {
+                return self.error(format!(
+                    "expected `)`, found {}: `ordered()` of an outcome takes one column; the order of its levels is the setting \
+                     `model.levels` where they do not say it themselves",
+                    self.peek().shown()
+                ));
+            }
+            let ordered = true;
+            return Ok(Response {
+                ordered,
+                ..Response::of(&column)
+            });
+        }
         if let Some(sentence) = refused(&name) {
             return at(position, sentence);
         }
@@ -200,6 +218,7 @@ impl Parser {
         Ok(Response {
             column,
             function: Some(function),
+            ordered: false,
             trials: None,
             weights: None,
             se: None,
@@ -228,7 +247,7 @@ const WORKS: &str = "outcomes can be `log(y)`, `log2(y)`, `log10(y)`, `log1p(y)`
 /// The sentence for functions whose purpose is served otherwise.
 fn refused(name: &str) -> Option<String> {
     let what = match name {
-        _ if is_category_call(name) || name == "ordered" => {
+        _ if is_category_call(name) => {
             "an outcome is read as the template needs it, so the name of the column is enough; `model.categorical` lists \
              columns of numbers that are categories"
         }

@@ -34,6 +34,8 @@ pub(super) struct Coefficients {
     on_raw: bool,
     /// Reported coefficients are u itself.
     report_standardized: bool,
+    /// The intercept has its prior elsewhere ([`super::cut_points`]).
+    is_first_cut: bool,
 }
 
 impl Coefficients {
@@ -58,6 +60,7 @@ impl Coefficients {
             },
             on_raw: !options.standardize,
             report_standardized: options.report_standardized,
+            is_first_cut: false,
         };
         let mut params = Vec::new();
         for j in 0..coefficients.len() {
@@ -83,6 +86,44 @@ impl Coefficients {
             });
         }
         Ok((coefficients, params))
+    }
+
+    /// The intercept has no prior here.
+    pub fn leave_intercept(&mut self) {
+        self.is_first_cut = true;
+        self.priors[0] = Prior::Flat;
+    }
+
+    /// Width of the default prior of the intercept.
+    pub fn default_width_of_intercept(&self, defaults: DefaultPriors) -> f64 {
+        match self.default_prior(0, defaults) {
+            Prior::Normal { sd, .. } => sd,
+            _ => defaults.intercept_sd(),
+        }
+    }
+
+    /// The intercept of a design that has one, on the scale that priors hold on.
+    pub fn intercept(&self, u: &[f64]) -> f64 {
+        if !self.on_raw {
+            return u[0];
+        }
+        let (design, response) = (&self.design, self.response);
+        let rest = u[1..self.len()].iter().zip(&design.raw_center[1..]);
+        let less = rest.zip(&design.raw_scale[1..]);
+        let less: f64 = less.map(|((u, centre), scale)| u * centre / scale).sum();
+        response.centre + response.scale * (u[0] - less)
+    }
+
+    /// The derivatives of [`Self::intercept`] (P).
+    pub fn intercept_slopes(&self) -> Vec<f64> {
+        let (design, response) = (&self.design, self.response);
+        let slope = |j: usize| match (j, self.on_raw) {
+            (0, true) => response.scale,
+            (0, false) => 1.0,
+            (_, true) => -response.scale * design.raw_center[j] / design.raw_scale[j],
+            (_, false) => 0.0,
+        };
+        (0..self.len()).map(slope).collect()
     }
 
     /// P.
@@ -206,13 +247,15 @@ impl Coefficients {
         }
     }
 
-    /// Draws the first P coordinates of `u` from the prior.
+    /// Draws the first P coordinates of `u` from the prior. An intercept that has none here is in `u`, on the scale that priors
+    /// hold on.
     ///
     /// # Errors
     /// Why it cannot be done.
     pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
         let u = &mut u[..self.len()];
-        for (u, prior) in u.iter_mut().zip(&self.priors) {
+        let drawn = usize::from(self.is_first_cut);
+        for (u, prior) in u.iter_mut().zip(&self.priors).skip(drawn) {
             *u = prior.draw(rng).ok_or(FLAT)?;
         }
         if self.on_raw {

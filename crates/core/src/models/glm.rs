@@ -24,7 +24,7 @@ use self::source::{Picked, TileSource, whole_block};
 use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
-use crate::families::rows::{CurvatureOf, LANES, Lane, MAX_AUX, RowFamily, RowQuantity, TermsOf};
+use crate::families::rows::{AuxLanes, CurvatureOf, LANES, Lane, RowFamily, RowQuantity, TermsOf};
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
 
@@ -45,14 +45,11 @@ pub struct GlmRows<F> {
 enum Pass<'a> {
     Gradient,
     Value,
-    /// Derivatives minus these, 1 + [`RowFamily::AUX`] per row of the data.
+    /// Derivatives minus these, 1 + [`RowFamily::num_aux`] per row of the data.
     Difference(&'a [f64]),
 }
 
 impl<F: RowFamily> GlmRows<F> {
-    /// Derivatives per row: in z and in the auxiliary coordinates.
-    const WIDTH: usize = 1 + F::AUX;
-
     /// Takes rows already in layout: `num_columns` covariates, then [`RowFamily::EXTRA`] numbers, per row.
     pub fn new(family: F, num_columns: usize, data: Vec<f64>) -> Self {
         Self {
@@ -87,9 +84,21 @@ impl<F: RowFamily> GlmRows<F> {
         self.num_columns
     }
 
-    /// D = P + [`RowFamily::AUX`].
+    /// D = P + [`RowFamily::num_aux`].
     pub fn dim(&self) -> usize {
-        self.num_columns + F::AUX
+        self.num_columns + self.num_aux()
+    }
+
+    /// Auxiliary coordinates.
+    #[inline(always)]
+    pub fn num_aux(&self) -> usize {
+        self.family.num_aux()
+    }
+
+    /// Derivatives per row: in z and in the auxiliary coordinates.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        1 + self.num_aux()
     }
 
     /// The family.
@@ -264,8 +273,8 @@ impl<F: RowFamily> GlmRows<F> {
         for (grad, sum) in grad.iter_mut().zip(&*sums.gradient) {
             *grad += reduce(sum);
         }
-        for m in 0..F::AUX {
-            grad[columns + m] += reduce(&sums.aux[m]);
+        for m in 0..self.num_aux() {
+            grad[columns + m] += reduce(&sums.aux.lanes()[m]);
         }
         if VALUE {
             reduce(&sums.value) - (sums.log + sum_of_logs(&sums.factors))
@@ -282,9 +291,9 @@ impl<F: RowFamily> GlmRows<F> {
         first: usize,
         live: usize,
         buffer: &mut [Lane],
-        sums: &mut Sums<'_>,
+        sums: &mut Sums<'_, F::Aux>,
     ) {
-        let columns = self.num_columns;
+        let (columns, num_aux, width) = (self.num_columns, self.num_aux(), self.width());
         // Only single tiles are ever cut short; the compiler is to know that.
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, DIFFERENCE>(pass, first, live, buffer);
@@ -296,24 +305,24 @@ impl<F: RowFamily> GlmRows<F> {
             let z = with_offset::<A, F>(predictors[t], &extra).lane();
             let mut terms = F::terms::<A, VALUE>(&z, &extra, pass.shared);
             if DIFFERENCE {
-                let mut centre = [[0.0; LANES]; 1 + MAX_AUX];
+                let (mut centre, mut aux_centre) = ([0.0; LANES], F::Aux::ZERO);
                 for k in 0..live {
-                    let of_row =
-                        &pass.centre[pass.source.row(at + k) * Self::WIDTH..][..Self::WIDTH];
-                    for (m, of_row) in of_row.iter().enumerate() {
-                        centre[m][k] = *of_row;
+                    let of_row = &pass.centre[pass.source.row(at + k) * width..][..width];
+                    centre[k] = of_row[0];
+                    for m in 0..num_aux {
+                        aux_centre.lanes_mut()[m][k] = of_row[1 + m];
                     }
                 }
-                let [of_predictor, of_aux @ ..] = &centre;
-                terms.residual = (A::V::load(&terms.residual) - A::V::load(of_predictor)).lane();
-                for (aux, centre) in terms.aux.iter_mut().zip(of_aux).take(F::AUX) {
+                terms.residual = (A::V::load(&terms.residual) - A::V::load(&centre)).lane();
+                let aux = terms.aux.lanes_mut().iter_mut();
+                for (aux, centre) in aux.zip(aux_centre.lanes()).take(num_aux) {
                     *aux = (A::V::load(aux) - A::V::load(centre)).lane();
                 }
             }
             if live < LANES {
                 terms.drop_from(live);
             }
-            sums.add::<A, F, VALUE>(&terms);
+            sums.add::<A, VALUE>(&terms, num_aux);
             residuals[t] = A::V::load(&terms.residual);
         }
         let covariates = covariates(&tiles, columns);
@@ -340,7 +349,7 @@ impl<F: RowFamily> GlmRows<F> {
         if first + 2 * T * LANES <= pass.len {
             let stored: &[f64] = if DIFFERENCE { pass.centre } else { &[] };
             pass.source
-                .prefetch::<T>(first + T * LANES, stored, Self::WIDTH);
+                .prefetch::<T>(first + T * LANES, stored, self.width());
         }
         // A loop instead of `from_fn`: what the standard library calls is not compiled for vector instructions.
         let mut tiles = [&[][..]; T];
@@ -469,9 +478,9 @@ impl<F: RowFamily> GlmRows<F> {
         out
     }
 
-    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`RowFamily::AUX`]).
+    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`RowFamily::num_aux`]).
     pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let tile = &mut scratch.tile;
+        let (tile, width) = (&mut scratch.tile, self.width());
         self.row_by_row(
             u,
             rows,
@@ -479,10 +488,10 @@ impl<F: RowFamily> GlmRows<F> {
             |_row| 0.0,
             TermsOf::<false>,
             |k, lane, _z, terms| {
-                let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
+                let out = &mut out[k * width..][..width];
                 out[0] = terms.residual[lane];
-                for m in 0..F::AUX {
-                    out[1 + m] = terms.aux[m][lane];
+                for m in 0..width - 1 {
+                    out[1 + m] = terms.aux.lanes()[m][lane];
                 }
             },
         );
@@ -513,18 +522,17 @@ impl<F: RowFamily> GlmRows<F> {
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
-        let (columns, dim) = (self.num_columns, self.dim());
+        let (columns, dim, width) = (self.num_columns, self.dim(), self.width());
         self.per_row(u, rows, scratch, TermsOf::<false>, |k, x, lane, terms| {
-            let centre =
-                |m: usize| centre.map_or(0.0, |centre| centre[rows.get(k) * Self::WIDTH + m]);
+            let centre = |m: usize| centre.map_or(0.0, |centre| centre[rows.get(k) * width + m]);
             let out = &mut out[k * dim..(k + 1) * dim];
             let residual = terms.residual[lane] - centre(0);
             x.write_to(&mut out[..columns]);
             for out in &mut out[..columns] {
                 *out *= residual;
             }
-            for m in 0..F::AUX {
-                out[columns + m] = terms.aux[m][lane] - centre(1 + m);
+            for m in 0..width - 1 {
+                out[columns + m] = terms.aux.lanes()[m][lane] - centre(1 + m);
             }
         });
     }
@@ -554,13 +562,14 @@ impl<F: RowFamily> GlmRows<F> {
                         *entry += weight * x_j;
                     }
                 }
-                for m in 0..F::AUX {
+                for m in 0..dim - columns {
                     let row = &mut hessian[(columns + m) * dim..][..dim];
                     for (entry, x_j) in row.iter_mut().zip(x) {
-                        *entry += curvature.za[m][lane] * x_j;
+                        *entry += curvature.za.lanes()[m][lane] * x_j;
                     }
-                    for l in 0..=m {
-                        row[columns + l] += curvature.aa[m + l][lane];
+                    let pairs = &F::Aux::pairs(&curvature.aa)[m * (m + 1) / 2..];
+                    for (entry, pair) in row[columns..=columns + m].iter_mut().zip(pairs) {
+                        *entry += pair[lane];
                     }
                 }
             },

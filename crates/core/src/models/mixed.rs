@@ -11,13 +11,15 @@
 //! | `phi` | positive, beta | lognormal(2, 2) | none |
 //! | `zi` | (0, 1), zero-inflated counts | beta(1, 1) | none |
 //! | `nu` | above 1, Student t | gamma(2, 0.1) | none |
+//! | `cut[a\|b]` | ordered, in place of the intercept | student_t(3, 0, 2.5) each | at centred predictors |
 //! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
 //! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
 //! | `r[g,level,term]` | real | normal with these | |
 //! | `icc[g]` | (0, 1) | follows | |
 //!
 //! `icc[g]`, the share of `g` in the variance of a row, is reported where all effects are intercepts: sd² over the sum of all
-//! sd² and σ² (Gaussian; of the logarithm, lognormal) or π²/3, the variance of the logistic distribution (Bernoulli, binomial).
+//! sd² and σ² (Gaussian; of the logarithm, lognormal) or π²/3, the variance of the logistic distribution (Bernoulli,
+//! binomial, ordered).
 //!
 //! Columns of group terms are scaled but not centred (centring would change a model whose effects are independent). Row
 //! likelihoods are those of `linear`, `logistic`, `poisson` and `negative-binomial`.
@@ -40,10 +42,10 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::auxiliary::Parameter;
-use super::coefficients::{Coefficients, FLAT};
+use super::coefficients::FLAT;
 use super::density::add_differences;
 use super::glm::GlmRows;
+use super::head::Head;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::translation::{Context, Glm, Translation};
@@ -53,7 +55,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::families::Family;
-use crate::families::rows::{ResponseScale, RowFamily, TermsOf, value_or};
+use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, TermsOf, value_or};
 use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
@@ -144,8 +146,7 @@ struct MixedModel<F> {
     response: ResponseScale,
     rows: GlmRows<F>,
     params: Vec<ParamInfo>,
-    coefficients: Coefficients,
-    auxiliaries: Vec<Parameter>,
+    head: Head,
     terms: Vec<GroupTerm>,
     /// Coordinates of scales: auxiliary, sds, correlations.
     scales: Range<usize>,
@@ -168,7 +169,7 @@ impl<F: RowFamily> MixedModel<F> {
         let MixedSettings {
             parametrisation, ..
         } = MixedSettings::read(&options.settings)?;
-        let (coefficients, auxiliaries, mut params) = parts.coordinates(options)?;
+        let (head, mut params) = parts.coordinates(options)?;
         let Parts {
             design,
             response,
@@ -195,7 +196,7 @@ impl<F: RowFamily> MixedModel<F> {
             params.extend(infos);
             terms.push(term);
         }
-        let scales = coefficients.len()..place;
+        let scales = head.coefficients.len()..place;
         for term in &mut terms {
             let len = term.effects.len();
             term.effects = place..place + len;
@@ -224,7 +225,7 @@ impl<F: RowFamily> MixedModel<F> {
         let working = options.working.as_deref().filter(|_working| auto);
         let frame = Frame::new(
             &terms,
-            coefficients.len(),
+            head.coefficients.len(),
             &|row| rows.doubles(row),
             working,
         );
@@ -234,8 +235,7 @@ impl<F: RowFamily> MixedModel<F> {
             response,
             design,
             params,
-            coefficients,
-            auxiliaries,
+            head,
             terms,
             scales,
             num_effects: start,
@@ -319,7 +319,7 @@ impl<F: RowFamily> MixedModel<F> {
     ) -> f64 {
         let (effects, by_effect) = self.effects(u, work);
         by_effect.fill(0.0);
-        let columns = self.rows.num_columns();
+        let (columns, num_aux) = (self.rows.num_columns(), self.rows.num_aux());
         let mut value = 0.0;
         self.rows.each_row(
             self.of_rows(u),
@@ -330,8 +330,8 @@ impl<F: RowFamily> MixedModel<F> {
             |k, x, lane, row| {
                 let residual = row.residual[lane];
                 x.add_to(factor * residual, &mut grad[..columns]);
-                for m in 0..F::AUX {
-                    grad[columns + m] += factor * row.aux[m][lane];
+                for m in 0..num_aux {
+                    grad[columns + m] += factor * row.aux.lanes()[m][lane];
                 }
                 let i = rows.get(k);
                 for term in &self.terms {
@@ -352,11 +352,7 @@ impl<F: RowFamily> MixedModel<F> {
     /// Reported quantities at plain coordinates.
     fn report(&self, u: &[f64], theta: &mut [f64]) {
         let first = self.rows.dim();
-        self.coefficients.report(u, theta);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            theta[j] = auxiliary.report(u[j]);
-        }
+        self.head.report(u, theta);
         let mut at = first;
         for term in &self.terms {
             for (j, sd) in term.sds.iter().enumerate() {
@@ -370,10 +366,10 @@ impl<F: RowFamily> MixedModel<F> {
         if let Some(rest) = self.residual_variance {
             let variance = |j: usize| (2.0 * u[j]).exp();
             let within = rest
-                + if F::AUX > 0 {
-                    variance(self.coefficients.len())
-                } else {
+                + if self.head.parameters().is_empty() {
                     0.0
+                } else {
+                    variance(self.head.coefficients.len())
                 };
             let between = |term: &GroupTerm| variance(term.scales.start);
             let total = within + self.terms.iter().map(between).sum::<f64>();
@@ -418,13 +414,7 @@ impl<F: RowFamily> MixedModel<F> {
 
     /// The log prior at plain coordinates and, overwritten, its gradient there.
     fn log_prior_with(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        let mut value = self.coefficients.log_prior(u, grad);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
-            value += log_p;
-            grad[j] = slope;
-        }
+        let mut value = self.head.log_prior(u, grad);
         for term in &self.terms {
             value += term.log_prior(u, grad);
         }
@@ -448,11 +438,7 @@ impl<F: RowFamily> MixedModel<F> {
 
     /// Coordinates of coefficients and scales, the first of u, from reported quantities.
     fn read_scales(&self, theta: &[f64], u: &mut [f64]) {
-        self.coefficients.position(theta, u);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            u[j] = auxiliary.position(theta[j]);
-        }
+        self.head.position(theta, u);
         for term in &self.terms {
             let at = term.scales.start;
             for (j, sd) in term.sds.iter().enumerate() {
@@ -506,12 +492,8 @@ impl<F: RowFamily> Model for MixedModel<F> {
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
-        let len = self.coefficients.len();
-        if index < len {
-            return self.coefficients.prior(index)?.span();
-        }
-        if let Some(auxiliary) = self.auxiliaries.get(index - len) {
-            return auxiliary.range();
+        if index < self.head.len() {
+            return self.head.prior_range(index);
         }
         let term = self
             .terms
@@ -524,12 +506,8 @@ impl<F: RowFamily> Model for MixedModel<F> {
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        let len = self.coefficients.len();
-        if index < len {
-            return self.coefficients.prior(index)?.density(value);
-        }
-        if let Some(auxiliary) = self.auxiliaries.get(index - len) {
-            return auxiliary.density(value);
+        if index < self.head.len() {
+            return self.head.prior_density(index, value);
         }
         let term = self
             .terms
@@ -552,7 +530,7 @@ impl<F: RowFamily> Model for MixedModel<F> {
                 blocks.push(Block { name, coordinates });
             }
         };
-        add("b".into(), 0..self.coefficients.len());
+        add("b".into(), 0..self.head.coefficients.len());
         add("scales".into(), self.scales.clone());
         for term in &self.terms {
             let effects = ParamId::of(Class::Effect, [&term.group]);
@@ -619,12 +597,10 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
     }
 
     fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
-        let len = self.coefficients.len();
-        let mut no_slopes = vec![0.0; len];
-        let mut value = self.in_plain(u, |u| self.coefficients.log_prior(u, &mut no_slopes));
-        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
-            value += auxiliary.log_prior(a)[0] - auxiliary.log_jacobian(a);
-        }
+        let mut no_slopes = vec![0.0; self.head.len()];
+        let value = self.in_plain(u, |u| {
+            self.head.log_prior(u, &mut no_slopes) - self.head.log_jacobian(u)
+        });
         let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
         Some(value + of_terms.sum::<f64>())
     }
@@ -726,11 +702,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
         }
         self.add_in_plain(hessian, |hessian| {
             self.in_plain(u, |u| {
-                self.coefficients.add_neg_hessian(u, dim, hessian);
-                for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-                    let j = self.coefficients.len() + k;
-                    hessian[j * (dim + 1)] -= auxiliary.log_prior(u[j])[2];
-                }
+                self.head.add_neg_hessian(u, dim, hessian);
                 for term in &self.terms {
                     term.add_neg_hessian_log_prior(u, dim, hessian);
                 }
@@ -741,13 +713,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
 
 impl<F: RowFamily> PriorDraws for MixedModel<F> {
     fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        self.coefficients.draw_prior(rng, u)?;
-        for (a, auxiliary) in u[self.coefficients.len()..]
-            .iter_mut()
-            .zip(&self.auxiliaries)
-        {
-            *a = auxiliary.draw(rng).ok_or(FLAT)?;
-        }
+        self.head.draw_prior(rng, u)?;
         for term in &self.terms {
             term.draw_prior(rng, u).ok_or(FLAT)?;
         }

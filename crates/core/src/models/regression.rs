@@ -4,17 +4,21 @@
 
 use std::sync::Arc;
 
-use super::auxiliary::{Parameter, ParameterSpec};
+use super::auxiliary::ParameterSpec;
 use super::chance;
-use super::coefficients::{Coefficients, FLAT, INTERCEPT, SLOPES};
+use super::coefficients::{Coefficients, INTERCEPT, SLOPES};
+use super::cut_points::CutPoints;
 use super::glm::{GlmRows, MOST_IN_LANES};
+use super::head::{Head, Rest, names_of};
 use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
-    CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Storage, moments_of_scores, sum_of_rows,
+    Block, CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo,
+    Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Storage, blocks_by_name,
+    moments_of_scores, sum_of_rows,
 };
 use crate::design::matrix::Design;
+use crate::design::response::ResponseKind;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
 use crate::families::{Family, FamilyError};
 use ergodic_base::reporter::Reporter;
@@ -104,9 +108,6 @@ pub(super) fn regression(
     model_of(family, design, WithPriors(priors, options))
 }
 
-/// Coefficients and auxiliary coordinates, with what they report.
-pub(super) type Coordinates = (Coefficients, Vec<Parameter>, Vec<ParamInfo>);
-
 impl<F: RowFamily> Parts<F> {
     /// What `family` says about a regression with these rows.
     ///
@@ -144,17 +145,28 @@ impl<F: RowFamily> Parts<F> {
     ///
     /// # Errors
     /// A prior that does not fit its parameter.
-    pub fn coordinates(&self, options: &ModelOptions) -> Result<Coordinates, ModelError> {
+    pub fn coordinates(
+        &self,
+        options: &ModelOptions,
+    ) -> Result<(Head, Vec<ParamInfo>), ModelError> {
         let design = Arc::clone(&self.design);
-        let (coefficients, mut params) =
+        let (mut coefficients, mut params) =
             Coefficients::new(design, self.response, &self.quantity, options)?;
-        let mut auxiliaries = Vec::new();
+        if let ResponseKind::Ordered { .. } = self.design.response.kind {
+            let (cuts, of_cuts) = CutPoints::new(&self.design, &coefficients, options)?;
+            coefficients.leave_intercept();
+            params.remove(0);
+            params.extend(of_cuts);
+            return Ok((Head::new(coefficients, Rest::Cuts(cuts)), params));
+        }
+        let mut parameters = Vec::new();
         for spec in &self.auxiliaries {
-            let (auxiliary, info) = spec.with(options)?;
-            auxiliaries.push(auxiliary);
+            let (parameter, info) = spec.with(options)?;
+            parameters.push(parameter);
             params.push(info);
         }
-        Ok((coefficients, auxiliaries, params))
+        let rest = Rest::Parameters(parameters);
+        Ok((Head::new(coefficients, rest), params))
     }
 }
 
@@ -176,8 +188,7 @@ pub(super) struct Regression<F> {
     response: ResponseScale,
     rows: GlmRows<F>,
     params: Vec<ParamInfo>,
-    coefficients: Coefficients,
-    auxiliaries: Vec<Parameter>,
+    head: Head,
     /// Without auxiliary parameters.
     prior_rows: Option<PriorRows>,
 }
@@ -192,12 +203,11 @@ impl<F: RowFamily> Regression<F> {
         priors: &PriorSpec,
         options: &ModelOptions,
     ) -> Result<Arc<dyn Model>, ModelError> {
-        let (coefficients, auxiliaries, params) = parts.coordinates(options)?;
+        let (head, params) = parts.coordinates(options)?;
         let Parts {
             design, response, ..
         } = parts;
-        let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
-        options.check_priors(priors.classes, &names)?;
+        options.check_priors(priors.classes, &names_of(&params))?;
         if options.storage == Storage::F32 {
             check_single(&design)?;
         }
@@ -207,9 +217,8 @@ impl<F: RowFamily> Regression<F> {
             response,
             design,
             params,
-            prior_rows: auxiliaries.is_empty().then(|| coefficients.prior_rows()),
-            coefficients,
-            auxiliaries,
+            prior_rows: (head.num_auxiliaries() == 0).then(|| head.coefficients.prior_rows()),
+            head,
         }))
     }
 
@@ -240,7 +249,7 @@ impl<F: RowFamily> Predicts for Regression<F> {
         self.unconstrain(theta, &mut u);
         let outcome = self.rows.family().outcome(&self.rows.shared(&u));
         Some(Point {
-            coefficients: self.coefficients.raw(&u),
+            coefficients: self.head.coefficients.raw(&u),
             outcome: outcome.scaled(self.response.scale),
             terms: Vec::new(),
         })
@@ -261,41 +270,24 @@ impl<F: RowFamily> Model for Regression<F> {
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        let (beta, rest) = theta.split_at_mut(self.coefficients.len());
-        self.coefficients.report(u, beta);
-        for ((theta, auxiliary), &a) in rest
-            .iter_mut()
-            .zip(&self.auxiliaries)
-            .zip(&u[self.coefficients.len()..])
-        {
-            *theta = auxiliary.report(a);
-        }
+        self.head.report(u, theta);
     }
 
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        let len = self.coefficients.len();
-        self.coefficients.position(theta, u);
-        for ((a, auxiliary), &theta) in u[len..]
-            .iter_mut()
-            .zip(&self.auxiliaries)
-            .zip(&theta[len..])
-        {
-            *a = auxiliary.position(theta);
-        }
+        self.head.position(theta, u);
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
-        match index.checked_sub(self.coefficients.len()) {
-            None => self.coefficients.prior(index)?.span(),
-            Some(k) => self.auxiliaries[k].range(),
-        }
+        self.head.prior_range(index)
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        match index.checked_sub(self.coefficients.len()) {
-            None => self.coefficients.prior(index)?.density(value),
-            Some(k) => self.auxiliaries[k].density(value),
-        }
+        self.head.prior_density(index, value)
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let by_name = || blocks_by_name(&self.params, self.dim());
+        self.head.blocks().unwrap_or_else(by_name)
     }
 
     fn remark(&self, u: &[f64], reporter: &mut Reporter) {
@@ -328,7 +320,7 @@ impl<F: RowFamily> LogDensity for Regression<F> {
 
 impl<F: RowFamily> RowLikelihood for Regression<F> {
     fn linear_rows(&self) -> Option<&dyn LinearRows> {
-        (F::AUX == 0).then_some(&self.rows as &dyn LinearRows)
+        (self.rows.num_aux() == 0).then_some(&self.rows as &dyn LinearRows)
     }
 
     fn prior_rows(&self) -> Option<&PriorRows> {
@@ -344,21 +336,11 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
     }
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        let len = self.coefficients.len();
-        let mut log_density = self.coefficients.log_prior(u, grad);
-        for ((grad, auxiliary), &a) in grad[len..].iter_mut().zip(&self.auxiliaries).zip(&u[len..])
-        {
-            let [value, slope, _second] = auxiliary.log_prior(a);
-            log_density += value;
-            *grad = slope;
-        }
-        log_density
+        self.head.log_prior(u, grad)
     }
 
     fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
-        let positions = self.auxiliaries.iter().zip(&u[self.coefficients.len()..]);
-        let log_jacobian: f64 = positions.map(|(one, &a)| one.log_jacobian(a)).sum();
-        Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
+        Some(self.log_prior(u, &mut vec![0.0; u.len()]) - self.head.log_jacobian(u))
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
@@ -393,7 +375,7 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
     }
 
     fn centre_rows(&self, u: &[f64]) -> CentreRows {
-        let mut per_row = vec![0.0; self.num_obs() * (1 + F::AUX)];
+        let mut per_row = vec![0.0; self.num_obs() * self.rows.width()];
         self.rows
             .residuals(u, Rows::All, &mut self.scratch(), &mut per_row);
         CentreRows {
@@ -436,24 +418,13 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
     }
 
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
-        let (dim, len) = (self.dim(), self.coefficients.len());
-        self.coefficients.add_neg_hessian(u, dim, hessian);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = len + k;
-            let [_value, _slope, second] = auxiliary.log_prior(u[j]);
-            hessian[j * dim + j] -= second;
-        }
+        self.head.add_neg_hessian(u, self.dim(), hessian);
     }
 }
 
 impl<F: RowFamily> PriorDraws for Regression<F> {
     fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        let (beta, rest) = u.split_at_mut(self.coefficients.len());
-        self.coefficients.draw_prior(rng, beta)?;
-        for (a, auxiliary) in rest.iter_mut().zip(&self.auxiliaries) {
-            *a = auxiliary.draw(rng).ok_or(FLAT)?;
-        }
-        Ok(())
+        self.head.draw_prior(rng, u)
     }
 
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {

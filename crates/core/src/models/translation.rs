@@ -4,7 +4,8 @@
 //! Code says the same as the model, to the constants that the data fix: priors hold where the recipe lets them hold, and
 //! what another program cannot say is a sentence instead of code that says something else. Parameters of a Stan program
 //! stand in the order of the model's coordinates and, where priors hold for standardised predictors, on their scale: then
-//! both have the same density on the unconstrained space, up to a constant.
+//! both have the same density on the unconstrained space, up to a constant. Cut points between ordered levels stand together in
+//! place of the intercept, which is the first of them with the other sign.
 
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};

@@ -32,7 +32,11 @@ const MAX_SCALES: usize = MAX_EFFECTS + MAX_CORRELATIONS;
 
 /// Refuses models without the view.
 pub(super) fn suits(model: &dyn Model) -> Result<&dyn MixedEffects, Unsuitable> {
-    model.mixed_effects().ok_or(Unsuitable::NoMixedEffects)
+    let view = model.mixed_effects().ok_or(Unsuitable::NoMixedEffects)?;
+    match view.has_cut_points() {
+        true => Err(Unsuitable::CutPoints),
+        false => Ok(view),
+    }
 }
 
 /// The view; refused before by [`suits`] where there is none.

@@ -31,6 +31,11 @@ pub enum Unsuitable {
     /// No effects of groups around common coefficients.
     #[error("needs effects of groups around common coefficients, as in template `mixed`")]
     NoMixedEffects,
+    /// Ordered levels, whose cut points have a prior together with the intercept.
+    #[error(
+        "needs priors of single parameters, and those of cut points between levels belong together; use `nuts`"
+    )]
+    CutPoints,
     /// A mixed model without a group term.
     #[error("needs a group term such as (1 | group) in the formula")]
     NoGroupTerm,

@@ -141,7 +141,12 @@ const SECTIONS: [(&str, &[Class]); 4] = [
     ),
     (
         "Further parameters",
-        &[Class::Other, Class::Probability, Class::ClusterShare],
+        &[
+            Class::CutPoint,
+            Class::Other,
+            Class::Probability,
+            Class::ClusterShare,
+        ],
     ),
     (
         "Effects of groups",

@@ -260,6 +260,14 @@ fn guess_ui(ui: &mut Ui, cx: &mut Context<'_>, response: &str) {
 
 /// The chip that names the success level, with the counts of all levels in its menu.
 fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+    if cx.document.roles.response_use == ResponseUse::Ordered {
+        // The order can be named before it is known.
+        if let Some(check) = cx.check.filter(|check| !check.response.is_empty()) {
+            hint(ui, &check.response);
+        }
+        levels_ui(ui, cx, &ORDER);
+        return;
+    }
     let Some(check) = cx.check.filter(|check| !check.response.is_empty()) else {
         // A model of numbers or counts has no levels to wait for.
         let response_use = cx.document.roles.response_use;
@@ -270,12 +278,12 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     };
     if check.categories {
         hint(ui, &check.response);
-        levels_ui(ui, cx);
+        levels_ui(ui, cx, &UNSEEN);
         return;
     }
     let measured = matches!(
         cx.document.roles.response_use,
-        ResponseUse::Number | ResponseUse::Count
+        ResponseUse::Number | ResponseUse::Count | ResponseUse::Ordered
     );
     if measured || cx.document.roles.trials.is_some() {
         hint(ui, &check.response);
@@ -305,24 +313,55 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     });
 }
 
-/// The chip of categories without rows, with a field for them in its menu.
-fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+/// Words for the chip of levels that are named.
+struct LevelWords {
+    none: &'static str,
+    one: &'static str,
+    /// What follows their number.
+    many: &'static str,
+    name: &'static str,
+    help: &'static str,
+    field: &'static str,
+}
+
+/// Categories without rows.
+const UNSEEN: LevelWords = LevelWords {
+    none: "name unseen categories",
+    one: "1 category named",
+    many: "categories named",
+    name: "Unseen categories",
+    help: "Categories that could occur but have no row; they get a probability too",
+    field: "Categories without rows",
+};
+
+/// Ordered levels, all of them.
+const ORDER: LevelWords = LevelWords {
+    none: "name the order",
+    one: "1 level named",
+    many: "levels in order",
+    name: "Order of levels",
+    help: "All levels from lowest to highest, where they do not say their order themselves",
+    field: "Levels from lowest to highest",
+};
+
+/// The chip of levels that are named, with a field for them in its menu.
+fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>, words: &LevelWords) {
     let declared = &cx.document.recipe.model.levels;
     let word = match declared.len() {
-        0 => "name unseen categories".to_owned(),
-        1 => "1 category named".to_owned(),
-        count => format!("{count} categories named"),
+        0 => words.none.to_owned(),
+        1 => words.one.to_owned(),
+        count => format!("{count} {}", words.many),
     };
     let chip = ui
-        .add(Chip::choice(&word).named("Unseen categories"))
-        .on_hover_text("Categories that could occur but have no row; they get a probability too");
+        .add(Chip::choice(&word).named(words.name))
+        .on_hover_text(words.help);
     menu::form(&chip, menu::WIDE, |ui| {
-        menu::note(ui, "Categories without rows, comma separated");
-        let id = ui.scope_id().with("unseen categories");
+        menu::note(ui, &format!("{}, comma separated", words.field));
+        let id = ui.scope_id().with(words.name);
         let mut text = ui
             .data_mut(|data| data.get_temp::<String>(id))
             .unwrap_or_else(|| declared.join(", "));
-        let field = Field::new("Categories without rows", &mut text)
+        let field = Field::new(words.field, &mut text)
             .label_hidden()
             .width(ui.available_width())
             .show(ui);
@@ -350,6 +389,7 @@ fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             _ if !roles.groups.is_empty() => "None beside the effects of groups",
             ResponseUse::Number => "None: the mean is the same in all rows",
             ResponseUse::Count => "None: the expected count is the same in all rows",
+            ResponseUse::Ordered => "None: the chances of levels are the same in all rows",
             ResponseUse::Absent => "Choose the columns that take part",
             _ => "None: the chance is the same in all rows",
         };

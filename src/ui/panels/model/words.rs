@@ -42,6 +42,9 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>, most: usize) ->
             format!("The middle of `{response}`, whose outliers count less,")
         }
         _ if roles.response_use == ResponseUse::Number => format!("The mean of `{response}`"),
+        _ if roles.response_use == ResponseUse::Ordered => {
+            format!("The chance of a higher level of `{response}`")
+        }
         _ if roles.response_use == ResponseUse::Count => {
             format!("The expected count `{response}`")
         }

@@ -101,9 +101,9 @@ fn options_ui(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x3;
         let mut segments = Segments::new("Outcome", &mut family);
-        // The data tell successes among trials from yes and no.
+        // The data tell successes among trials from yes and no, and ordered levels have no likelihood fit.
         for &one in Family::ALL {
-            if one != Family::Binomial {
+            if !matches!(one, Family::Binomial | Family::Ordered) {
                 segments = segments.option(one, one.definition().title);
             }
         }

@@ -67,6 +67,19 @@ impl Coding {
                 };
                 Ok(Some(rows.iter().map(at).collect()))
             }
+            ResponseKind::Ordered { levels } => {
+                let labels = table.labels(col);
+                let place = |level: &String| {
+                    let place = levels.iter().position(|it| it == level);
+                    place.map_or(f64::NAN, |place| (place + 1) as f64)
+                };
+                let values: Vec<f64> = labels.levels.iter().map(place).collect();
+                let at = |&row: &u32| {
+                    let code = labels.codes[row as usize];
+                    values.get(code as usize).copied().unwrap_or(f64::NAN)
+                };
+                Ok(Some(rows.iter().map(at).collect()))
+            }
             _ => {
                 let Some(numbers) = table.numbers(col) else {
                     return Ok(None);

@@ -111,6 +111,19 @@ pub(in crate::models) fn measured_design(counts: bool, shape: Shape, num_obs: us
     design
 }
 
+/// A response of five ordered levels, of which counts are the places.
+fn ordered_design(shape: Shape, num_obs: usize) -> Design {
+    let mut design = measured_design(true, shape, num_obs);
+    let levels = ["none", "low", "mid", "high", "top"].map(str::to_owned);
+    for y in &mut design.y {
+        *y = (*y + 1.0).min(levels.len() as f64);
+    }
+    design.response.kind = ResponseKind::Ordered {
+        levels: levels.to_vec(),
+    };
+    design
+}
+
 /// Options of every kind: prior families, scale of priors, scale of reports.
 pub(in crate::models) fn all_options() -> Vec<ModelOptions> {
     let priors = |texts: &[(&str, &str)]| {
@@ -582,6 +595,7 @@ pub(super) fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<Mo
     let designs = shapes
         .into_iter()
         .filter(|shape| response == ResponseUse::Outcome || !shape.trials || shape.weights)
+        .filter(|shape| response != ResponseUse::Ordered || !shape.no_intercept)
         .map(|shape| (format!("{shape:?}"), regression_design(response, shape)))
         .collect();
     (designs, options_of(entry))
@@ -600,6 +614,7 @@ fn sized_design(response: ResponseUse, shape: Shape, rows: usize) -> Design {
     match response {
         ResponseUse::Number => measured_design(false, without_trials, rows),
         ResponseUse::Count => measured_design(true, without_trials, rows),
+        ResponseUse::Ordered => ordered_design(without_trials, rows),
         _ => design(shape, rows),
     }
 }
@@ -645,6 +660,17 @@ fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
         {
             let text = positive[k % positive.len()].to_owned();
             options.priors.push(((*class).to_owned(), text));
+        }
+    }
+    if entry.spec.id == "ordered" {
+        for options in &mut options {
+            for (key, _) in options
+                .priors
+                .iter_mut()
+                .filter(|(key, _)| key == "intercept")
+            {
+                key.replace_range(.., "cut");
+            }
         }
     }
     if entry.spec.id == "student" {

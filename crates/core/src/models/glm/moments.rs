@@ -3,7 +3,7 @@
 use super::source::{Picked, TileSource, whole_block};
 use super::sums::reduce;
 use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors, with_offset};
-use crate::families::rows::{LANES, Lane, RowFamily};
+use crate::families::rows::{AuxLanes as _, LANES, Lane, RowFamily};
 use crate::models::{Rows, Scratch};
 use crate::numerics::arithmetic::{Arithmetic, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
@@ -108,8 +108,8 @@ impl<F: RowFamily> GlmRows<F> {
             for j in 0..columns {
                 scores[j * T + t] = (residual * A::V::load(&tiles[t][j])).lane();
             }
-            for m in 0..F::AUX {
-                scores[(columns + m) * T + t] = terms.aux[m];
+            for m in 0..self.num_aux() {
+                scores[(columns + m) * T + t] = terms.aux.lanes()[m];
             }
         }
         let (means, mut pairs) = sums.split_at_mut(dim);

@@ -1,6 +1,6 @@
 //! Running sums of a pass over rows.
 
-use crate::families::rows::{LANES, Lane, MAX_AUX, RowFamily, Terms};
+use crate::families::rows::{AuxLanes, LANES, Lane, TermsWith};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::vector::Vector as _;
 
@@ -8,9 +8,9 @@ use crate::numerics::vector::Vector as _;
 const TILES_PER_LOG: usize = 512;
 
 /// Running sums of a pass, lane by lane.
-pub(super) struct Sums<'a> {
+pub(super) struct Sums<'a, X> {
     pub gradient: &'a mut [Lane],
-    pub aux: [Lane; MAX_AUX],
+    pub aux: X,
     pub value: Lane,
     /// The product of factors since the last logarithm.
     pub factors: Lane,
@@ -20,12 +20,12 @@ pub(super) struct Sums<'a> {
     pub log: f64,
 }
 
-impl<'a> Sums<'a> {
+impl<'a, X: AuxLanes> Sums<'a, X> {
     pub fn new(gradient: &'a mut [Lane]) -> Self {
         gradient.fill([0.0; LANES]);
         Self {
             gradient,
-            aux: [[0.0; LANES]; MAX_AUX],
+            aux: X::ZERO,
             value: [0.0; LANES],
             factors: [1.0; LANES],
             pending: 0,
@@ -33,10 +33,11 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Adds what a tile says, but for the gradient in coefficients; without `VALUE` no values.
+    /// Adds what a tile says, with `num_aux` auxiliary coordinates, but for the gradient in coefficients; without `VALUE` no values.
     #[inline(always)]
-    pub fn add<A: Arithmetic, F: RowFamily, const VALUE: bool>(&mut self, terms: &Terms) {
-        for (sum, aux) in self.aux.iter_mut().zip(&terms.aux).take(F::AUX) {
+    pub fn add<A: Arithmetic, const VALUE: bool>(&mut self, terms: &TermsWith<X>, num_aux: usize) {
+        let sums = self.aux.lanes_mut().iter_mut();
+        for (sum, aux) in sums.zip(terms.aux.lanes()).take(num_aux) {
             *sum = (A::V::load(sum) + A::V::load(aux)).lane();
         }
         if !VALUE {

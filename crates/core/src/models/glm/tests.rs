@@ -27,9 +27,9 @@ impl RowUse for Against<'_> {
         let rows = GlmRows::new(rows.family, columns, rows.data).at_level(level);
         let mut scratch = rows.scratch();
         let mut u = vec![0.15; columns];
-        u.extend([0.4, 0.3].iter().take(F::AUX));
+        u.extend([0.4, 0.3].iter().cycle().take(rows.num_aux()));
         let outcome = rows.family().outcome(&rows.shared(&u));
-        let width = 1 + F::AUX;
+        let width = rows.width();
         let mut slopes = vec![0.0; ROWS * width];
         let mut weights = vec![0.0; ROWS];
         let [mut values, mut moved] = [vec![0.0; ROWS], vec![0.0; ROWS]];
@@ -160,7 +160,7 @@ impl RowUse for Rounded {
 
 /// Everything that is computed of rows.
 fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
-    let (n, dim, width) = (rows.num_obs(), rows.dim(), 1 + F::AUX);
+    let (n, dim, width) = (rows.num_obs(), rows.dim(), rows.width());
     let mut scratch = rows.scratch();
     let mut u: Vec<f64> = (0..dim).map(|j| 0.2 - 0.15 * j as f64).collect();
     u[rows.num_columns()..].fill(0.35);
@@ -189,7 +189,7 @@ fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
         out.extend(part);
         out.push(value);
     }
-    if F::AUX == 0 {
+    if rows.num_aux() == 0 {
         let mut sum = vec![0.0; dim];
         for i in 0..n {
             let z = rows.predictor(i, &u);

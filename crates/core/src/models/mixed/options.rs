@@ -4,6 +4,7 @@ use crate::families::Family;
 use crate::models::PriorSpec;
 use crate::models::chance;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
+use crate::models::cut_points::CUTS;
 use crate::models::prior::Prior;
 use crate::models::prior_text::{PriorError, PriorProblem, PriorText};
 use ergodic_base::settings::{Field, Kind, Setting, Value};
@@ -13,7 +14,7 @@ pub(super) const DEFAULT_ETA: f64 = 1.0;
 const LKJ_FORM: &str = "lkj(eta) with eta above 0";
 
 /// Keys of priors besides those of the family.
-pub(super) const CLASSES: [(&str, &str); 9] = [
+pub(super) const CLASSES: [(&str, &str); 10] = [
     INTERCEPT,
     SLOPES,
     ("sd", "Standard deviations of groups"),
@@ -23,6 +24,7 @@ pub(super) const CLASSES: [(&str, &str); 9] = [
     ("phi", "Precision of the distribution"),
     ("zi", "Chance of an extra zero"),
     ("nu", "Degrees of freedom"),
+    CUTS,
 ];
 
 ergodic_base::choice! {
@@ -60,7 +62,7 @@ ergodic_base::settings! {
                 "Distribution of the outcome: gaussian for numbers, gaussian_se for numbers with known standard errors, student for numbers with outliers, bernoulli for two values, \
                  binomial for successes among trials, poisson and negative_binomial for counts, zero_inflated_poisson and \
                  zero_inflated_negative_binomial for counts with more zeros, gamma, lognormal and weibull for positive numbers, \
-                 beta for numbers between 0 and 1",
+                 beta for numbers between 0 and 1, ordered for levels with an order",
             )
             .why("the usual mixed model");
         pub parametrisation: Parametrisation = Parametrisation::field("Parametrisation", Some(Parametrisation::Auto))

@@ -6,6 +6,7 @@ use super::terms::{GroupTerm, MAX_EFFECTS};
 use crate::design::matrix::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
+use crate::models::cut_points::CUTS;
 use crate::models::positive::{Positive, PositiveSpec};
 use crate::models::prior::Prior;
 use crate::models::{ModelError, ModelOptions, ParamInfo};
@@ -155,19 +156,22 @@ pub(super) fn check_keys(
             let class = name.class();
             !matches!(
                 class,
-                Class::Effect | Class::VarianceShare | Class::Correlation
+                Class::Effect | Class::VarianceShare | Class::Correlation | Class::CutPoint
             )
         })
         .chain(&correlations)
         .map(ParamId::as_str)
         .collect();
+    let has_cuts = (params.iter()).any(|param| param.name.class() == Class::CutPoint);
     // Keys of parameters that this family or formula has.
     let classes: Vec<(&str, &str)> = CLASSES
         .into_iter()
         .filter(|(class, _)| match *class {
             "sd" => !terms.is_empty(),
             "cor" => !correlations.is_empty(),
-            class if class == INTERCEPT.0 || class == SLOPES.0 => true,
+            class if class == INTERCEPT.0 => !has_cuts,
+            class if class == CUTS.0 => has_cuts,
+            class if class == SLOPES.0 => true,
             of_family => names.contains(&of_family),
         })
         .collect();

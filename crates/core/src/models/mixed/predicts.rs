@@ -20,7 +20,7 @@ impl<F: RowFamily> Predicts for MixedModel<F> {
         let reported = &theta[self.shares().end..];
         let terms = self.terms.iter().zip(&self.design.group_terms);
         Some(Point {
-            coefficients: self.coefficients.raw(&u),
+            coefficients: self.head.coefficients.raw(&u),
             outcome: outcome.scaled(self.response.scale),
             terms: terms
                 .map(|(term, columns)| {

@@ -2,7 +2,7 @@
 
 use super::MixedModel;
 use super::terms::GroupTerm;
-use crate::families::rows::{CurvatureOf, RowFamily, TermsOf};
+use crate::families::rows::{AuxLanes as _, CurvatureOf, RowFamily, TermsOf};
 use crate::models::prior::PriorRows;
 use crate::models::{Rows, Scratch};
 
@@ -17,6 +17,9 @@ use crate::models::{Rows, Scratch};
 pub trait MixedEffects: Send + Sync {
     /// The group terms, possibly none.
     fn terms(&self) -> &[GroupTerm];
+    /// Whether coefficients and auxiliary coordinates have one prior together, that of cut points: then [`Self::coefficient_prior`] and
+    /// [`Self::auxiliary_prior`] do not say it.
+    fn has_cut_points(&self) -> bool;
     /// P.
     fn num_coefficients(&self) -> usize;
     /// Number of auxiliary coordinates; they follow the coefficients in u.
@@ -66,12 +69,16 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
         &self.terms
     }
 
+    fn has_cut_points(&self) -> bool {
+        self.head.has_cuts()
+    }
+
     fn num_coefficients(&self) -> usize {
-        self.coefficients.len()
+        self.head.coefficients.len()
     }
 
     fn num_auxiliaries(&self) -> usize {
-        self.auxiliaries.len()
+        self.head.num_auxiliaries()
     }
 
     fn num_effects(&self) -> usize {
@@ -95,13 +102,12 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
     }
 
     fn coefficient_prior(&self) -> PriorRows {
-        self.coefficients.prior_rows()
+        self.head.coefficients.prior_rows()
     }
 
     fn auxiliary_prior(&self, k: usize, a: f64) -> [f64; 3] {
-        self.auxiliaries
-            .get(k)
-            .map_or([0.0; 3], |auxiliary| auxiliary.log_prior(a))
+        let parameter = self.head.parameters().get(k);
+        parameter.map_or([0.0; 3], |parameter| parameter.log_prior(a))
     }
 
     fn normal_row(&self, row: usize) -> Option<[f64; 2]> {
@@ -117,7 +123,7 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
-        let width = 1 + F::AUX;
+        let width = self.rows.width();
         self.rows.each_row(
             head,
             rows,
@@ -126,8 +132,8 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
             TermsOf::<false>,
             |k, _x, lane, row| {
                 out[k * width] = row.residual[lane];
-                for m in 0..F::AUX {
-                    out[k * width + 1 + m] = row.aux[m][lane];
+                for m in 0..width - 1 {
+                    out[k * width + 1 + m] = row.aux.lanes()[m][lane];
                 }
             },
         );

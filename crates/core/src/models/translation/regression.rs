@@ -12,7 +12,7 @@ use crate::families::notation::Notation;
 use crate::families::rows::ResponseScale;
 use crate::families::{Auxiliary, Family, Support};
 use crate::formula::{Factor, Formula, Trials, quote_name};
-use ergodic_base::param::Class;
+use ergodic_base::param::{Class, ParamId};
 /// A regression with one linear predictor, as far as it differs from others.
 pub(in super::super) struct Glm<'a> {
     /// Data, formula, priors.
@@ -69,9 +69,28 @@ impl Glm<'_> {
 
     /// Prior per term.
     fn priors(&self) -> impl Iterator<Item = &str> {
-        let terms = self.context.design.terms.len();
-        let params = self.context.params.iter().take(terms);
-        params.map(|param| param.prior.as_str())
+        let terms = self.context.design.terms.iter();
+        terms.map(|term| {
+            let name = ParamId::of(Class::Coefficient, [term]);
+            self.context.prior(name.as_str())
+        })
+    }
+
+    /// Ordered levels of the response, whose cut points stand for an intercept; none of others.
+    fn levels(&self) -> &[String] {
+        self.context.design.response.levels()
+    }
+
+    /// Whether the linear predictor has an intercept of its own.
+    fn has_intercept(&self) -> bool {
+        self.context.design.has_intercept && self.levels().is_empty()
+    }
+
+    /// The prior of cut points, the same for all.
+    fn prior_of_cuts(&self) -> &str {
+        let mut params = self.context.params.iter();
+        let cut = params.find(|param| param.name.class() == Class::CutPoint);
+        cut.map_or(FLAT, |cut| cut.prior.as_str())
     }
 
     fn standardized(&self) -> bool {
@@ -106,6 +125,12 @@ impl Glm<'_> {
         let slopes = each_of(self.slopes());
         let mut text = match (design.has_intercept, self.slopes().is_empty()) {
             (true, true) => format!("{} is the same in all rows.", self.notation.predicted),
+            (true, false) if !self.levels().is_empty() => {
+                format!(
+                    "{} is a sum: a coefficient times {slopes}.",
+                    self.notation.predicted
+                )
+            }
             (true, false) => format!(
                 "{} is a sum: an intercept, and a coefficient times {slopes}.",
                 self.notation.predicted
@@ -173,6 +198,7 @@ impl Glm<'_> {
                         _ => "coefficients".to_owned(),
                     },
                     "cor" => "correlations".to_owned(),
+                    "cut" => "cut points".to_owned(),
                     _ => listed(names),
                 };
                 let place = if place.is_empty() {
@@ -190,7 +216,7 @@ impl Glm<'_> {
         let design = self.context.design;
         let mut lines = self.notation.response.clone();
         let mut sum: Vec<String> = Vec::new();
-        if design.has_intercept {
+        if self.has_intercept() {
             sum.push("b[Intercept]".to_owned());
         }
         sum.extend((self.slopes().iter()).map(|term| format!("b[{term}] × {term}[i]")));
@@ -198,6 +224,9 @@ impl Glm<'_> {
         sum.extend(groups.iter().flat_map(Group::sum));
         if design.offset.is_some() {
             sum.push("offset[i]".to_owned());
+        }
+        if sum.is_empty() {
+            sum.push("0".to_owned());
         }
         lines.push(format!("eta[i] = {}", sum.join(" + ")));
         if design.weights.is_some() {
@@ -211,6 +240,18 @@ impl Glm<'_> {
         };
         for (j, (term, prior)) in design.terms.iter().zip(self.priors()).enumerate() {
             let intercept = design.has_intercept && j == 0;
+            if intercept && !self.has_intercept() {
+                let at = if self.standardized() {
+                    " at average predictors"
+                } else {
+                    ""
+                };
+                lines.push(match self.prior_of_cuts() {
+                    FLAT => "cut[k] have a flat prior, in order".to_owned(),
+                    prior => format!("cut[k]{at} ~ {prior}, in order"),
+                });
+                continue;
+            }
             lines.push(match (self.standardized(), intercept) {
                 _ if prior == FLAT => format!("b[{term}] has a flat prior"),
                 (true, true) if self.has_unit() => {
@@ -302,7 +343,7 @@ impl Glm<'_> {
         }
         self.stan_parameters(&mut program);
         let mut sum: Vec<String> = Vec::new();
-        if design.has_intercept {
+        if self.has_intercept() {
             sum.push("alpha".to_owned());
         }
         if some {
@@ -312,6 +353,9 @@ impl Glm<'_> {
         sum.extend(groups.iter().map(Group::stan_sum));
         if sum == ["alpha"] {
             sum = vec!["rep_vector(alpha, N)".to_owned()];
+        }
+        if sum.is_empty() {
+            sum.push("rep_vector(0, N)".to_owned());
         }
         let mut sum = sum.join(" + ");
         if self.has_unit() {
@@ -341,9 +385,16 @@ impl Glm<'_> {
                 (true, false) => ("average predictors", ""),
                 (false, _) => ("x = 0", ""),
             };
-            let intercept = format!("real alpha;  // intercept at {at}{from}");
-            program.parameters.push(intercept);
-            program.prior("alpha", priors[0].1);
+            if self.has_intercept() {
+                let intercept = format!("real alpha;  // intercept at {at}{from}");
+                program.parameters.push(intercept);
+                program.prior("alpha", priors[0].1);
+            } else {
+                let cuts = self.levels().len() - 1;
+                let cuts = format!("ordered[{cuts}] cut;  // cut points at {at}");
+                program.parameters.push(cuts);
+                program.prior("cut", self.prior_of_cuts());
+            }
             of_slopes = &priors[1..];
         }
         if !of_slopes.is_empty() {
@@ -433,7 +484,14 @@ impl Glm<'_> {
                 self.slopes().len()
             ));
         }
-        if self.context.design.has_intercept {
+        if !self.levels().is_empty() {
+            let more = if standardise { " + centre * b" } else { "" };
+            lines.push(format!(
+                "vector[{}] b_cut = cut{more};  // at x = 0",
+                self.levels().len() - 1
+            ));
+        }
+        if self.has_intercept() {
             let centre = if self.has_unit() { "y_centre + " } else { "" };
             let less = if standardise { " - centre * b" } else { "" };
             lines.push(format!(
@@ -475,7 +533,11 @@ impl Glm<'_> {
         if ["ns(", "bs("].iter().any(|call| text.contains(call)) {
             before.push("library(splines)".to_owned());
         }
-        let raw_intercept = design.has_intercept && !self.standardized();
+        let raw_intercept = self.has_intercept() && !self.standardized();
+        if !self.levels().is_empty() && !self.standardized() {
+            // The thresholds of brms are at average predictors otherwise.
+            text = format!("bf({text}, center = FALSE)");
+        }
         if raw_intercept {
             // The class Intercept of brms is at average predictors; as a coefficient it is at 0.
             let (left, right) = text.split_once('~').unwrap_or((text.as_str(), "1"));
@@ -496,6 +558,14 @@ impl Glm<'_> {
         let mut doubtful = false;
         for (j, (term, prior)) in design.terms.iter().zip(self.priors()).enumerate() {
             let intercept = design.has_intercept && j == 0;
+            if intercept && !self.levels().is_empty() {
+                let prior = match self.prior_of_cuts() {
+                    FLAT => String::new(),
+                    prior => moved(prior, 1.0, 0.0),
+                };
+                priors.push(format!("set_prior(\"{prior}\", class = \"Intercept\")"));
+                continue;
+            }
             if intercept && !raw_intercept {
                 let prior = if prior == FLAT {
                     String::new()
@@ -596,6 +666,9 @@ fn formula_of_brms(formula: &Formula) -> Result<String, String> {
         if let Factor::Category(name) = factor {
             *factor = Factor::Column(std::mem::take(name));
         }
+    }
+    if let Some(response) = &mut formula.response {
+        response.ordered = false;
     }
     if let Some(response) = &mut formula.response
         && let Some(Trials::Failures(failures)) = &response.trials

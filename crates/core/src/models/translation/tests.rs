@@ -7,6 +7,7 @@ use crate::design::response::ResponseUse;
 use crate::design::testing::read_csv;
 use ergodic_base::settings::{Settings, Value};
 
+mod ordinal;
 mod reference;
 
 const SMALL: &str =

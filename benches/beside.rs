@@ -169,7 +169,7 @@ fn shortest(mut work: impl FnMut()) -> f64 {
 }
 
 /// From a table in memory to the last draw.
-fn effective_per_second(sampler: &str, chains: usize, draws: usize) -> f64 {
+fn effective_per_second(sampler: &str, chains: usize, draws: u64) -> f64 {
     let id = match support::is_test() {
         true => "synthetic-2000x3",
         false => "synthetic-100000x10",

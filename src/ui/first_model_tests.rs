@@ -214,7 +214,7 @@ fn words_with_an_order_lead_to_an_ordinal_regression() {
             "{},{},{}\n",
             mixed(i, 1, 50) + 3,
             20 + mixed(i, 2, 60),
-            words[mixed(i, 3, 4) as usize]
+            words[mixed(i, 3, 4)]
         ));
     }
     both(|mut user, folder| {

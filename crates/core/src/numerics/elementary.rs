@@ -83,7 +83,7 @@ fn exp_of_moderate<V: Vector>(x: V) -> V {
     // 1 is added last, so that the roundings of all else are of less than half the result.
     let sum = number(1.0) + curved.mul_add(rest_2, rest);
     // The exponent field moves by `whole`; the result stays a normal number for |x| ≤ 708.
-    V::of_bits(sum.bits() + shifted.bits().to_exponent())
+    V::of_bits(sum.bits() + shifted.bits().raised())
 }
 
 /// See [`ln_1p`].
@@ -117,10 +117,10 @@ pub fn ln_1p_of<V: Vector>(x: V) -> V {
     let of_x = sum - one;
     let lost = (one - (sum - of_x)) + (x - of_x);
     // sum = 2^e m.
-    let biased = (sum.bits() + word(UP_TO_ONE)).from_exponent();
+    let biased = (sum.bits() + word(UP_TO_ONE)).lowered();
     let exponent = V::of_bits(biased | word(WHOLE.to_bits())) - number(WHOLE + BIAS as f64);
-    let mantissa = V::of_bits(sum.bits() - (biased - word(BIAS)).to_exponent());
-    let shrink = V::of_bits((word(2 * BIAS) - biased).to_exponent());
+    let mantissa = V::of_bits(sum.bits() - (biased - word(BIAS)).raised());
+    let shrink = V::of_bits((word(2 * BIAS) - biased).raised());
     let f = lost.mul_add(shrink, mantissa - one);
     // ln(1 + f) = 2 atanh(s) = f − s (f − R) with s = f/(2 + f), R = 2/3 s² + 2/5 s⁴ + …
     let s = f / (number(2.0) + f);

@@ -62,9 +62,9 @@ pub trait Bits: Copy + Add<Output = Self> + Sub<Output = Self> + BitOr<Output = 
     /// The same bits for all rows.
     fn splat(x: u64) -> Self;
     /// Up by the [`MANTISSA`]: whole numbers become exponents.
-    fn to_exponent(self) -> Self;
+    fn raised(self) -> Self;
     /// Down by the [`MANTISSA`]: exponents become whole numbers.
-    fn from_exponent(self) -> Self;
+    fn lowered(self) -> Self;
 }
 
 /// Bits of a number's mantissa.
@@ -87,7 +87,7 @@ macro_rules! row_by_row {
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
                 for k in 0..LANES {
-                    self.0[k] = self.0[k] $operator other.0[k];
+                    self.0[k] $operator other.0[k];
                 }
                 self
             }
@@ -95,7 +95,7 @@ macro_rules! row_by_row {
     )*};
 }
 
-row_by_row!(Add add +, Sub sub -, Mul mul *, Div div /);
+row_by_row!(Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
 impl<const FUSED: bool> Neg for Plain<FUSED> {
     type Output = Self;
@@ -195,7 +195,7 @@ impl Bits for PlainBits {
     }
 
     #[inline(always)]
-    fn to_exponent(mut self) -> Self {
+    fn raised(mut self) -> Self {
         for k in 0..LANES {
             self.0[k] <<= MANTISSA;
         }
@@ -203,7 +203,7 @@ impl Bits for PlainBits {
     }
 
     #[inline(always)]
-    fn from_exponent(mut self) -> Self {
+    fn lowered(mut self) -> Self {
         for k in 0..LANES {
             self.0[k] >>= MANTISSA;
         }
@@ -245,8 +245,8 @@ mod tests {
             x.where_less(y, x, A::V::splat(0.5)).lane(),
             A::V::of_bits((x.bits() + y.bits()) | bits).lane(),
             A::V::of_bits(x.bits() - y.bits()).lane(),
-            A::V::of_bits(x.bits().from_exponent()).lane(),
-            A::V::of_bits(y.bits().to_exponent()).lane(),
+            A::V::of_bits(x.bits().lowered()).lane(),
+            A::V::of_bits(y.bits().raised()).lane(),
         ]
     }
 

@@ -71,7 +71,8 @@ pub(super) fn ratio_ui(ui: &mut Ui, entry: &RunEntry, view: &mut RatioView, out:
                 match view.typed.parse::<Formula>() {
                     Ok(_) => {
                         view.error = None;
-                        view.ask(entry.id, &view.typed.trim().to_owned(), out);
+                        let formula = view.typed.trim().to_owned();
+                        view.ask(entry.id, &formula, out);
                     }
                     Err(why) => view.error = Some(why.to_string()),
                 }

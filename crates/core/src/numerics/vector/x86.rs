@@ -131,13 +131,13 @@ impl Bits for WholeBits {
     }
 
     #[inline(always)]
-    fn to_exponent(self) -> Self {
+    fn raised(self) -> Self {
         // SAFETY: the level was detected.
         unsafe { Self(_mm512_slli_epi64::<MANTISSA>(self.0)) }
     }
 
     #[inline(always)]
-    fn from_exponent(self) -> Self {
+    fn lowered(self) -> Self {
         // SAFETY: the level was detected.
         unsafe { Self(_mm512_srli_epi64::<MANTISSA>(self.0)) }
     }
@@ -237,7 +237,7 @@ impl Bits for HalvesBits {
     }
 
     #[inline(always)]
-    fn to_exponent(self) -> Self {
+    fn raised(self) -> Self {
         const BITS: i32 = MANTISSA as i32;
         // SAFETY: the level was detected.
         unsafe {
@@ -249,7 +249,7 @@ impl Bits for HalvesBits {
     }
 
     #[inline(always)]
-    fn from_exponent(self) -> Self {
+    fn lowered(self) -> Self {
         const BITS: i32 = MANTISSA as i32;
         // SAFETY: the level was detected.
         unsafe {

@@ -95,7 +95,7 @@ fn topics_are_found_summarised_exported_and_replayed() {
         "{table}{notes}"
     );
     assert!(
-        notes.contains("with the source's prior for each:"),
+        notes.contains("Claim: With the source's prior for each,"),
         "{notes}"
     );
 }

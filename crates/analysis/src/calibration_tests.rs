@@ -117,6 +117,7 @@ cases! {
     negative_binomial: "negative-binomial" ["priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)"];
     linear: "linear" [];
     student: "student" [];
+    ordered: "ordered" ["priors.b=normal(0, 1)"];
     hierarchical: "hierarchical" ["priors.mu=normal(0, Sigma/1)", "priors.Sigma=inv_wishart(5, 2)"];
     // Correlated effects of groups, sampled in the way that mixes where they are as large as that.
     mixed: "mixed" [
@@ -175,6 +176,7 @@ cases! {
         "model.formula=x2 | cens(d) ~ x1 + (1 | g)", "model.family=lognormal", "priors.b=normal(0, 1)",
         "priors.intercept=normal(1, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.4)"
     ];
+    mixed_ordered: "mixed" ["model.family=ordered", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)"];
     mixed_student: "mixed" [
         "model.family=student", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.3)"
     ];

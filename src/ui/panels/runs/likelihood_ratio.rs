@@ -53,8 +53,8 @@ pub(super) fn ratio_ui(ui: &mut Ui, entry: &RunEntry, view: &mut RatioView, out:
             widgets::sentence(ui, "Likelihood-ratio test without", Text::Caption);
             let simpler = std::mem::take(&mut view.simpler);
             for (lacks, formula) in &simpler {
-                let name = format!("Test against the model without {lacks}");
-                let chip = Chip::toggle(lacks, view.asked == *formula).named(&name);
+                let chip = Chip::toggle(lacks, view.asked == *formula)
+                    .named("Test against the model without");
                 if ui.add(chip).on_hover_text(formula).clicked() {
                     view.ask(entry.id, formula, out);
                 }
@@ -150,7 +150,7 @@ mod tests {
         harness.get_by_label("Fit by likelihood").click();
         harness.run_steps(4);
         harness
-            .get_by_label("Test against the model without day by driver")
+            .get_by_label("Test against the model without: day by driver")
             .click();
         harness.run_steps(4);
         let tested = |harness: &egui_kittest::Harness<'_, _>| {

@@ -638,10 +638,9 @@ mod tests {
             kind(numbers([1.0, 2.0, 3.0, 1.0])),
             Ok(OutcomeKind::Count { .. })
         ));
-        assert_eq!(
-            kind(texts((0..60).map(|i| format!("{}", i % 3)))),
-            Ok(OutcomeKind::Categories(3))
-        );
+        let words = |of: [&'static str; 3]| texts((0..60).map(move |i| of[i % 3].to_owned()));
+        assert_eq!(kind(words(["a", "b", "c"])), Ok(OutcomeKind::Categories(3)));
+        assert_eq!(kind(words(["0", "1", "2"])), Ok(OutcomeKind::Levels(3)));
         for (values, part) in [
             (numbers([4.0; 5]), "the single value `4`"),
             (texts((0..60).map(|i| i.to_string())), "60 different texts"),

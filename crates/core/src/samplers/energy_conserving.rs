@@ -12,8 +12,7 @@
 //! D² whatever N. The estimators are those of the samplers' own files.
 //!
 //! **Step size.** ε of [`super::hamiltonian`] with M = H, the curvature at the mode, adapted by dual averaging; the
-//! source's ε is the same. The trajectory of the HMC variants has length T = 1.5 in whitened units, the source's 1.2:
-//! L = ⌈T/ε⌉ steps of T/L.
+//! source's ε is the same. The trajectory of the HMC variants has length 1.2 in whitened units: L = ⌈1.2/ε⌉ steps of 1.2/L.
 //!
 //! | setting | meaning | default |
 //! |---|---|---|

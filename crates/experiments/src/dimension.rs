@@ -20,6 +20,8 @@ use ergodic_core::samplers::{ACCEPT, LOG_LIK_VARIANCE, STEP_SIZE};
 use ergodic_data::Table;
 use ergodic_diagnostics::quantiles;
 
+/// Terms of a sum that are written one after the other.
+const MOST_TERMS: usize = 64;
 /// Rows, and in the quick version.
 const ROWS: [usize; 2] = [10_000, 1_000];
 /// Numbers of parameters.
@@ -163,7 +165,15 @@ fn regression(d: usize, options: &BenchOptions) -> Result<Problem, JobError> {
     let mut line = |written: String| if writeln!(text, "{written}").is_err() {};
     (1..=d).for_each(|j| line(format!(" b{j} ~ normal(0, 5)")));
     let terms: Vec<String> = (1..=d).map(|j| format!("b{j} * x{j}")).collect();
-    line(format!("rows\n y ~ normal({}, 1)", terms.join(" + ")));
+    // In parts: operations nest no deeper than 200 in models as text.
+    let parts: Vec<String> = match terms.len() <= MOST_TERMS {
+        true => terms,
+        false => terms
+            .chunks(MOST_TERMS)
+            .map(|part| format!("({})", part.join(" + ")))
+            .collect(),
+    };
+    line(format!("rows\n y ~ normal({}, 1)", parts.join(" + ")));
     Problem::of_text(&text, data(d, options)?, options.seed)
 }
 

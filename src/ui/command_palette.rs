@@ -29,6 +29,17 @@ enum Deed {
     Send(Command),
 }
 
+impl Deed {
+    /// Whether it saves what a run shows.
+    fn saves(&self) -> bool {
+        matches!(
+            self,
+            Self::Act(Action::Picture(_))
+                | Self::Send(Command::PickExport(..) | Command::TypePath(Pick::Export(..)))
+        )
+    }
+}
+
 /// The palette's own state.
 #[derive(Debug, Default)]
 pub struct PaletteView {
@@ -122,8 +133,8 @@ fn rows(state: &AppState) -> Vec<Row> {
         also: format!("{} {}", sample.id, sample.file_name),
         deed: Deed::Send(Command::OpenSample(sample.id.to_owned())),
     }));
-    // Who types the name of a picture rather looks at it than saves it.
-    rows.sort_by_key(|row| matches!(row.deed, Deed::Act(Action::Picture(_))));
+    // Who types the name of a tab or a picture rather looks at it than saves it.
+    rows.sort_by_key(|row| row.deed.saves());
     rows
 }
 
@@ -447,6 +458,7 @@ mod tests {
         };
         assert!(place("compare", "Compare tab") < place("compare", "LOO tab"));
         assert!(place("trace", "Show the Trace tab") < place("trace", "Save a picture: trace"));
+        assert!(place("likelihood", "Show the Likelihood tab") < place("likelihood", "Export"));
         let leave = found(&all, "leave rows out");
         let rows = HoldOut::Share(USUAL_SHARE);
         assert!(

@@ -201,23 +201,26 @@ pub(super) fn check_number(
     }
 }
 
+/// A refusal that no conversion mends.
+fn refuse<T>(reason: String) -> Result<T, Refusal> {
+    Err(Refusal {
+        reason,
+        conversion: None,
+    })
+}
+
+/// Levels of a column; `None` if it has more than `most`.
+fn levels_of(table: &Table, column: &str, most: usize) -> Result<Option<usize>, Refusal> {
+    match table.index_of(column, "The role") {
+        Ok(col) => Ok(table.few_levels(col, most).map(|levels| levels.len())),
+        Err(error) => refuse(error.to_string()),
+    }
+}
+
 /// Whether the values of `column` can be the categories of a response.
 pub(super) fn check_categories(table: &Table, column: &str) -> Result<(), Refusal> {
-    let refuse = |reason: String| {
-        Err(Refusal {
-            reason,
-            conversion: None,
-        })
-    };
-    let col = match table.index_of(column, "The role") {
-        Ok(col) => col,
-        Err(error) => return refuse(error.to_string()),
-    };
     let named = quote_name(column);
-    match table
-        .few_levels(col, MAX_CATEGORIES)
-        .map(|levels| levels.len())
-    {
+    match levels_of(table, column, MAX_CATEGORIES)? {
         None => refuse(format!(
             "Column {named} has more than the {MAX_CATEGORIES} values that categories may have; choose a column with fewer"
         )),
@@ -230,21 +233,8 @@ pub(super) fn check_categories(table: &Table, column: &str) -> Result<(), Refusa
 
 /// Whether a column can have ordered levels; whether their order is known shows where the design is made, for it can be named.
 pub(super) fn check_levels(table: &Table, column: &str) -> Result<(), Refusal> {
-    let refuse = |reason: String| {
-        Err(Refusal {
-            reason,
-            conversion: None,
-        })
-    };
-    let col = match table.index_of(column, "The role") {
-        Ok(col) => col,
-        Err(error) => return refuse(error.to_string()),
-    };
     let named = quote_name(column);
-    match table
-        .few_levels(col, MOST_ORDERED)
-        .map(|levels| levels.len())
-    {
+    match levels_of(table, column, MOST_ORDERED)? {
         None => refuse(format!(
             "Column {named} has more than the {MOST_ORDERED} levels that an ordered outcome may have; choose a template for numbers, \
              or merge neighbouring levels in a new column"

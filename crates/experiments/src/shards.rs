@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::bias_check::{Made, certify, finished};
 use ergodic_analysis::comparison::measure;
 use ergodic_analysis::{Job, JobError, Recipe, Run};
@@ -48,6 +48,9 @@ const PILOT_DRAWS: u64 = 20;
 /// Numbers of parameters of the normal posterior; the source does not print its own.
 const DIMENSIONS: [usize; 4] = [2, 5, 10, 20];
 
+/// A divergence in nats that pictures would not show: that of a mean 0.45 standard deviations off.
+const SMALL: f64 = 0.1;
+
 /// A posterior.
 struct Target {
     template: &'static str,
@@ -77,9 +80,24 @@ pub fn heavy_tails(options: &BenchOptions) -> Result<BenchTable, JobError> {
         },
         ..normal(2)
     };
-    let claim = "Claim: all methods explore the posterior; KDEMC (nonparametric) and SGLD are farthest from it, SGHMC is nearest, closely \
-                 followed by consensus and Weierstrass (Baker 2018, figure 2.4.1)";
-    bench(&[target], options, claim)
+    bench(&[target], options, |found| {
+        let of = &found[0];
+        vec![
+            Finding {
+                claim: "all methods explore the posterior",
+                reproduced: of.methods.iter().all(|it| it.kl < SMALL),
+                because: format!("the greatest divergence is {:.3}", of.greatest()),
+            },
+            Finding {
+                claim: "KDEMC (nonparametric) and SGLD are farthest from it, SGHMC is nearest, closely followed by consensus and Weierstrass \
+                        (figure 2.4.1)",
+                reproduced: of.nearer("sghmc", "nonparametric")
+                    && of.nearer("sghmc", "sgld")
+                    && of.nearer("consensus", "sgld"),
+                because: of.in_order(),
+            },
+        ]
+    })
 }
 
 /// Two clusters so near to each other that their centres have a posterior with two modes that touch.
@@ -103,9 +121,17 @@ pub fn two_modes(options: &BenchOptions) -> Result<BenchTable, JobError> {
         runs: 3,
         ..normal(2)
     };
-    let claim = "Claim: consensus is poor, with one mode between the two; KDEMC (nonparametric) and Weierstrass are little better; SGLD is \
-                 nearest (Baker 2018, figure 2.4.2)";
-    bench(&[target], options, claim)
+    bench(&[target], options, |found| {
+        let of = &found[0];
+        vec![Finding {
+            claim: "consensus is poor, with one mode between the two; KDEMC (nonparametric) and Weierstrass are little better; SGLD is nearest \
+                    (figure 2.4.2)",
+            reproduced: of.nearer("sgld", "weierstrass")
+                && of.nearer("sgld", "nonparametric")
+                && of.nearer("sgld", "consensus"),
+            because: of.in_order(),
+        }]
+    })
 }
 
 /// A posterior bent like a banana.
@@ -121,9 +147,18 @@ pub fn curved(options: &BenchOptions) -> Result<BenchTable, JobError> {
         draw: |rng, _rows, row| fill(rng, row, 2.0),
         ..normal(1)
     };
-    let claim = "Claim: consensus fails, with its mass in the centre; KDEMC (nonparametric) is reasonable with thin tails, Weierstrass a \
-                 little better; SGLD and SGHMC are nearest (Baker 2018, figure 2.4.3)";
-    bench(&[target], options, claim)
+    bench(&[target], options, |found| {
+        let of = &found[0];
+        vec![Finding {
+            claim: "consensus fails, with its mass in the centre; KDEMC (nonparametric) is reasonable, Weierstrass a little better; SGLD and \
+                    SGHMC are nearest (figure 2.4.3)",
+            reproduced: of.nearer("nonparametric", "consensus")
+                && of.nearer("weierstrass", "nonparametric")
+                && of.nearer("sgld", "weierstrass")
+                && of.nearer("sghmc", "weierstrass"),
+            because: of.in_order(),
+        }]
+    })
 }
 
 /// Normal posteriors of more and more parameters.
@@ -133,9 +168,37 @@ pub fn curved(options: &BenchOptions) -> Result<BenchTable, JobError> {
 pub fn dimensions(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let count = if options.quick { 2 } else { DIMENSIONS.len() };
     let targets: Vec<Target> = DIMENSIONS[..count].iter().map(|&dim| normal(dim)).collect();
-    let claim = "Claim: KDEMC (nonparametric) gets much worse with the dimension; consensus, which is exact here, is nearest; Weierstrass \
-                 errs in proportion to the dimension; SGLD and SGHMC are good, with an upward trend (Baker 2018, figure 2.4.4)";
-    bench(&targets, options, claim)
+    bench(&targets, options, |found| {
+        let (first, last) = (&found[0], &found[found.len() - 1]);
+        let grows = |method: &str| last.kl(method) - first.kl(method);
+        let orders = || {
+            found
+                .iter()
+                .map(Found::in_order)
+                .collect::<Vec<_>>()
+                .join("; ")
+        };
+        vec![
+            Finding {
+                claim: "KDEMC (nonparametric) gets much worse with the dimension",
+                reproduced: grows("nonparametric") > SMALL,
+                because: format!(
+                    "its divergence grows from {:.3} to {:.3}",
+                    first.kl("nonparametric"),
+                    last.kl("nonparametric")
+                ),
+            },
+            Finding {
+                claim: "consensus, which is exact here, is nearest, Weierstrass errs in proportion to the dimension, and SGLD and SGHMC are good \
+                        (figure 2.4.4)",
+                reproduced: last.kl("consensus") < SMALL
+                    && last.nearer("consensus", "nonparametric")
+                    && GRADIENTS.iter().all(|it| last.nearer(it, "nonparametric"))
+                    && grows("weierstrass") > grows("consensus"),
+                because: orders(),
+            },
+        ]
+    })
 }
 
 /// The centre of normal rows of `columns` columns under a flat prior: a t distribution of so many degrees of freedom is normal to
@@ -295,10 +358,57 @@ impl Outcome {
     }
 }
 
-fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<BenchTable, JobError> {
+/// Divergences of all methods that take a posterior, the least first.
+struct Found {
+    parameters: usize,
+    methods: Vec<Divergence>,
+}
+
+/// Median divergence of a method's runs.
+struct Divergence {
+    method: &'static str,
+    kl: f64,
+    /// That between halves of one run, which is chance.
+    by_chance: f64,
+}
+
+impl Found {
+    /// That of `method`; infinite where it refused the posterior.
+    fn kl(&self, method: &str) -> f64 {
+        let found = self.methods.iter().find(|it| it.method == method);
+        found.map_or(f64::INFINITY, |it| it.kl)
+    }
+
+    /// Whether `method` is nearer to the posterior than `other`.
+    fn nearer(&self, method: &str, other: &str) -> bool {
+        self.kl(method) < self.kl(other)
+    }
+
+    fn greatest(&self) -> f64 {
+        self.methods.last().map_or(f64::NAN, |it| it.kl)
+    }
+
+    fn in_order(&self) -> String {
+        let named = |it: &Divergence| format!("{} {:.3}", it.method, it.kl);
+        let methods: Vec<String> = self.methods.iter().map(named).collect();
+        let consensus = self.methods.iter().find(|it| it.method == "consensus");
+        format!(
+            "divergences with {} parameters are {} (between halves of a run of consensus {:.3})",
+            self.parameters,
+            methods.join(", "),
+            consensus.map_or(f64::NAN, |it| it.by_chance)
+        )
+    }
+}
+
+fn bench(
+    targets: &[Target],
+    options: &BenchOptions,
+    judge: fn(&[Found]) -> Vec<Finding>,
+) -> Result<BenchTable, JobError> {
     let quick = usize::from(options.quick);
     let mut rows = Vec::new();
-    let mut orders = Vec::new();
+    let mut found = Vec::new();
     for target in targets {
         let data = target.data(quick)?;
         // Small steps, for posteriors that are thin and curved.
@@ -310,7 +420,7 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
             (None, TRUE_DRAWS[quick]),
         )?;
         let runs = if options.quick { 1 } else { target.runs };
-        let mut order = Vec::new();
+        let mut methods = Vec::new();
         // Gradients of rows that a divide-and-conquer run takes.
         let mut budget = 0;
         for entrant in entrants(quick) {
@@ -328,27 +438,23 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
             if entrant.sampler == DIVIDE {
                 budget = outcomes.iter().map(|it| it.rows).max().unwrap_or(budget);
             }
-            order.push((median(&outcomes, |it| it.divergence), entrant.name));
+            methods.push(Divergence {
+                method: entrant.name,
+                kl: median(&outcomes, |it| it.divergence),
+                by_chance: median(&outcomes, |it| it.by_chance),
+            });
             let parameters = truth.job().model.params().len();
             rows.push(row(parameters, entrant.name, chosen, &outcomes));
         }
         // Methods that refuse the posterior have none.
-        order.retain(|(divergence, _)| !divergence.is_nan());
-        order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        orders.push(order);
+        methods.retain(|it| !it.kl.is_nan());
+        methods.sort_by(|a, b| a.kl.total_cmp(&b.kl));
+        found.push(Found {
+            parameters: truth.job().model.params().len(),
+            methods,
+        });
     }
-    let mut notes = vec![claim.to_owned()];
-    for (target, order) in targets.iter().zip(orders) {
-        let names: Vec<&str> = order.iter().map(|(_, name)| *name).collect();
-        let of = match targets.len() {
-            1 => String::new(),
-            _ => format!(" with {} parameters", target.columns),
-        };
-        notes.push(format!(
-            "From least to greatest divergence{of}: {}",
-            names.join(", ")
-        ));
-    }
+    let mut notes = Vec::new();
     notes.push(format!(
         "{} rows, {} shards, minibatches of {BATCH} rows, four chains; kl: Kullback-Leibler divergence of a run of NUTS from each \
          run, in nats by nearest neighbours, median, least and greatest over runs from other seeds; kl_chance: the largest between \
@@ -386,7 +492,7 @@ fn bench(targets: &[Target], options: &BenchOptions, claim: &str) -> Result<Benc
         ],
         rows,
         notes,
-        ..BenchTable::default()
+        findings: judge(&found),
     })
 }
 
@@ -583,6 +689,7 @@ mod tests {
         for method in ["consensus", "normal"] {
             assert_eq!(verdict(&table, method), not_certified());
         }
+        assert!(table.findings[0].because.contains("consensus"));
     }
 
     /// The same for a posterior with two modes.
@@ -606,6 +713,11 @@ mod tests {
         let ratio = numbers(&table, "sd_ratio_most");
         assert!(of(&ratio, 5, "nonparametric") > 1.1, "{ratio:?}");
         assert!(of(&ratio, 5, "consensus") < 1.1, "{ratio:?}");
+        let because = &table.findings[0].because;
+        assert!(
+            because.contains(&format!("{:.3}", of(&kl, 5, "nonparametric"))),
+            "{because}"
+        );
         // As many passes, or those of the least number of draws.
         let passes = numbers(&table, "passes");
         let ratio = |dim, method| of(&passes, dim, method) / of(&passes, dim, "consensus");

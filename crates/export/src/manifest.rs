@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, bias_check};
+use ergodic_base::param;
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
 use ergodic_core::design::response::ResponseKind;
@@ -213,6 +214,15 @@ pub(crate) fn other_arithmetic(made: Option<Class>, here: Class) -> Option<Strin
 fn scales(job: &Job) -> String {
     if job.model.simplex().is_some() {
         return "priors hold for the probabilities that are reported".to_owned();
+    }
+    let of_predictors = |class| {
+        matches!(
+            class,
+            param::Class::Coefficient | param::Class::Mean | param::Class::GroupCoefficient
+        )
+    };
+    if !(job.model.params().iter()).any(|param| of_predictors(param.name.class())) {
+        return "parameters are reported for columns as they are".to_owned();
     }
     let standardised = "standardised predictors (mean 0, sd 1), intercept at average predictors";
     let original = "predictors as they are, intercept at 0";

@@ -33,6 +33,7 @@ impl RowFamily for SignedBernoulli {
     type Aux = FewAux;
     const EXTRA: usize = 0;
     const OFFSET: bool = false;
+    const FACTORS: bool = true;
     const LOG_CONCAVE: bool = true;
     type Shared = ();
 

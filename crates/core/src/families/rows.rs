@@ -4,7 +4,9 @@ use super::{FamilyError, Link, Outcome};
 use crate::design::matrix::Design;
 use crate::design::response::MAX_LEVELS;
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::ln_1p_of;
 pub use crate::numerics::elementary::{LANES, Lane};
+use crate::numerics::vector::Vector as _;
 use ergodic_base::reporter::Reporter;
 
 /// Most auxiliary coordinates of a family whose number of them is fixed.
@@ -25,6 +27,8 @@ pub trait AuxLanes: Copy + Send + Sync {
     fn lanes_mut(&mut self) -> &mut [Lane];
     /// By pair.
     fn pairs(pairs: &Self::Pairs) -> &[Lane];
+    /// By pair.
+    fn pairs_mut(pairs: &mut Self::Pairs) -> &mut [Lane];
 }
 
 macro_rules! aux_lanes {
@@ -46,6 +50,11 @@ macro_rules! aux_lanes {
 
             #[inline(always)]
             fn pairs(pairs: &Self::Pairs) -> &[Lane] {
+                pairs
+            }
+
+            #[inline(always)]
+            fn pairs_mut(pairs: &mut Self::Pairs) -> &mut [Lane] {
                 pairs
             }
         }
@@ -70,6 +79,8 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     const OFFSET: bool = true;
     /// Auxiliary coordinates where their number is the same for all responses, at most [`MAX_AUX`].
     const AUX: usize = 0;
+    /// Whether values have factors ([`TermsWith::factor`]) other than 1.
+    const FACTORS: bool = false;
     /// Lanes for all of them: [`FewAux`] where the number is fixed.
     type Aux: AuxLanes;
     /// Auxiliary coordinates.
@@ -195,6 +206,16 @@ impl<A: AuxLanes> Default for CurvatureWith<A> {
     }
 }
 
+impl<A: AuxLanes> CurvatureWith<A> {
+    /// Makes rows from the lane `first` on count for nothing.
+    pub(crate) fn drop_from(&mut self, first: usize) {
+        let lanes = std::iter::once(&mut self.zz).chain(self.za.lanes_mut());
+        for lane in lanes.chain(A::pairs_mut(&mut self.aa)) {
+            lane[first..].fill(0.0);
+        }
+    }
+}
+
 /// What is computed of eight rows at a time and then used row by row.
 pub trait RowQuantity<F: RowFamily> {
     /// Of eight rows.
@@ -207,6 +228,10 @@ pub trait RowQuantity<F: RowFamily> {
 #[derive(Clone, Copy, Debug)]
 pub struct TermsOf<const VALUE: bool>;
 
+/// log p and ∂ log p/∂z.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueOf;
+
 /// [`RowFamily::curvature`].
 #[derive(Clone, Copy, Debug)]
 pub struct CurvatureOf;
@@ -217,6 +242,22 @@ impl<F: RowFamily, const VALUE: bool> RowQuantity<F> for TermsOf<VALUE> {
     #[inline(always)]
     fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes {
         F::terms::<A, VALUE>(z, extra, shared)
+    }
+}
+
+impl<F: RowFamily> RowQuantity<F> for ValueOf {
+    type Lanes = [Lane; 2];
+
+    #[inline(always)]
+    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> [Lane; 2] {
+        let terms = F::terms::<A, true>(z, extra, shared);
+        let mut value = terms.sum;
+        if F::FACTORS {
+            // Factors are between 1 and 2, so 1 is taken off without rounding.
+            let beyond = A::V::load(&terms.factor) - A::V::splat(1.0);
+            value = (A::V::load(&value) - ln_1p_of(beyond)).lane();
+        }
+        [value, terms.residual]
     }
 }
 

@@ -12,6 +12,7 @@
 //! whichever way a tile comes about. Everything that is computed of rows is compiled for each level.
 
 mod blocks;
+mod hessian;
 mod machine;
 mod moments;
 mod source;
@@ -24,7 +25,9 @@ use self::source::{Picked, TileSource, whole_block};
 use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
-use crate::families::rows::{AuxLanes, CurvatureOf, LANES, Lane, RowFamily, RowQuantity, TermsOf};
+use crate::families::rows::{
+    AuxLanes, CurvatureWith, LANES, Lane, RowFamily, RowQuantity, TermsOf, ValueOf,
+};
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
 
@@ -325,11 +328,14 @@ impl<F: RowFamily> GlmRows<F> {
             sums.add::<A, VALUE>(&terms, num_aux);
             residuals[t] = A::V::load(&terms.residual);
         }
+        if VALUE {
+            sums.take_logs(T);
+        }
         let covariates = covariates(&tiles, columns);
         for (j, sum) in sums.gradient[..columns].iter_mut().enumerate() {
             let mut total = A::V::load(sum);
-            for (x, residual) in covariates.iter().zip(&residuals) {
-                total = residual.mul_add(A::V::load(&x[..columns][j]), total);
+            for t in 0..T {
+                total = residuals[t].mul_add(A::V::load(&covariates[t][j]), total);
             }
             *sum = total.lane();
         }
@@ -351,12 +357,18 @@ impl<F: RowFamily> GlmRows<F> {
             pass.source
                 .prefetch::<T>(first + T * LANES, stored, self.width());
         }
-        // A loop instead of `from_fn`: what the standard library calls is not compiled for vector instructions.
-        let mut tiles = [&[][..]; T];
-        for (t, own) in buffer.chunks_exact_mut(stride).enumerate().take(T) {
-            tiles[t] = pass.source.tile::<A>(first + t * LANES, live, own);
+        pass.source.tiles::<A, T>(first, live, stride, buffer)
+    }
+
+    /// These rows from blocks where there are some. None are made: models that only go row by row need no rows twice.
+    fn as_kept<'a>(&'a self, rows: Rows<'a>) -> impl TileSource + 'a {
+        let start = rows.start();
+        let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
+        Picked {
+            view: self.store.view(),
+            row: move |k| rows.get(k),
+            block: move |k| start.map(|start| (start + k) / LANES),
         }
-        tiles
     }
 
     /// [`Self::each_row`] without shifts.
@@ -449,15 +461,8 @@ impl<F: RowFamily> GlmRows<F> {
         buffer: &mut [Lane],
     ) -> [(Lane, Q::Lanes); T] {
         let len = rows.len(self.num_obs());
-        // Blocks are used where there are some, but not made: models that only go row by row need no rows twice.
-        let start = rows.start();
-        let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
         let pass = TilePass {
-            source: Picked {
-                view: self.store.view(),
-                row: |k| rows.get(k),
-                block: |k| start.map(|start| (start + k) / LANES),
-            },
+            source: self.as_kept(rows),
             beta: &u[..self.num_columns],
             shared,
             len,
@@ -505,10 +510,8 @@ impl<F: RowFamily> GlmRows<F> {
             rows,
             tile,
             |_row| 0.0,
-            TermsOf::<true>,
-            |k, lane, _z, terms| {
-                out[k] = terms.sum[lane] - terms.factor[lane].ln();
-            },
+            ValueOf,
+            |k, lane, _z, [value, _slope]| out[k] = value[lane],
         );
     }
 
@@ -536,50 +539,6 @@ impl<F: RowFamily> GlmRows<F> {
             }
         });
     }
-
-    /// ADDS the sum of second derivatives of −log p to the row-major D×D `hessian`.
-    pub fn add_neg_hessian(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        hessian: &mut [f64],
-    ) {
-        let (columns, dim) = (self.num_columns, self.dim());
-        let Scratch { tile, vector, .. } = scratch;
-        let no_shift = |_row| 0.0;
-        self.each_row(
-            u,
-            rows,
-            tile,
-            no_shift,
-            CurvatureOf,
-            |_k, x, lane, curvature| {
-                let x = x.widened(vector);
-                for i in 0..columns {
-                    let weight = curvature.zz[lane] * x[i];
-                    for (entry, x_j) in hessian[i * dim..i * dim + i + 1].iter_mut().zip(x) {
-                        *entry += weight * x_j;
-                    }
-                }
-                for m in 0..dim - columns {
-                    let row = &mut hessian[(columns + m) * dim..][..dim];
-                    for (entry, x_j) in row.iter_mut().zip(x) {
-                        *entry += curvature.za.lanes()[m][lane] * x_j;
-                    }
-                    let pairs = &F::Aux::pairs(&curvature.aa)[m * (m + 1) / 2..];
-                    for (entry, pair) in row[columns..=columns + m].iter_mut().zip(pairs) {
-                        *entry += pair[lane];
-                    }
-                }
-            },
-        );
-        for i in 0..dim {
-            for j in 0..i {
-                hessian[j * dim + i] = hessian[i * dim + j];
-            }
-        }
-    }
 }
 
 /// What all tiles of a pass share.
@@ -597,10 +556,10 @@ fn predictors<A: Arithmetic, const T: usize>(beta: &[f64], tiles: &[&[Lane]; T])
     let mut z = [A::V::splat(0.0); T];
     let columns = beta.len();
     let covariates = covariates(tiles, columns);
-    for (j, beta) in beta.iter().enumerate() {
+    for (j, beta) in beta[..columns].iter().enumerate() {
         let beta = A::V::splat(*beta);
-        for (z, x) in z.iter_mut().zip(&covariates) {
-            *z = A::V::load(&x[..columns][j]).mul_add(beta, *z);
+        for t in 0..T {
+            z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
         }
     }
     z
@@ -661,15 +620,17 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
-        let (z, extra) = ([z; LANES], self.extra_everywhere(row));
+        self.derivatives_at(row, &[z; LANES]).map(|lane| lane[0])
+    }
+
+    fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
+        let extra = self.extra_everywhere(row);
         let shared = self.family.shared(&[]);
-        // One lane of each alone, so that nothing is computed for the others.
-        let [sum, factor, residual, curvature] = at_level!(self.level, A => {
-            let terms = F::terms::<A, true>(&z, &extra, &shared);
-            let curvature = F::curvature::<A>(&z, &extra, &shared);
-            [terms.sum[0], terms.factor[0], terms.residual[0], curvature.zz[0]]
-        });
-        [sum - factor.ln(), residual, -curvature]
+        at_level!(self.level, A => {
+            let [value, slope] = <ValueOf as RowQuantity<F>>::of::<A>(z, &extra, &shared);
+            let curvature = F::curvature::<A>(z, &extra, &shared);
+            [value, slope, curvature.zz.map(|second| -second)]
+        })
     }
 
     fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -696,11 +657,8 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
             rows,
             tile,
             no_shift,
-            TermsOf::<true>,
-            |k, lane, z, terms| {
-                let value = terms.sum[lane] - terms.factor[lane].ln();
-                out[k] = [z[lane], value, terms.residual[lane]];
-            },
+            ValueOf,
+            |k, lane, z, [value, slope]| out[k] = [z[lane], value[lane], slope[lane]],
         );
     }
 

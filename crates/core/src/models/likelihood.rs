@@ -2,6 +2,7 @@
 
 use super::prior::PriorRows;
 use super::{Covariates, LogDensity};
+use crate::numerics::elementary::{LANES, Lane};
 use ergodic_base::linalg::{add_outer_products, axpy};
 
 /// Which rows of the design a call concerns.
@@ -205,6 +206,16 @@ pub trait LinearRows {
     fn predictor(&self, row: usize, u: &[f64]) -> f64;
     /// log p of row i, its first and its second derivative in z, at `z`.
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
+    /// The same of row i at each of eight `z`.
+    fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
+        let mut out = [[0.0; LANES]; 3];
+        for (lane, &z) in z.iter().enumerate() {
+            for (out, value) in out.iter_mut().zip(self.derivatives(row, z)) {
+                out[lane] = value;
+            }
+        }
+        out
+    }
     /// ∂ log p/∂z at `u`, one per row (B).
     fn slopes(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
         for (k, out) in out.iter_mut().enumerate() {

@@ -55,7 +55,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::families::Family;
-use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, TermsOf, value_or};
+use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, TermsOf, ValueOf, value_or};
 use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
@@ -622,8 +622,8 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
                 rows,
                 tile,
                 |i| self.shift(effects, i),
-                TermsOf::<true>,
-                |k, _x, lane, row| out[k] = row.sum[lane] - row.factor[lane].ln(),
+                ValueOf,
+                |k, _x, lane, [value, _slope]| out[k] = value[lane],
             );
         });
     }

@@ -8,7 +8,9 @@ use super::lipschitz::{AliasTable, weighted_difference_noise};
 use super::minibatch::Scheme;
 use super::row_sampling::difference_chances;
 use crate::models::{CentreRows, LogDensity, RowLikelihood, Rows};
-use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
+use ergodic_base::linalg::{
+    Cholesky, NotPositiveDefinite, add_outer_products, axpy, symmetric_eigen,
+};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
 /// Rows from which the covariance of scores is estimated; its relative error is then about 1 %.
@@ -368,18 +370,20 @@ pub fn spread_rows(num_obs: usize, count: usize, rng: &mut ChainRng) -> Vec<u32>
 fn add_whitened_covariance(factor: &Cholesky, scores: &mut [f64], weight: f64, out: &mut [f64]) {
     let dim = factor.dim();
     let count = (scores.len() / dim) as f64;
-    for score in scores.chunks_exact_mut(dim) {
-        factor.solve_lower(score);
-    }
+    factor.solve_lower_rows(scores);
     let mut mean = vec![0.0; dim];
     for score in scores.chunks_exact(dim) {
         axpy(1.0 / count, score, &mut mean);
     }
     for score in scores.chunks_exact_mut(dim) {
         axpy(-1.0, &mean, score);
-        for i in 0..dim {
-            let row = &mut out[i * dim..(i + 1) * dim];
-            axpy(weight * score[i] / (count - 1.0), score, row);
+    }
+    let mut products = vec![0.0; dim * dim];
+    add_outer_products(scores, dim, &mut products);
+    for i in 0..dim {
+        for j in 0..dim {
+            let product = products[i.max(j) * dim + i.min(j)];
+            out[i * dim + j] += weight / (count - 1.0) * product;
         }
     }
 }

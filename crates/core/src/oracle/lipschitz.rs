@@ -17,6 +17,9 @@ use ergodic_base::rng::{ChainRng, Purpose, stream};
 /// Rows from which the noise under this choice is measured, over all points together.
 const NOISE_ROWS: usize = 40_000;
 
+/// Rows whose covariates are whitened at once.
+const BLOCK: usize = 256;
+
 /// Rows with unequal probabilities p_i, drawn in constant time (Walker's alias method, built as Vose does).
 #[derive(Clone, Debug)]
 pub struct AliasTable {
@@ -74,11 +77,8 @@ impl AliasTable {
     /// linear rows and for likelihoods with unbounded curvature.
     pub fn of_model(model: &dyn RowLikelihood, factor: &Cholesky) -> Option<Arc<Self>> {
         let linear = model.linear_rows()?;
-        let mut whitened = vec![0.0; factor.dim()];
-        let constants: Vec<f64> = (0..model.num_obs())
-            .map(|row| lipschitz(linear, factor, row, &mut whitened))
-            .collect();
-        Self::new(&constants).map(Arc::new)
+        let rows = 0..model.num_obs();
+        Self::new(&lipschitz(linear, factor, rows)).map(Arc::new)
     }
 
     /// A row.
@@ -97,11 +97,37 @@ impl AliasTable {
     }
 }
 
-/// L_i in whitened coordinates; `whitened` is working memory (D).
-fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &mut [f64]) -> f64 {
-    linear.covariates(row).write_to(whitened);
-    factor.solve_lower(whitened);
-    linear.curvature_bound(row) * dot(whitened, whitened)
+/// L_i in whitened coordinates of these rows.
+fn lipschitz(
+    linear: &dyn LinearRows,
+    factor: &Cholesky,
+    rows: impl ExactSizeIterator<Item = usize> + Clone,
+) -> Vec<f64> {
+    let mut constants = squared_lengths(linear, factor, rows.clone());
+    for (constant, row) in constants.iter_mut().zip(rows) {
+        *constant *= linear.curvature_bound(row);
+    }
+    constants
+}
+
+/// a_i'H⁻¹a_i of these rows, given the factor of H.
+pub(super) fn squared_lengths(
+    linear: &dyn LinearRows,
+    factor: &Cholesky,
+    mut rows: impl ExactSizeIterator<Item = usize>,
+) -> Vec<f64> {
+    let dim = factor.dim();
+    let mut block = vec![0.0; BLOCK * dim];
+    let mut lengths = Vec::with_capacity(rows.len());
+    while rows.len() > 0 {
+        let block = &mut block[..rows.len().min(BLOCK) * dim];
+        for (own, row) in block.chunks_exact_mut(dim).zip(&mut rows) {
+            linear.covariates(row).write_to(own);
+        }
+        factor.solve_lower_rows(block);
+        lengths.extend(block.chunks_exact(dim).map(|own| dot(own, own)));
+    }
+    lengths
 }
 
 /// What [`super::Centre::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
@@ -115,13 +141,9 @@ pub fn weighted_difference_noise(
     let linear = model.linear_rows()?;
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut rng = stream(0, 2, Purpose::Data);
-    let mut whitened = vec![0.0; dim];
     let rows = spread_rows(num_obs, NOISE_ROWS, &mut rng);
-    let mean = rows
-        .iter()
-        .map(|&row| lipschitz(linear, factor, row as usize, &mut whitened))
-        .sum::<f64>()
-        / rows.len() as f64;
+    let constants = lipschitz(linear, factor, rows.iter().map(|&row| row as usize));
+    let mean = constants.iter().sum::<f64>() / rows.len() as f64;
     if !(mean > 0.0 && mean.is_finite()) {
         return None;
     }
@@ -146,10 +168,10 @@ pub fn weighted_difference_noise(
         let mut sum = vec![0.0; dim];
         // Σ over all rows, estimated from `count` of them; with N p_i = L_i/mean a square weighs N² mean/(L_i count).
         let per_row = num_obs as f64 / count;
-        for (score, &row) in scores.chunks_exact_mut(dim).zip(&rows) {
-            factor.solve_lower(score);
+        factor.solve_lower_rows(&mut scores);
+        let constants = lipschitz(linear, factor, rows.iter().map(|&row| row as usize));
+        for (score, constant) in scores.chunks_exact(dim).zip(constants) {
             axpy(per_row, score, &mut sum);
-            let constant = lipschitz(linear, factor, row as usize, &mut whitened);
             if constant > 0.0 {
                 let weight = num_obs as f64 * per_row * mean / constant;
                 add_square(weight / num_points, score, &mut noise);

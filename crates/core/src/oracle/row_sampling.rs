@@ -9,13 +9,15 @@
 //! nearly all of Σ d_i, and rows drawn with equal chances miss them. On 93,000 rows of forest cover with 40 soil types the
 //! variance falls 150 times, measured at draws of the posterior.
 
-use super::lipschitz::AliasTable;
+use super::lipschitz::{AliasTable, squared_lengths};
 use crate::models::RowLikelihood;
+use crate::numerics::elementary::LANES;
 use crate::numerics::quadrature::gauss_hermite;
-use ergodic_base::linalg::{Cholesky, dot};
+use ergodic_base::linalg::Cholesky;
 
-/// Nodes of the integral: exact for squares of the leading terms up to the sixth order of a difference.
-const NODES: usize = 7;
+/// Nodes of the integral, which are evaluated together with the centre: exact for squares of the leading terms up to the sixth order
+/// of a difference.
+const NODES: usize = LANES - 1;
 /// Share of draws in which all rows have equal chances. No estimate is unbiased unless every row can be drawn.
 const UNIFORM: f64 = 0.01;
 
@@ -34,28 +36,23 @@ pub fn difference_chances(
     let rule: Vec<(f64, f64)> = (nodes.iter().map(|node| node * std::f64::consts::SQRT_2))
         .zip(weights)
         .collect();
-    let mut whitened = vec![0.0; u.len()];
-    let mut masses: Vec<f64> = (0..num_obs)
-        .map(|row| {
-            linear.covariates(row).write_to(&mut whitened);
-            factor.solve_lower(&mut whitened);
-            let sd = dot(&whitened, &whitened).sqrt();
-            let z = linear.predictor(row, u);
-            let [value, mut slope, mut second] = linear.derivatives(row, z);
-            if order < 2 {
-                second = 0.0;
-            }
-            if order < 1 {
-                slope = 0.0;
-            }
-            let square = |&(node, weight): &(f64, f64)| {
-                let step = sd * node;
-                let [there, ..] = linear.derivatives(row, z + step);
-                weight * (there - value - (slope + 0.5 * second * step) * step).powi(2)
-            };
-            rule.iter().map(square).sum::<f64>().sqrt()
-        })
-        .collect();
+    let mut masses = squared_lengths(linear, factor, 0..num_obs);
+    for (row, mass) in masses.iter_mut().enumerate() {
+        let sd = mass.sqrt();
+        // The centre, and then the nodes.
+        let mut z = [linear.predictor(row, u); LANES];
+        for (z, (node, _weight)) in z[1..].iter_mut().zip(&rule) {
+            *z += sd * node;
+        }
+        let [values, slopes, seconds] = linear.derivatives_at(row, &z);
+        let slope = if order < 1 { 0.0 } else { slopes[0] };
+        let second = if order < 2 { 0.0 } else { seconds[0] };
+        let square = |(&(node, weight), there): (&(f64, f64), &f64)| {
+            let step = sd * node;
+            weight * (there - values[0] - (slope + 0.5 * second * step) * step).powi(2)
+        };
+        *mass = (rule.iter().zip(&values[1..]).map(square).sum::<f64>()).sqrt();
+    }
     let mean = masses.iter().sum::<f64>() / num_obs as f64;
     for mass in &mut masses {
         *mass = (1.0 - UNIFORM) * *mass + UNIFORM * mean;

@@ -17,6 +17,22 @@ pub(super) trait TileSource: Copy {
         live: usize,
         buffer: &'a mut [Lane],
     ) -> &'a [Lane];
+    /// `T` tiles of `stride` lanes each from the row `first` on, as [`Self::tile`].
+    #[inline(always)]
+    fn tiles<'a, A: Arithmetic, const T: usize>(
+        &'a self,
+        first: usize,
+        live: usize,
+        stride: usize,
+        buffer: &'a mut [Lane],
+    ) -> [&'a [Lane]; T] {
+        // A loop instead of `from_fn`: what the standard library calls is not compiled for vector instructions.
+        let mut tiles = [&[][..]; T];
+        for (t, own) in buffer.chunks_exact_mut(stride).enumerate().take(T) {
+            tiles[t] = self.tile::<A>(first + t * LANES, live, own);
+        }
+        tiles
+    }
     /// Asks for `T` tiles from the row `first` on ahead of their use, and for what is `stored` of their rows, `width` numbers each, if
     /// anything is.
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize);
@@ -54,6 +70,27 @@ impl TileSource for Neighbours<'_> {
         }
         let row = |k: usize| at + if k < live { k } else { 0 };
         self.view.tile::<A>(None, row, buffer)
+    }
+
+    /// One stretch of memory, so that its bounds are checked once.
+    #[inline(always)]
+    fn tiles<'a, A: Arithmetic, const T: usize>(
+        &'a self,
+        first: usize,
+        live: usize,
+        stride: usize,
+        buffer: &'a mut [Lane],
+    ) -> [&'a [Lane]; T] {
+        let mut tiles = [&[][..]; T];
+        if live < LANES {
+            tiles[0] = self.tile::<A>(first, live, &mut buffer[..stride]);
+            return tiles;
+        }
+        let mut rest = &self.blocks[(self.start + first) / LANES * stride..][..T * stride];
+        for tile in &mut tiles {
+            (*tile, rest) = rest.split_at(stride);
+        }
+        tiles
     }
 
     /// Processors see by themselves that memory is read in order; asking them took longer, by a sixth with many columns.

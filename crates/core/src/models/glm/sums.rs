@@ -45,7 +45,13 @@ impl<'a, X: AuxLanes> Sums<'a, X> {
         }
         self.value = (A::V::load(&self.value) + A::V::load(&terms.sum)).lane();
         self.factors = (A::V::load(&self.factors) * A::V::load(&terms.factor)).lane();
-        self.pending += 1;
+    }
+
+    /// Takes the logarithm of the product of factors before it could overflow, after each group of so many tiles, which divides
+    /// [`TILES_PER_LOG`].
+    #[inline(always)]
+    pub fn take_logs(&mut self, tiles: usize) {
+        self.pending += tiles;
         if self.pending == TILES_PER_LOG {
             self.log += sum_of_logs(&self.factors);
             self.factors = [1.0; LANES];

@@ -3,7 +3,8 @@
 use super::*;
 use crate::design::matrix::Design;
 use crate::families::Family;
-use crate::families::rows::{FamilyRows, RowUse, value_or};
+use crate::families::bernoulli::SignedBernoulli;
+use crate::families::rows::{CurvatureOf, FamilyRows, RowUse, value_or};
 use crate::models::conformance::{Shape, censor, design, design_of};
 
 const ROWS: usize = 40;
@@ -239,4 +240,31 @@ fn single_precision_takes_half_the_memory_of_covariates() {
     });
     assert!(bytes[0].iter().all(|&bytes| bytes > 0));
     assert_eq!(bytes[0].map(|bytes| bytes / 2), bytes[1]);
+}
+
+#[test]
+fn hessians_of_many_coordinates_are_sums_over_rows() {
+    /// More than there are sums at once, and more rows than a stretch, neither in whole tiles.
+    const COLUMNS: usize = 70;
+    const MANY: usize = 1045;
+    let data: Vec<f64> = (0..MANY * COLUMNS)
+        .map(|k| (0.37 * k as f64).sin())
+        .collect();
+    let u: Vec<f64> = (0..COLUMNS).map(|j| 0.02 * (j % 5) as f64).collect();
+    let mut expected = vec![0.0; COLUMNS * COLUMNS];
+    for x in data.chunks_exact(COLUMNS) {
+        let chance = 1.0 / (1.0 + (-ergodic_base::linalg::dot(x, &u)).exp());
+        for (line, x_i) in expected.chunks_exact_mut(COLUMNS).zip(x) {
+            ergodic_base::linalg::axpy(chance * (1.0 - chance) * x_i, x, line);
+        }
+    }
+    let rows = GlmRows::new(SignedBernoulli, COLUMNS, data);
+    let picks: Vec<u32> = (0..MANY as u32).rev().collect();
+    for which in [Rows::All, Rows::Pick(&picks)] {
+        let mut hessian = vec![0.0; COLUMNS * COLUMNS];
+        rows.add_neg_hessian(&u, which, &mut rows.scratch(), &mut hessian);
+        for (got, expected) in hessian.iter().zip(&expected) {
+            assert!((got - expected).abs() < 1e-11, "{got} {expected}");
+        }
+    }
 }

@@ -211,7 +211,8 @@ impl Cholesky {
         }
     }
 
-    /// x ← L⁻¹ x for every row x of the row-major B×D `rows`: eight at a time, so that no row waits for its own divisions.
+    /// x ← L⁻¹ x for every row x of the row-major B×D `rows`: eight at a time, so that no row waits for its own
+    /// divisions. Allocates, so it is for preparation, not for steps.
     pub fn solve_lower_rows(&self, rows: &mut [f64]) {
         let dim = self.dim;
         let mut columns = vec![[0.0; TOGETHER]; dim];
@@ -372,13 +373,17 @@ pub fn symmetric_eigen(a: &[f64], dim: usize) -> Option<(Vec<f64>, Vec<f64>)> {
 /// A ← L⁻¹ A L⁻ᵀ for a symmetric row-major matrix: A in the coordinates in which L L' is the identity.
 pub fn whiten(factor: &Cholesky, a: &mut [f64]) {
     let dim = factor.dim();
-    factor.solve_lower_rows(a);
+    for row in a.chunks_exact_mut(dim) {
+        factor.solve_lower(row);
+    }
     for i in 0..dim {
         for j in 0..i {
             a.swap(i * dim + j, j * dim + i);
         }
     }
-    factor.solve_lower_rows(a);
+    for row in a.chunks_exact_mut(dim) {
+        factor.solve_lower(row);
+    }
 }
 
 #[cfg(test)]

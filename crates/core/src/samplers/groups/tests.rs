@@ -218,7 +218,7 @@ fn samplers_agree_with_numpyro() {
     let (model, centre, reference) = clinics();
     assert_eq!(model.params().len(), reference.len());
     let samplers = [
-        (Run::new("nuts"), 1200, [0.0, 0.0]),
+        (Run::new("nuts"), 1500, [0.0, 0.0]),
         (Run::new("gibbs-groups"), 600, [0.0, 0.0]),
         (Run::new("gibbs-osgfs"), 600, [0.1, 0.1]),
     ];

@@ -105,10 +105,14 @@ fn picture(expected: &Expected) -> String {
     let name = &expected.name;
     match &expected.outcomes {
         Outcomes::Success {
-            shares, chances, ..
+            shares,
+            chances,
+            trials,
+            ..
         } => {
+            let what = if *trials { "trials" } else { "rows  " };
             format!(
-                "share of rows  0 {} 1\nsingle rows    0 {} 1\n",
+                "share of {what}  0 {} 1\nsingle rows      0 {} 1\n",
                 shares.line(),
                 chances.line()
             )

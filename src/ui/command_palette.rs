@@ -469,6 +469,20 @@ mod tests {
     }
 
     #[test]
+    fn a_menu_closes_when_the_palette_opens() {
+        let mut harness = window(Session::with_draft("churn"));
+        harness.run_steps(2);
+        harness.get_by_label("churn.csv").click();
+        harness.run_steps(3);
+        let is_open = |harness: &Harness<'_, Shown<Views>>| egui::Popup::is_any_open(&harness.ctx);
+        assert!(is_open(&harness));
+        one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+        harness.run_steps(3);
+        assert!(harness.state().view.palette.is_open());
+        assert!(!is_open(&harness));
+    }
+
+    #[test]
     fn keys_pressed_in_the_frame_that_opens_the_palette_are_for_its_field() {
         let mut session = Session::with_draft("churn");
         session.send(Command::SetRun(RunSection {

@@ -55,6 +55,8 @@ fn open_palette(ctx: &egui::Context, views: &mut Views) {
         Some(typed)
     });
     if let Some(typed) = typed {
+        // A menu would stay above it.
+        egui::Popup::close_all(ctx);
         views.palette.open_with(typed);
     }
 }

@@ -144,6 +144,8 @@ pub enum Outcomes {
         shares: Cells,
         /// Chances of single rows, or of a trial in them, from 0 to 1.
         chances: Cells,
+        /// Whether rows have trials, so that shares are those of all trials.
+        trials: bool,
     },
     /// Numbers or counts.
     Numbers {
@@ -491,13 +493,12 @@ impl Simulated<'_> {
         let absurd = share(&chances, |p| *p < CERTAIN || *p > 1.0 - CERTAIN);
         let interval = [0.05, 0.5, 0.95].map(|p| quantile(&shares, p));
         let name = &self.design.response.name;
-        let unit = if self.design.trials.is_some() {
-            "trials"
-        } else {
-            "rows"
+        let what = match &self.design.trials {
+            Some(_) => format!("of trials to be successes (`{name}`)"),
+            None => format!("of rows to have `{name}` = {level}"),
         };
         let sentence = format!(
-            "{}between {} and {} of {unit} to have `{name}` = {level}, and the data have {}; before any data, it is already \
+            "{}between {} and {} {what}, and the data have {}; before any data, it is already \
              sure (below 1 % or above 99 %) about {} of rows",
             self.begins(),
             percent(interval[0]),
@@ -516,6 +517,7 @@ impl Simulated<'_> {
                 },
                 shares: cells(&shares),
                 chances: cells(&chances),
+                trials: self.design.trials.is_some(),
             },
             absurd: Some(absurd),
             plausibility: Plausibility::of(within(data, &chances), absurd),

@@ -51,6 +51,7 @@ fn chances_of_a_logistic_intercept_are_those_of_its_prior() {
             success,
             chances,
             shares,
+            trials: false,
         } = &found.outcomes
         else {
             panic!("{found:?}");

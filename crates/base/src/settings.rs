@@ -85,6 +85,8 @@ pub struct Field {
     pub default: Option<Default>,
     /// Why this default.
     pub why: &'static str,
+    /// Another setting of the same owner and its words under which this one means something; `None`: it always does.
+    pub when: Option<(&'static str, &'static [&'static str])>,
 }
 
 /// A default value of a [`Field`].
@@ -324,6 +326,19 @@ impl Settings {
 }
 
 impl Field {
+    /// Whether the setting means something under `settings`, whose owner has `fields`; or has a value there, which must stay in sight.
+    pub fn is_shown(&self, settings: &Settings, fields: &[Self]) -> bool {
+        let Some((key, words)) = self.when else {
+            return true;
+        };
+        let default = || match fields.iter().find(|field| field.key == key)?.default? {
+            Default::Text(word) => Some(word),
+            _ => None,
+        };
+        let word = settings.text(key).or_else(default);
+        settings.get(self.key).is_some() || word.is_some_and(|word| words.contains(&word))
+    }
+
     /// The default as a user would type it.
     pub fn default_text(&self) -> String {
         match self.default {
@@ -389,6 +404,7 @@ mod tests {
             kind: Kind::Int { min: 1, max: 10 },
             default: None,
             why: "",
+            when: None,
         },
         Field {
             key: "scheme",
@@ -397,6 +413,7 @@ mod tests {
             kind: Kind::Choice(&["iid", "blocks"]),
             default: Some(Default::Text("iid")),
             why: "",
+            when: None,
         },
     ];
 

@@ -164,8 +164,15 @@ pub(super) fn list(word: &str, causes: &[&Phrase], next: Option<&str>) -> String
     let next_text = next.map(|next| format!("; {next}")).unwrap_or_default();
     for shown in (1..=causes.len()).rev() {
         let more = match causes.len() - shown {
-            0 => String::new(),
-            more => format!(" and {more} more"),
+            0 => vec![String::new()],
+            1 => vec![
+                " (and another finding)".to_owned(),
+                " (and 1 more)".to_owned(),
+            ],
+            more => vec![
+                format!(" (and {more} more findings)"),
+                format!(" (and {more} more)"),
+            ],
         };
         let lengths = [Whole, ShortName, NoDetail, ShortNameOnly];
         let alike = lengths.map(|length| (length, length));
@@ -174,8 +181,12 @@ pub(super) fn list(word: &str, causes: &[&Phrase], next: Option<&str>) -> String
             let parts: Vec<String> = parts
                 .map(|(i, cause)| cause.text(if i == 0 { first } else { other }))
                 .collect();
-            let text = format!("{word}{}{more}{next_text}", parts.join(", "));
-            if text.chars().count() <= SENTENCE_LIMIT {
+            let parts = parts.join(", ");
+            let texts = more
+                .iter()
+                .map(|more| format!("{word}{parts}{more}{next_text}"));
+            let mut short = texts.filter(|text| text.chars().count() <= SENTENCE_LIMIT);
+            if let Some(text) = short.next() {
                 return text;
             }
         }

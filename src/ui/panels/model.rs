@@ -359,7 +359,9 @@ fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut 
         send: Command::SetModelSetting,
         refuse: &|_| None,
     };
-    for field in entry.spec.fields {
+    let shown = (entry.spec.fields.iter())
+        .filter(|field| field.is_shown(owner.settings, entry.spec.fields));
+    for field in shown {
         setting_ui(ui, &owner, field, view, out);
     }
 }

@@ -67,6 +67,13 @@ pub struct Drawing {
     pub places: Vec<Place>,
 }
 
+impl Drawing {
+    /// Whether it is a curve from 0 on, whose axes then begin there.
+    pub fn begins_at_zero(&self) -> bool {
+        self.look == Look::Curve && self.places.first().is_some_and(|first| first.x == 0.0)
+    }
+}
+
 impl Check {
     /// The distribution function of numbers.
     pub fn ecdf_drawn(&self) -> Option<Drawing> {

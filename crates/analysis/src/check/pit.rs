@@ -189,7 +189,8 @@ impl Pit {
         }
         if self.doubtful > 0 {
             remarks.push(format!(
-                "The importance weights of {} cannot be trusted, and LOO-PIT may look too good there; `ergodic loo` lists such rows",
+                "The importance weights of {} cannot be trusted, and LOO-PIT may look too good there; leave-one-out \
+                 cross-validation (LOO) lists such rows",
                 plural(self.doubtful, "row")
             ));
         }

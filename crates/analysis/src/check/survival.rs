@@ -34,9 +34,13 @@ impl Survival {
         let rows = observed.len() as f64;
         let last = observed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let cells = counts.cells;
-        let edges = (0..=cells.count).filter(|edge| cells.edge(*edge) <= last);
+        let least = observed.iter().copied().fold(f64::INFINITY, f64::min);
+        // Times begin at 0, and so does their curve.
+        let begin = if least >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+        let is_shown = |edge: &usize| cells.edge(*edge) <= last && cells.edge(*edge + 1) > begin;
+        let edges = (0..=cells.count).filter(is_shown);
         let points = edges.map(|edge| {
-            let at = cells.edge(edge);
+            let at = cells.edge(edge).max(begin);
             let before = steps.partition_point(|[time, _]| *time < at);
             SurvivalPoint {
                 at,
@@ -87,7 +91,24 @@ fn product_limit(outcomes: &[f64], seen: &[bool]) -> Vec<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cells::Cells;
     use super::*;
+
+    /// Times that are positive have a curve from 0 on, where everything is above; other numbers one from below the least.
+    #[test]
+    fn curves_of_times_begin_at_zero() {
+        let curve = |outcomes: &[f64]| {
+            let mut counts = Counts::new(Cells::of_numbers(outcomes), 1, 1);
+            outcomes.iter().for_each(|y| counts.add(&[*y]));
+            Survival::of(outcomes, &[true; 4], &counts).points
+        };
+        let first = curve(&[1.0, 2.0, 5.0, 9.0])[0];
+        assert_eq!((first.at, first.observed), (0.0, 1.0));
+        assert_eq!(first.replicated.median, 1.0);
+        assert!(curve(&[-1.0, 2.0, 5.0, 9.0])[0].at < -1.0);
+        // Far from 0 the curve begins beside the least.
+        assert!(curve(&[101.0, 102.0, 105.0, 109.0])[0].at > 99.0);
+    }
 
     /// Weeks of remission of Freireich et al. (1963), as in the table of Kalbfleisch and Prentice (2002).
     #[test]

@@ -229,6 +229,7 @@ impl Field {
             kind,
             default,
             why: "",
+            when: None,
         }
     }
 
@@ -292,6 +293,15 @@ impl Field {
     #[must_use]
     pub const fn why(self, why: &'static str) -> Self {
         Self { why, ..self }
+    }
+
+    /// The field of a setting that means something only where another one of the same owner has one of `words`.
+    #[must_use]
+    pub const fn when(self, key: &'static str, words: &'static [&'static str]) -> Self {
+        Self {
+            when: Some((key, words)),
+            ..self
+        }
     }
 
     /// Reads what `settings` have for the field, or its default.

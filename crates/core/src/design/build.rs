@@ -83,6 +83,7 @@ impl Design {
                 right,
                 left,
                 rows: rows.len(),
+                written: censoring::written(table, column),
             });
         }
         let offset = source.offset(&rows, &mut transforms)?;

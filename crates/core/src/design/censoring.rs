@@ -81,6 +81,18 @@ pub(super) fn statuses(
     rows.iter().map(status).collect()
 }
 
+/// How the column called `name` writes of an outcome that is larger and of one that was seen.
+pub(super) fn written(table: &dyn Columns, name: &str) -> Option<[String; 2]> {
+    let levels = table
+        .labels(table.index_of(name, "The formula").ok()?)
+        .levels;
+    let text = |status| {
+        let found = levels.iter().find(|it| Censoring::read(it) == Some(status));
+        found.map(|text| text.to_string())
+    };
+    Some([text(Censoring::Right)?, text(Censoring::Seen)?])
+}
+
 /// Right-censored and left-censored outcomes.
 pub(super) fn counts(statuses: &[Censoring]) -> [usize; 2] {
     [Censoring::Right, Censoring::Left]
@@ -107,6 +119,11 @@ mod tests {
             let read = statuses(&table(&texts), "s", &[0, 1, 2]).unwrap();
             assert_eq!(read, [Seen, Right, Left].map(Some), "{texts:?}");
         }
+        let said = |texts: &[&str]| written(&table(texts), "s");
+        let both = |right: &str, seen: &str| Some([right.to_owned(), seen.to_owned()]);
+        assert_eq!(said(&["none", "right", "left"]), both("right", "none"));
+        assert_eq!(said(&["0", "1"]), both("1", "0"));
+        assert_eq!(said(&["None", "left"]), None);
         let numbers = Values::Numbers(vec![0.0, 1.0, -1.0, f64::NAN]);
         let of_numbers = MemoryColumns::new("t", vec![("s".to_owned(), numbers)]).unwrap();
         let read = statuses(&of_numbers, "s", &[0, 1, 2, 3]).unwrap();

@@ -48,12 +48,17 @@ ergodic_base::remarks! {
             left: usize,
             /// Rows that are used.
             rows: usize,
+            /// How the column writes of an outcome that is larger and of one that was seen.
+            written: Option<[String; 2]>,
         }
         Info "censored" (
             "Of {} in `{column}`, {right} are known only to be larger (right-censored){}", plural(*rows, "outcome"),
             if *left > 0 { format!(" and {left} only to be smaller (left-censored)") } else { String::new() }
         ) about (column)
-        remedy ("If it is the other way round, turn the column: 1 is for outcomes that were not seen, 0 for those that were");
+        remedy ("If it is the other way round, turn the column{}", match written {
+            Some([right, seen]) => format!(": `{right}` is for outcomes that were not seen, `{seen}` for those that were"),
+            None => String::new(),
+        });
 
         /// A setting about levels of a column that is taken as a number.
         UnusedSetting {

@@ -63,6 +63,13 @@ const LEAST_DRAWS: usize = 100;
 const DRAWS_PER_DIM: usize = 10;
 /// Draws of each shard where nobody says otherwise.
 const DRAWS: usize = 500;
+/// Combinations that use kernels.
+const KERNELS: &[&str] = &[
+    Combine::Nonparametric.word(),
+    Combine::Semiparametric.word(),
+];
+/// The combination of pairs.
+const PAIRS: &[&str] = &[Combine::Weierstrass.word()];
 /// Most parameters: a chain keeps the draws of all shards, S M D numbers, and copies them before every step.
 const MOST_DIM: usize = 200;
 
@@ -111,13 +118,16 @@ ergodic_base::settings! {
             .why("500, or ten for every parameter where these are more");
         bandwidth: f64 = Field::real("Bandwidth", 0.01, 100.0, Some(1.0))
             .help("Width of kernels beside that of the rule for normal densities; for nonparametric and semiparametric")
-            .why("the rule suits subposteriors that are near normal");
+            .why("the rule suits subposteriors that are near normal")
+            .when("combine", KERNELS);
         sweeps: usize = Field::int("Sweeps", 1, 10_000, Some(10))
             .help("Passes over the shards, in each of which every one proposes another of its draws; for nonparametric and semiparametric")
-            .why("costs little beside the draws of shards");
+            .why("costs little beside the draws of shards")
+            .when("combine", KERNELS);
         accept: f64 = Field::real("Pairs kept", 0.001, 1.0, Some(0.1))
             .help("Share of random pairs of draws that are close enough to be combined; for weierstrass")
-            .why("the default of the authors' R package");
+            .why("the default of the authors' R package")
+            .when("combine", PAIRS);
     }
 }
 

@@ -101,8 +101,12 @@ pub(super) fn panel(drawing: &Drawing) -> Panel {
         }
     }
     let extent = panel.extent();
-    panel.x = Axis::numbers(drawing.x_title.as_str(), roomy(extent.x));
-    panel.y = Axis::numbers(drawing.y_title, roomy(extent.y));
+    let [mut x, mut y] = [roomy(extent.x), roomy(extent.y)];
+    if drawing.begins_at_zero() {
+        (x.0, y.0) = (x.0.max(0.0), y.0.max(0.0));
+    }
+    panel.x = Axis::numbers(drawing.x_title.as_str(), x);
+    panel.y = Axis::numbers(drawing.y_title, y);
     panel
 }
 

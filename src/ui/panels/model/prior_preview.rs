@@ -82,11 +82,21 @@ fn picture_ui(ui: &mut Ui, expected: &Expected) {
             success,
             shares,
             chances,
-            ..
+            trials,
         } => {
-            let caption = format!("Share of rows where {} = {}", expected.name, success.name);
-            cells_ui(ui, shares, Some(success.data), &caption);
-            cells_ui(ui, chances, None, "Chance of a single row");
+            let name = &expected.name;
+            let (share, chance) = match trials {
+                true => (
+                    format!("Share of trials that are successes ({name})"),
+                    "Chance of a trial in a single row",
+                ),
+                false => (
+                    format!("Share of rows where {name} = {}", success.name),
+                    "Chance of a single row",
+                ),
+            };
+            cells_ui(ui, shares, Some(success.data), &share);
+            cells_ui(ui, chances, None, chance);
         }
         Outcomes::Numbers { cells, .. } => cells_ui(ui, cells, None, &expected.name),
         Outcomes::Categories { levels } => levels_ui(ui, levels),

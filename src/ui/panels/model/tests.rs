@@ -348,6 +348,19 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
         "Outcomes of 200 rows, each with average predictors but one, from 400 draws",
     ];
     shown(Session::with_draft("churn"), &churn);
+    let folder = tempfile::tempdir().unwrap();
+    let rows = (0..30).map(|i| format!("{},{},{}\n", i % 7, 20, i % 5));
+    let text = rows.fold("cases,tests,x\n".to_owned(), |text, row| text + &row);
+    let mut trials = Session::with_file(&folder, "tests.csv", &text);
+    trials.send(Command::AcceptImport);
+    trials.send(Command::SetTemplate("logistic".to_owned()));
+    trials.send(Command::SetFormula("cases | trials(tests) ~ x".to_owned()));
+    let words = [
+        "of trials to be successes",
+        "What the prior expects: Share of trials that are successes (cases)",
+        "What the prior expects: Chance of a trial in a single row",
+    ];
+    shown(trials, &words);
     let mut numbers = Session::with_draft("churn");
     numbers.send(Command::SetTemplate("linear".to_owned()));
     numbers.send(Command::SetFormula("age ~ tenure_months".to_owned()));

@@ -244,8 +244,11 @@ fn drawing_ui(ui: &mut Ui, drawing: &Drawing) {
     let look = drawing.look;
     let places: Vec<[f64; 5]> = drawing.places.iter().map(Place::numbers).collect();
     let numbers = places.iter().flat_map(|it| it[1..].iter().copied());
-    let x = axes::range(places.iter().map(|it| it[0]), 0.02);
-    let y = axes::range(numbers, 0.05);
+    let mut x = axes::range(places.iter().map(|it| it[0]), 0.02);
+    let mut y = axes::range(numbers, 0.05);
+    if drawing.begins_at_zero() {
+        (x.0, y.0) = (x.0.max(0.0), y.0.max(0.0));
+    }
     let mut axes = Axes {
         x_title: &drawing.x_title,
         y_title: drawing.y_title,

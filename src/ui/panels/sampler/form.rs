@@ -79,7 +79,9 @@ pub fn form_ui(
                     .map(|error| error.to_string())
             },
         };
-        for field in spec.fields {
+        let shown =
+            (spec.fields.iter()).filter(|field| field.is_shown(owner.settings, spec.fields));
+        for field in shown {
             setting_ui(ui, &owner, field, view, out);
         }
     });

@@ -49,7 +49,9 @@ pub fn mode_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
             send: Command::SetMethodSetting,
             refuse: &|_| None,
         };
-        for field in spec.fields {
+        let shown =
+            (spec.fields.iter()).filter(|field| field.is_shown(owner.settings, spec.fields));
+        for field in shown {
             setting_ui(ui, &owner, field, view, out);
         }
         let width = ui.available_width();

@@ -48,6 +48,17 @@ impl Score {
         }
     }
 
+    /// e to its power, the standard error to first order.
+    #[must_use]
+    pub fn exponential(self) -> Self {
+        let value = self.value.exp();
+        let se = self.se.map(|se| se * value);
+        Self {
+            value,
+            se: se.filter(|se| se.is_finite()),
+        }
+    }
+
     /// With the other sign.
     #[must_use]
     pub fn negated(self) -> Self {

@@ -129,6 +129,7 @@ fn run(name: &str, scores: &PredictionScores) -> Json {
             "row": it.row + 1,
             "observed": it.observed,
             "predicted": it.predicted,
+            "most_probable": scores.response.levels().get((it.called - 1.0) as usize),
             "lpd": it.lpd,
             "interval_50": it.intervals[0],
             "interval_90": it.intervals[1],

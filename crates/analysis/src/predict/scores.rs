@@ -8,11 +8,13 @@
 //! |---|---|
 //! | every | log predictive density of the outcome, in natural logarithms |
 //! | yes or no | log loss, error rate where the probable outcome is predicted, Brier score, ROC curve and the area under it |
+//! | ordered levels | log loss, error rate where the most probable level is predicted (of several the lowest), and all of the line below, by places |
+//! | all but yes or no | perplexity, e to the power of the mean of −log density: the number of equally probable levels, or the width of a uniform density, that is as hard to guess |
 //! | others | error of the mean of the predictive distribution, absolute and root mean square; shares of outcomes inside intervals |
 //!
 //! Of successes among trials the error is that of their number. Where the model explains a function of a column, such as log(y),
 //! all is said of the column: its density, and as the prediction the mean over draws of the median. A column without density
-//! scores, such as one of categories, has no model here that predicts it. Of censored outcomes only the log density is told, which
+//! scores, such as one of categories, has no model here that predicts it. Where outcomes are censored only the log density is told, which
 //! is that of what is known of them.
 //!
 //! The course is the log density after a part of the draws of all chains: the predictive distribution as it was known by then.
@@ -21,7 +23,7 @@ use rayon::prelude::*;
 
 use super::log_lik::LogLikError;
 use super::log_lik::replicated::{Replicates, Row};
-use super::{Fitted, PredictError};
+use super::{Fitted, PredictError, Work};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
@@ -117,8 +119,10 @@ pub enum Measure {
     Lpd,
     /// Mean of −log of the probability of what was observed.
     LogLoss,
-    /// Share of rows whose outcome was the less probable one.
+    /// Share of rows whose outcome was not the most probable one.
     ErrorRate,
+    /// e to the power of the mean of −log predictive density.
+    Perplexity,
     /// Mean squared difference of probability and outcome.
     Brier,
     /// Area under the ROC curve.
@@ -138,6 +142,7 @@ impl Measure {
             Self::Lpd => "lpd",
             Self::LogLoss => "log_loss",
             Self::ErrorRate => "error_rate",
+            Self::Perplexity => "perplexity",
             Self::Brier => "brier",
             Self::Auc => "auc",
             Self::Rmse => "rmse",
@@ -153,6 +158,7 @@ impl Measure {
             Self::Lpd => "log density",
             Self::LogLoss => "log loss",
             Self::ErrorRate => "error rate",
+            Self::Perplexity => "perplexity",
             Self::Brier => "Brier score",
             Self::Auc => "AUC",
             Self::Rmse => "RMSE",
@@ -169,7 +175,8 @@ impl Measure {
             Self::LogLoss => {
                 "mean of −log of the probability of what was observed; lower is better"
             }
-            Self::ErrorRate => "share of rows whose outcome was the less probable one",
+            Self::ErrorRate => "share of rows whose outcome was not the most probable one",
+            Self::Perplexity => "e to the power of minus the mean log density; lower is better",
             Self::Brier => "mean squared difference of probability and outcome; lower is better",
             Self::Auc => "area under the ROC curve: 0.5 for guesses, 1 for perfect order",
             Self::Rmse => "root of the mean squared error of predictions, in units of the outcome",
@@ -189,6 +196,8 @@ pub struct ScoredRow {
     pub observed: f64,
     /// Mean of the predictive distribution: of two values the probability of success, of trials their expected number.
     pub predicted: f64,
+    /// The most probable level of an outcome with ordered levels, as `observed`; of several the lowest; NaN of other outcomes.
+    pub called: f64,
     /// Log predictive density of the outcome.
     pub lpd: f64,
     /// Predictive intervals of [`INTERVALS`]; of two values NaN.
@@ -309,14 +318,14 @@ impl PredictionScores {
         Some(all)
     }
 
-    /// Whether the outcome has two values, so that the log density is a log probability.
+    /// Whether the outcome has two values.
     pub fn is_binary(&self) -> bool {
         matches!(self.response.kind, ResponseKind::Binary { .. })
     }
 
-    /// What the course is told as, and the sign that makes it of log densities: of yes and no it is known as a loss.
+    /// What the course is told as, and the sign that makes it of log densities: of yes and no, and of levels, it is known as a loss.
     pub fn course_measure(&self) -> (&'static str, f64) {
-        match self.is_binary() {
+        match self.score(Measure::LogLoss).is_some() {
             true => (Measure::LogLoss.name(), -1.0),
             false => (Measure::Lpd.name(), 1.0),
         }
@@ -486,6 +495,7 @@ impl Fitted {
         let part = |t: usize| -> Part {
             let mut row = Row::new(posterior.len());
             let (mut order, mut cdf) = (Vec::new(), Vec::new());
+            let mut work = Work::new(posterior.len());
             let mut densities = vec![0.0; course.draws.len()];
             let mut part = Part {
                 rows: Vec::new(),
@@ -519,6 +529,10 @@ impl Fitted {
                         )
                     }),
                 };
+                let chances = match self.response.levels().len() {
+                    0 => Vec::new(),
+                    levels => replicates.chances(i, levels, &mut work),
+                };
                 part.rows.push(ScoredRow {
                     row: compared.rows[i],
                     observed: match replicates.is_censored(i) {
@@ -526,6 +540,7 @@ impl Fitted {
                         false => replicates.observed(i),
                     },
                     predicted,
+                    called: most_probable(&chances),
                     lpd: densities.last().copied().unwrap_or(f64::NAN),
                     intervals,
                 });
@@ -664,10 +679,18 @@ fn measures(
         measures.extend(roc.iter().map(|roc| (Measure::Auc, roc.area)));
         return (measures, roc);
     }
+    if let ResponseKind::Ordered { .. } = response.kind {
+        let is_wrong = |row: &ScoredRow| f64::from(row.called != row.observed);
+        measures.extend([
+            (Measure::LogLoss, lpd.negated()),
+            (Measure::ErrorRate, mean(&is_wrong)),
+        ]);
+    }
     // Errors of the rows that were seen alone would be those of outcomes that are small for what is predicted of them.
     if num_censored(rows) > 0 {
         return (measures, None);
     }
+    measures.push((Measure::Perplexity, lpd.negated().exponential()));
     let error = |row: &ScoredRow| row.observed - row.predicted;
     measures.push((Measure::Rmse, mean(&|row| error(row).powi(2)).root()));
     measures.push((Measure::Mae, mean(&|row| error(row).abs())));
@@ -679,6 +702,17 @@ fn measures(
         measures.push((Measure::Coverage(k), mean(&is_inside)));
     }
     (measures, None)
+}
+
+/// The place of the largest chance, from 1, of several the lowest; NaN of none.
+fn most_probable(chances: &[f64]) -> f64 {
+    let mut best = (f64::NAN, f64::NEG_INFINITY);
+    for (place, &chance) in (1_u32..).zip(chances) {
+        if chance > best.1 {
+            best = (f64::from(place), chance);
+        }
+    }
+    best.0
 }
 
 /// Rows whose outcome is censored.

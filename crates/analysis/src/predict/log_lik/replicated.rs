@@ -5,7 +5,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::censoring::Censoring;
 
-use super::super::{Fitted, PredictError};
+use super::super::{Fitted, PredictError, Work};
 use super::{LogLik, LogLikError};
 
 /// Replicated outcomes of every row, drawn when they are asked for.
@@ -99,6 +99,12 @@ impl Replicates {
             .map(|(outcome, eta)| outcome.mean(*eta));
         let mean = means.sum::<f64>() / work.len() as f64;
         (self.log_lik.y[i] / self.trials(i) - mean, mean)
+    }
+
+    /// Posterior means of the chances of `count` ordered levels of the `i`-th row.
+    pub(in super::super) fn chances(&self, i: usize, count: usize, work: &mut Work) -> Vec<f64> {
+        let log_lik = &self.log_lik;
+        (log_lik.posterior).chances(&log_lik.coded, i, log_lik.seed, count, work)
     }
 
     /// The seed of the run.

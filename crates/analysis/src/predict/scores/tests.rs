@@ -103,8 +103,65 @@ fn numbers_have_the_scores_of_their_mixture_of_normals() {
     );
     assert_close(found.score(Measure::Mae).unwrap().value, sizes / 10.0);
     let words: Vec<&str> = found.measures.iter().map(|(it, _)| it.word()).collect();
-    assert_eq!(words, ["lpd", "rmse", "mae", "coverage_50", "coverage_90"]);
+    assert_eq!(
+        words,
+        [
+            "lpd",
+            "perplexity",
+            "rmse",
+            "mae",
+            "coverage_50",
+            "coverage_90"
+        ]
+    );
     assert_eq!(found.remarks(), Vec::<String>::new());
+}
+
+/// Chances of three levels by hand: two draws, held-out rows with and without the level that both together call.
+#[test]
+fn levels_have_the_loss_and_errors_of_their_chances() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "r,x,split\n1,0,train\n2,1,train\n3,2,train\n2,0,train\n3,1,train\n1,2,train\n1,-2,test\n\
+                3,1,test\n2,0.5,test\n3,3,test\n";
+    let path = file(folder.path(), "levels.csv", text);
+    let fitted = fitted(&path, "ordered", "r ~ x", Some("split=test"));
+    // Slope and cut points.
+    let draws = [[1.0, -0.5, 1.2], [0.4, 0.1, 0.9]];
+    let found = scores(&fitted, &[&list(&draws.map(Vec::from))], NONE);
+    let sigma = |t: f64| 1.0 / (1.0 + (-t).exp());
+    let chances = |x: f64| -> [f64; 3] {
+        let of = |[b, first, second]: [f64; 3]| {
+            let [low, mid] = [sigma(first - b * x), sigma(second - b * x)];
+            [low, mid - low, 1.0 - mid]
+        };
+        let [a, b] = draws.map(of);
+        [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
+    };
+    let rows = [(-2.0, 0), (1.0, 2), (0.5, 1), (3.0, 2)];
+    let (mut loss, mut wrong) = (0.0, 0.0);
+    for ((x, level), row) in rows.into_iter().zip(&found.rows) {
+        let chances = chances(x);
+        let largest = chances.iter().copied().fold(0.0, f64::max);
+        let called = chances.iter().position(|p| *p == largest).unwrap();
+        assert_eq!(row.called, (called + 1) as f64);
+        assert_close(row.lpd, chances[level].ln());
+        loss -= chances[level].ln() / 4.0;
+        wrong += f64::from(called != level) / 4.0;
+    }
+    let value = |measure| found.score(measure).unwrap().value;
+    assert_close(value(Measure::LogLoss), loss);
+    assert_close(value(Measure::Perplexity), loss.exp());
+    assert_close(value(Measure::ErrorRate), wrong);
+    assert!(0.0 < wrong && wrong < 1.0);
+    let se = found.score(Measure::LogLoss).unwrap().se.unwrap();
+    assert_close(
+        found.score(Measure::Perplexity).unwrap().se.unwrap(),
+        se * loss.exp(),
+    );
+    assert_eq!(found.course_measure(), ("log loss", -1.0));
+    // The same chance twice calls the lower level.
+    assert_eq!(most_probable(&[0.2, 0.4, 0.4]), 2.0);
+    assert!(most_probable(&[]).is_nan());
 }
 
 /// What is known of a row is scored, not the value at which it was lost sight of, and nothing is told that needs outcomes seen.

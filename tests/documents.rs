@@ -179,7 +179,7 @@ fn samplers_page() -> String {
         ],
         rows,
     );
-    page.push_str("## Methods of `ergodic estimate`\n\nLikelihood fits of mixed models, without priors and chains.\n\n");
+    page.push_str("## Methods of `ergodic estimate`\n\nLikelihood fits of regressions, with group effects or without, without priors and chains.\n\n");
     let rows = METHODS
         .iter()
         .map(|spec| vec![code(spec.id), spec.about.to_owned(), spec.cite.to_owned()]);

@@ -188,28 +188,89 @@ fn a_mixed_model_of_levels_in_words_is_that_of_stan() {
         ],
     );
     assert!(preview.contains("student_t(3, 0, 2.5)"), "{preview}");
-    let refused = program(
-        at,
-        [
-            "estimate",
-            "--data",
-            "wine.csv",
-            "--formula",
-            formula,
-            "--family",
-            "ordered",
-        ],
-    );
-    let refused = { refused }.output().unwrap();
-    assert!(!refused.status.success());
-    let said = text(&refused.stderr);
-    assert!(
-        said.contains("Likelihood fits have no cut points"),
-        "{said}"
-    );
     ergodic(at, &["report", "run", "--out", "report.html"]);
     let report = std::fs::read_to_string(at.join("report.html")).unwrap();
     assert!(report.contains("cut[poor|fair]"));
+}
+
+/// `judges_laplace:*` of `likelihood.R`: cut points with standard errors in tables, files and predictions.
+#[test]
+fn likelihood_fits_of_levels_are_those_of_r() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let expected = std::fs::read_to_string(reference("likelihood_r.csv")).unwrap();
+    std::fs::copy(reference("ordinal_data.csv"), at.join("wine.csv")).unwrap();
+    let formula = "taste ~ temp + contact + (1 | judge)";
+    let base = ["estimate", "--data", "wine.csv", "--family", "ordered"];
+    let with = |formula: &'static str, more: &[&'static str]| -> Vec<&'static str> {
+        let all = base.into_iter().chain(["--formula", formula]);
+        all.chain(more.iter().copied()).collect()
+    };
+    let fit = json(at, &with(formula, &["--json"]));
+    let of_r = |name: &str| number(&expected, &format!("judges_laplace:{name}"));
+    let close = |name: &str, found: &Value, there: f64| {
+        let found = found.as_f64().unwrap();
+        assert!(
+            (found - there).abs() < 2e-5 * there.abs(),
+            "{name}: {found} {there}"
+        );
+    };
+    for name in ["temp=warm", "contact=yes"] {
+        let effect = fit["fixed"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|it| it["term"] == name);
+        close(name, &effect.unwrap()["estimate"], of_r(name));
+        close(name, &effect.unwrap()["se"], of_r(&format!("{name}:se")));
+    }
+    assert_eq!(fit["fixed"].as_array().unwrap().len(), 2);
+    let levels = ["poor", "fair", "good", "very good", "excellent"];
+    let cuts = fit["cut_points"].as_array().unwrap();
+    assert_eq!(cuts.len(), 4);
+    for (k, cut) in cuts.iter().enumerate() {
+        assert_eq!(cut["term"], format!("{}|{}", levels[k], levels[k + 1]));
+        let name = format!("{}|{}", k + 1, k + 2);
+        close(&name, &cut["estimate"], of_r(&name));
+        close(&name, &cut["se"], of_r(&format!("{name}:se")));
+    }
+    assert_eq!(fit["covariance"].as_array().unwrap().len(), 36);
+    let table = ergodic(
+        at,
+        &with(formula, &["--predict", "wine.csv", "--out", "fit"]),
+    );
+    assert!(
+        table.contains("cut point") && table.contains("poor|fair"),
+        "{table}"
+    );
+    for name in ["fitted.csv", "predictions.csv"] {
+        let mut rows = csv::Reader::from_path(at.join("fit").join(name)).unwrap();
+        let heads: Vec<String> = rows.headers().unwrap().iter().map(str::to_owned).collect();
+        assert_eq!(
+            heads[3..],
+            levels.map(|level| format!("p[{level}]")),
+            "{name}"
+        );
+        let mut count = 0;
+        for row in rows.records() {
+            let row: Vec<f64> = row.unwrap().iter().map(|it| it.parse().unwrap()).collect();
+            let mean: f64 = (1..).zip(&row[3..]).map(|(k, p)| f64::from(k) * p).sum();
+            assert!((row[3..].iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!((mean - row[2]).abs() < 1e-12, "{mean} {}", row[2]);
+            count += 1;
+        }
+        assert_eq!(count, 120);
+    }
+    // Without groups, and against the model with them.
+    let ratio = json(
+        at,
+        &with("taste ~ temp + contact", &["--against", formula, "--json"]),
+    );
+    assert_eq!(ratio["likelihood_ratio"]["df"], 1);
+    let smaller = ratio["likelihood_ratio"]["smaller"]["log_lik"]
+        .as_f64()
+        .unwrap();
+    assert!(smaller < of_r("log_lik") - 1.0, "{smaller}");
 }
 
 #[test]

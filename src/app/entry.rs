@@ -145,6 +145,8 @@ pub struct Prediction {
     pub picture: Picture,
     /// How the two agree, in one sentence.
     pub agreement: Option<String>,
+    /// The same of the chance of each ordered level: predicted against observed, and how the two agree.
+    pub levels: Vec<(Picture, Option<String>)>,
     /// What to know about the predictions.
     pub remarks: Vec<String>,
     /// Draws of the run when they were made.

@@ -37,8 +37,15 @@ pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut
         let fitted = draws.source.fitted(control)?;
         let predictions = fitted.predict(draws.lists, draws.weights, None, options, control)?;
         let picture = Picture::of(&predictions);
+        let levels = (0..predictions.response.levels().len()).map(|place| {
+            let picture = Picture::of_level(&predictions, place);
+            let agreement = predictions.agreement(&picture);
+            (picture, agreement)
+        });
+        let levels = levels.collect();
         Ok::<_, PredictError>(Prediction {
             agreement: predictions.agreement(&picture),
+            levels,
             remarks: predictions.remarks(),
             predictions,
             picture,

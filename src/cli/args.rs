@@ -282,12 +282,12 @@ pub struct EstimateArgs {
     /// Data file, or sample:NAME for a bundled one
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
-    /// Model formula with group terms, such as 'y ~ x + (1 + x | group)'
+    /// Model formula, such as 'y ~ x' or 'y ~ x + (1 + x | group)'
     #[arg(long)]
     pub formula: Option<String>,
     /// gaussian, gaussian_se, student, bernoulli, binomial, poisson, negative_binomial, gamma,
-    /// lognormal, weibull, beta, zero_inflated_poisson or
-    /// zero_inflated_negative_binomial; the recipe's, or gaussian, if absent
+    /// lognormal, weibull, beta, zero_inflated_poisson,
+    /// zero_inflated_negative_binomial or ordered; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
     /// profile, em or squarem for gaussian outcomes, laplace, aghq or mcem for others; auto: profile or laplace

@@ -1,4 +1,4 @@
-//! `estimate`: a mixed model by likelihood, as lme4 fits it.
+//! `estimate`: a regression by likelihood, with effects of groups as lme4 fits it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,12 @@ use ergodic_analysis::likelihood_ratio::{LikelihoodRatio, likelihood_ratio};
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{self, fixed};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::Severity;
 use ergodic_core::estimators::mixed::MixedError;
-use ergodic_core::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
+use ergodic_core::estimators::mixed::fit::{
+    FixedEffect, GroupEffects, MixedFit, VarianceComponent,
+};
 use ergodic_core::families::Family;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
@@ -74,7 +77,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
             json["beside"] = rows.iter().map(files::compared_json).collect();
         }
         if let Some(predicted) = &predicted {
-            json["predictions"] = predicted.rows.iter().map(files::plug_in_json).collect();
+            json["predictions"] = files::plug_in_json(predicted);
         }
         if let Some(ratio) = &ratio {
             json["likelihood_ratio"] = serde_json::to_value(ratio).map_err(Failure::run)?;
@@ -162,7 +165,7 @@ fn run(
 fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
     let fit = &done.fit;
     let mut text = format!(
-        "{}\n{} by {} ({}), {} rows, {}\n",
+        "{}\n{} by {} ({}), {} rows{}\n",
         done.recipe.model.formula,
         fit.family.id(),
         fit.method.spec().title,
@@ -170,9 +173,8 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
         fit.num_obs,
         fit.components
             .iter()
-            .map(|c| format!("{} {}", c.num_groups, c.group))
-            .collect::<Vec<_>>()
-            .join(", ")
+            .map(|c| format!(", {} {}", c.num_groups, c.group))
+            .collect::<String>()
     );
     text.push_str(&format!(
         "log likelihood {}, deviance {}, AIC {}, BIC {}, {} parameters\n\n",
@@ -182,9 +184,15 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
         fixed(fit.bic, 2),
         fit.num_params
     ));
-    text.push_str(&fixed_table(fit));
-    text.push('\n');
-    text.push_str(&variance_table(fit));
+    for (title, effects) in [("fixed effect", &fit.fixed), ("cut point", &fit.cuts)] {
+        if !effects.is_empty() {
+            text.push_str(&fixed_table(title, effects, fit.sigma.is_some()));
+            text.push('\n');
+        }
+    }
+    if !fit.components.is_empty() || fit.sigma.is_some() {
+        text.push_str(&variance_table(fit));
+    }
     // The table has the residual of a Gaussian outcome.
     if fit.sigma.is_none() {
         for (one, value) in fit.parameters() {
@@ -206,9 +214,8 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
     text
 }
 
-fn fixed_table(fit: &MixedFit) -> String {
-    let rows: Vec<Vec<String>> = fit
-        .fixed
+fn fixed_table(title: &str, effects: &[FixedEffect], gaussian: bool) -> String {
+    let rows: Vec<Vec<String>> = effects
         .iter()
         .map(|effect| {
             vec![
@@ -223,18 +230,9 @@ fn fixed_table(fit: &MixedFit) -> String {
             ]
         })
         .collect();
-    let ratio = if fit.sigma.is_some() { "t" } else { "z" };
+    let ratio = if gaussian { "t" } else { "z" };
     output::table(
-        &[
-            "fixed effect",
-            "estimate",
-            "se",
-            ratio,
-            "df",
-            "p",
-            "q2.5",
-            "q97.5",
-        ],
+        &[title, "estimate", "se", ratio, "df", "p", "q2.5", "q97.5"],
         &rows,
     )
 }
@@ -396,19 +394,25 @@ fn predictions_table(predicted: &PlugIn) -> String {
         .rows
         .iter()
         .take(ROWS_PRINTED)
-        .map(|row| {
-            vec![
-                (row.row + 1).to_string(),
-                significant(row.fixed),
-                significant(row.with_groups),
-            ]
+        .enumerate()
+        .map(|(i, row)| {
+            let chances = predicted.chances.get(i).into_iter().flatten();
+            let numbers = [row.fixed, row.with_groups].into_iter();
+            let numbers = numbers.chain(chances.copied()).map(significant);
+            std::iter::once((row.row + 1).to_string())
+                .chain(numbers)
+                .collect()
         })
         .collect();
     let more = match predicted.rows.len() - rows.len() {
         0 => String::new(),
         more => format!("and {more} more; --out writes all\n"),
     };
-    let header = ["row", "fitted_fixed", "fitted"];
+    let chances: Vec<String> = (predicted.levels.iter())
+        .map(|level| ParamId::of(Class::Probability, [level]).to_string())
+        .collect();
+    let mut header = vec!["row", "fitted_fixed", "fitted"];
+    header.extend(chances.iter().map(String::as_str));
     format!("\n{}{more}", output::table(&header, &rows))
 }
 

@@ -1,4 +1,4 @@
-//! Likelihood fits of mixed models: from a recipe's data and formula to estimates, without priors, chains or draws.
+//! Likelihood fits of regressions, plain or with effects of groups: from a recipe's data and formula to estimates, without priors, chains or draws.
 
 use crate::templates;
 use std::path::Path;
@@ -136,14 +136,6 @@ pub fn fit(
         .into());
     }
     (family.definition().check)(&design)?;
-    if family == Family::Ordered {
-        return Err(LikelihoodError::Option(format!(
-            "Likelihood fits have no cut points between levels, so the family {} has none; fit the posterior of `{}` instead, whose \
-             mode under flat priors is the likelihood's maximum",
-            family.id(),
-            design.response.name
-        )));
-    }
     let method = method(options, family)?;
     let data = MixedData::from(design);
     let start = Instant::now();

@@ -99,6 +99,10 @@ fn estimates(done: &LikelihoodFit) -> HashMap<ParamId, (f64, Option<f64>, bool)>
         all.insert(ParamId::of(Class::Coefficient, [name]), value);
         all.insert(ParamId::of(Class::Mean, [name]), value);
     }
+    for cut in &fit.cuts {
+        let value = (cut.estimate, Some(cut.se), false);
+        all.insert(ParamId::of(Class::CutPoint, [&cut.name]), value);
+    }
     for (one, value) in fit.parameters() {
         all.insert(ParamId::named(one.name), (value, None, false));
     }

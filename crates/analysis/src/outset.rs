@@ -69,7 +69,7 @@ pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
         .collect();
     sizes.sort_unstable();
     let crossed: usize = sizes.iter().rev().skip(1).sum();
-    // Likelihood fits have no cut points.
+    // Cut points drawn around their estimates may lose their order.
     recipe.model.template == "mixed"
         && family != Family::Ordered
         && !sizes.is_empty()

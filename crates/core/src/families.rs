@@ -130,22 +130,23 @@ macro_rules! registry {
             /// How many [`Self::coordinates`] mean something. None of a normal outcome, of which fits integrate the scale out.
             pub fn num_coordinates(&self) -> usize {
                 match self {
-                    $(Self::$name(it) => num_coordinates(*it),)*
+                    $(Self::$name(it) => it.num_coordinates(),)*
                 }
             }
 
-            /// The parameters besides the linear predictor on the real line; those past [`Self::num_coordinates`] are 0.
-            pub fn coordinates(&self) -> Coordinates {
+            /// The parameters besides the linear predictor on the real line ([`Self::num_coordinates`]): of ordered levels the
+            /// logarithms of gaps between cut points.
+            pub fn coordinates(&self) -> Vec<f64> {
                 match self {
-                    $(Self::$name(it) => it.coordinates(),)*
+                    $(Self::$name(it) => it.all_coordinates(),)*
                 }
             }
 
-            /// The same with other parameters besides the linear predictor.
+            /// The same with other parameters besides the linear predictor ([`Self::num_coordinates`]).
             #[must_use]
-            pub fn with_coordinates(&self, at: Coordinates) -> Self {
+            pub fn with_coordinates(&self, at: &[f64]) -> Self {
                 match self {
-                    $(Self::$name(it) => Self::$name(it.with_coordinates(at)),)*
+                    $(Self::$name(it) => Self::$name(it.with_all_coordinates(at)),)*
                 }
             }
 
@@ -166,10 +167,11 @@ macro_rules! registry {
                 }
             }
 
-            /// Derivatives of log p (constant included), score and weight in each of the coordinates; zeros past the last.
-            pub fn in_coordinates(&self, z: f64, y: f64, known: f64) -> [[f64; 3]; MAX_AUX] {
+            /// Writes derivatives of log p (constant included), score and weight in each of the coordinates
+            /// ([`Self::num_coordinates`]).
+            pub fn in_coordinates(&self, z: f64, y: f64, known: f64, out: &mut [[f64; 3]]) {
                 match self {
-                    $(Self::$name(it) => it.in_coordinates(z, y, known),)*
+                    $(Self::$name(it) => it.in_all_coordinates(z, y, known, out),)*
                 }
             }
         }
@@ -235,8 +237,9 @@ pub struct Definition {
     pub auxiliaries: &'static [Auxiliary],
 }
 
-/// What parameters of a family besides the linear predictor are on the real line, in the order of [`Definition::auxiliaries`].
-pub type Coordinates = [f64; MAX_AUX];
+/// What parameters of a family besides the linear predictor are on the real line, in the order of [`Definition::auxiliaries`];
+/// those past the last are 0.
+type Coordinates = [f64; MAX_AUX];
 
 /// What values a parameter can have, and which real number stands for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -463,7 +466,7 @@ pub struct Derivatives {
 trait Distribution: Copy {
     /// Parameters where a search for them starts.
     const START: Self;
-    /// See [`Outcome::num_coordinates`].
+    /// How many of [`Coordinates`] mean something.
     const COORDINATES: usize = 0;
 
     fn draw(self, z: f64, known: f64, rng: &mut ChainRng) -> f64;
@@ -504,10 +507,28 @@ trait Distribution: Copy {
     fn in_coordinates(self, _z: f64, _y: f64, _known: f64) -> [[f64; 3]; MAX_AUX] {
         [[0.0; 3]; MAX_AUX]
     }
-}
 
-fn num_coordinates<D: Distribution>(_of: D) -> usize {
-    D::COORDINATES
+    /// See [`Outcome::num_coordinates`].
+    fn num_coordinates(self) -> usize {
+        Self::COORDINATES
+    }
+
+    /// See [`Outcome::coordinates`].
+    fn all_coordinates(self) -> Vec<f64> {
+        self.coordinates()[..Self::COORDINATES].to_vec()
+    }
+
+    /// See [`Outcome::with_coordinates`].
+    fn with_all_coordinates(self, at: &[f64]) -> Self {
+        let mut few = [0.0; MAX_AUX];
+        few[..Self::COORDINATES].copy_from_slice(at);
+        self.with_coordinates(few)
+    }
+
+    /// See [`Outcome::in_coordinates`].
+    fn in_all_coordinates(self, z: f64, y: f64, known: f64, out: &mut [[f64; 3]]) {
+        out.copy_from_slice(&self.in_coordinates(z, y, known)[..Self::COORDINATES]);
+    }
 }
 
 impl Outcome {

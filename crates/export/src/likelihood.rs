@@ -9,16 +9,16 @@ use super::spreadsheet::inert;
 use super::{ExportError, files, predictions, write_file};
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::likelihood_comparison::ComparedRow;
-use ergodic_analysis::predict::plug_in::{PlugIn, PlugInRow};
+use ergodic_analysis::predict::plug_in::PlugIn;
+use ergodic_core::estimators::mixed::fit::FixedEffect;
+use ergodic_core::families::Outcome;
 
 /// Everything but fitted values, numbers that are not finite as null.
 pub fn to_json(done: &LikelihoodFit) -> Json {
     let fit = &done.fit;
-    let fixed: Vec<Json> = fit
-        .fixed
-        .iter()
-        .map(|e| json!({"term": e.name, "estimate": e.estimate, "se": e.se, "z": e.z(), "df": e.df, "p": e.p_value()}))
-        .collect();
+    let effects_json = |effects: &[FixedEffect]| -> Vec<Json> {
+        effects.iter().map(|e| json!({"term": e.name, "estimate": e.estimate, "se": e.se, "z": e.z(), "df": e.df, "p": e.p_value()})).collect()
+    };
     let components: Vec<Json> = fit
         .components
         .iter()
@@ -59,7 +59,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "method": fit.method.spec().id,
         "criterion": fit.criterion,
         "rows": fit.num_obs,
-        "fixed": fixed,
+        "fixed": effects_json(&fit.fixed),
         "covariance": fit.covariance,
         "components": components,
         "sigma": null,
@@ -80,6 +80,9 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
     for (one, value) in fit.parameters() {
         json[one.name] = value.into();
     }
+    if !fit.cuts.is_empty() {
+        json["cut_points"] = effects_json(&fit.cuts).into();
+    }
     json
 }
 
@@ -98,9 +101,22 @@ pub fn compared_json(row: &ComparedRow) -> Json {
     })
 }
 
-/// A predicted row.
-pub fn plug_in_json(row: &PlugInRow) -> Json {
-    json!({"row": row.row + 1, "fitted_fixed": row.fixed, "fitted": row.with_groups})
+/// The predicted rows.
+pub fn plug_in_json(predicted: &PlugIn) -> Json {
+    let rows = predicted.rows.iter().enumerate().map(|(i, row)| {
+        let mut json =
+            json!({"row": row.row + 1, "fitted_fixed": row.fixed, "fitted": row.with_groups});
+        if let Some(chances) = predicted.chances.get(i) {
+            let pairs = predicted
+                .levels
+                .iter()
+                .cloned()
+                .zip(chances.iter().map(|it| json!(it)));
+            json["probabilities"] = Json::Object(pairs.collect());
+        }
+        json
+    });
+    rows.collect()
 }
 
 /// Writes predictions beside the files of a fit.
@@ -137,7 +153,7 @@ pub(crate) fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
 }
 
 /// Expected responses per row of the data, 1-based, from fixed effects alone and with group effects: for binomial responses
-/// per trial; for functions of a column the medians of that column.
+/// per trial; for functions of a column the medians of that column; for ordered levels mean levels, and the chance of each.
 pub(crate) fn fitted_csv(done: &LikelihoodFit) -> String {
     let function = done.response.kind.function();
     let outcome = done.fit.outcome();
@@ -148,14 +164,15 @@ pub(crate) fn fitted_csv(done: &LikelihoodFit) -> String {
     let predictors = &done.fit.predictors;
     let mut rows: Vec<usize> = (0..done.row.len()).collect();
     rows.sort_by_key(|&i| done.row[i]);
-    let mut text = "row,fitted_fixed,fitted\n".to_owned();
+    let mut text = predictions::plug_in_header(done.response.levels()) + "\n";
     for i in rows {
-        text.push_str(&format!(
-            "{},{},{}\n",
-            done.row[i] + 1,
-            shortest(mean(predictors.fixed[i])),
-            shortest(mean(predictors.with_groups[i]))
-        ));
+        let [fixed, with_groups] = [predictors.fixed[i], predictors.with_groups[i]];
+        let chances: Vec<f64> = match outcome {
+            Outcome::Ordered(levels) => levels.chances(with_groups).collect(),
+            _ => Vec::new(),
+        };
+        let fitted = [fixed, with_groups].map(mean);
+        text.push_str(&predictions::plug_in_line(done.row[i], fitted, &chances));
     }
     text
 }

@@ -156,15 +156,33 @@ pub fn to_json(predictions: &Predictions) -> Json {
     })
 }
 
-/// Plug-in predictions: `row,fitted_fixed,fitted`.
+/// The columns of plug-in predictions: expected outcomes, and of ordered levels the chance of each.
+pub(crate) fn plug_in_header(levels: &[String]) -> String {
+    let names = ["row", "fitted_fixed", "fitted"].map(str::to_owned);
+    let chances = levels.iter().map(|level| quoted(&level_name(level)));
+    names
+        .into_iter()
+        .chain(chances)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// A line under [`plug_in_header`].
+pub(crate) fn plug_in_line(row: u32, fitted: [f64; 2], chances: &[f64]) -> String {
+    let numbers = fitted.iter().chain(chances).copied().map(shortest);
+    let cells = std::iter::once((row + 1).to_string()).chain(numbers);
+    cells.collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// Plug-in predictions.
 pub(crate) fn plug_in_csv(predictions: &PlugIn) -> String {
-    let mut text = "row,fitted_fixed,fitted\n".to_owned();
-    for row in &predictions.rows {
-        text.push_str(&format!(
-            "{},{},{}\n",
-            row.row + 1,
-            shortest(row.fixed),
-            shortest(row.with_groups)
+    let mut text = plug_in_header(&predictions.levels) + "\n";
+    for (i, row) in predictions.rows.iter().enumerate() {
+        let chances = predictions.chances.get(i).map_or(&[][..], Vec::as_slice);
+        text.push_str(&plug_in_line(
+            row.row,
+            [row.fixed, row.with_groups],
+            chances,
         ));
     }
     text

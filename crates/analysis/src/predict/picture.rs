@@ -26,7 +26,7 @@ pub struct ShareBin {
 /// What to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Picture {
-    /// Of successes: observed shares of rows in the order of their predictions.
+    /// Of successes, or of one level: observed shares of rows in the order of their predictions.
     Shares(Vec<ShareBin>),
     /// Of numbers and counts: predicted mean and observed outcome, of rows evenly spaced in the table.
     Points(Vec<[f64; 2]>),
@@ -35,7 +35,7 @@ pub enum Picture {
 impl Picture {
     /// The picture of the rows with an observed outcome.
     pub fn of(predictions: &Predictions) -> Self {
-        let mut rows: Vec<(f64, f64, f64)> = predictions
+        let rows: Vec<(f64, f64, f64)> = predictions
             .rows
             .iter()
             .filter(|row| row.observed.is_finite())
@@ -50,6 +50,20 @@ impl Picture {
             let kept = rows.iter().step_by(stride);
             return Self::Points(kept.map(|&(mean, y, _)| [mean, y]).collect());
         }
+        Self::shares(rows)
+    }
+
+    /// The picture of the chances of the `place`-th ordered level, from 0, of the rows with an observed outcome.
+    pub fn of_level(predictions: &Predictions, place: usize) -> Self {
+        let rows = predictions.rows.iter().zip(&predictions.chances);
+        let observed = rows.filter(|(row, _)| row.observed.is_finite());
+        let is_level = |y: f64| f64::from(y == (place + 1) as f64);
+        let rows = observed.map(|(row, chances)| (chances[place], is_level(row.observed), 1.0));
+        Self::shares(rows.collect())
+    }
+
+    /// Of rows with a predicted share, successes and trials.
+    fn shares(mut rows: Vec<(f64, f64, f64)>) -> Self {
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         let bins = (rows.len() / LEAST_ROWS).clamp(1, BINS);
         let bin = |k: usize| {

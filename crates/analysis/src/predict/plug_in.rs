@@ -6,9 +6,10 @@ use super::{PredictError, read_rows};
 use crate::likelihood::LikelihoodFit;
 use ergodic_base::control::Control;
 use ergodic_core::design::columns::plural;
+use ergodic_core::families::Outcome;
 use ergodic_data::table::Table;
 
-/// The expected outcome of a row: of successes among trials their share; the median where the response is a function of a
+/// The expected outcome of a row: of successes among trials their share; of ordered levels the mean of their places; the median where the response is a function of a
 /// column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlugInRow {
@@ -25,6 +26,10 @@ pub struct PlugInRow {
 pub struct PlugIn {
     /// Ascending by row.
     pub rows: Vec<PlugInRow>,
+    /// Names of ordered levels; of other outcomes none.
+    pub levels: Vec<String>,
+    /// Chance of each level with the modes of group effects, per row; of outcomes without ordered levels none.
+    pub chances: Vec<Vec<f64>>,
     /// What to know about them.
     pub remarks: Vec<String>,
 }
@@ -56,11 +61,12 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
         let mean = outcome.mean(eta);
         function.map_or(mean, |function| function.inverse(mean))
     };
-    let mut rows = Vec::with_capacity(new.row.len());
+    let coefficients = fit.coefficients();
+    let (mut rows, mut chances) = (Vec::with_capacity(new.row.len()), Vec::new());
     for (i, &row) in new.row.iter().enumerate() {
         let mut eta = new.offset.as_ref().map_or(0.0, |offset| offset[i]);
-        for (x, effect) in new.x.row(i).iter().zip(&fit.fixed) {
-            eta += x * effect.estimate;
+        for (x, coefficient) in new.x.row(i).iter().zip(&coefficients) {
+            eta += x * coefficient;
         }
         let fixed = expected(eta);
         for ((factor, z), effects) in new.terms.iter().zip(&fit.effects) {
@@ -72,6 +78,9 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
             }
         }
         let with_groups = expected(eta);
+        if let Outcome::Ordered(levels) = outcome {
+            chances.push(levels.chances(eta).collect());
+        }
         rows.push(PlugInRow {
             row,
             fixed,
@@ -99,5 +108,10 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
             group.name
         ));
     }
-    Ok(PlugIn { rows, remarks })
+    Ok(PlugIn {
+        rows,
+        levels: done.response.levels().to_vec(),
+        chances,
+        remarks,
+    })
 }

@@ -4,6 +4,10 @@
 //! y_i | b ~ family(x_i'β + z_i'b + o_i),   b_t,g ~ N(0, Σ_t) for every group g of term t, all independent
 //! ```
 //!
+//! Without group terms the likelihood is that of a plain regression, which the methods `profile` and `laplace` then maximise
+//! without approximation. Coordinates besides θ and β are the parameters of the family; of ordered levels they are the logarithms
+//! of gaps between cut points, and β has the intercept in the place of the first cut point.
+//!
 //! | id | for | what it does |
 //! |---|---|---|
 //! | `profile` | Gaussian | quasi-Newton on the profiled ML or REML deviance with its exact gradient |

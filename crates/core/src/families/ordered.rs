@@ -14,6 +14,8 @@
 //!
 //! with r = g/(e^g − 1). Other gaps have no part in the row. A row of weight w counts as w rows.
 
+use std::cmp::Ordering;
+
 use rand::RngExt as _;
 
 use super::binomial::{self, exp_minus_abs, softplus};
@@ -89,6 +91,22 @@ impl Outcome {
         }
     }
 
+    /// The levels at whose cut points z = 0 has these chances of each, all positive.
+    pub fn with_shares(shares: &[f64]) -> Self {
+        let log_odds = |below: &f64| below.ln() - (-below).ln_1p();
+        let total: f64 = shares.iter().sum();
+        let below = shares.iter().scan(0.0, |sum, share| {
+            *sum += share / total;
+            Some(*sum)
+        });
+        let below: Vec<f64> = below.take(shares.len().saturating_sub(1)).collect();
+        Self::with_gaps(
+            below
+                .windows(2)
+                .map(|pair| log_odds(&pair[1]) - log_odds(&pair[0])),
+        )
+    }
+
     /// K.
     pub fn num_levels(&self) -> usize {
         self.num_levels
@@ -157,6 +175,49 @@ impl Distribution for Outcome {
 
     fn constant(self, _y: f64, _known: f64) -> f64 {
         0.0
+    }
+
+    fn num_coordinates(self) -> usize {
+        self.num_levels - 2
+    }
+
+    fn all_coordinates(self) -> Vec<f64> {
+        let gaps = self.cuts().windows(2).map(|pair| (pair[1] - pair[0]).ln());
+        gaps.collect()
+    }
+
+    fn with_all_coordinates(self, at: &[f64]) -> Self {
+        Self::with_gaps(at.iter().map(|log_gap| log_gap.exp()))
+    }
+
+    fn in_all_coordinates(self, z: f64, y: f64, _known: f64, out: &mut [[f64; 3]]) {
+        let level = y as usize;
+        let [below, above] = self.around(z, level);
+        let weight = |t: f64| logistic(t) * logistic(-t);
+        let slope = |t: f64| weight(t) * (logistic(-t) - logistic(t));
+        let both = weight(below) + weight(above);
+        let score = logistic(below) - logistic(-above);
+        for (i, out) in out.iter_mut().enumerate() {
+            let gap = self.cuts[i + 1] - self.cuts[i];
+            *out = match (i + 2).cmp(&level) {
+                // Both cut points of the row move with the gap, as if z fell.
+                Ordering::Less => [
+                    -gap * score,
+                    gap * both,
+                    gap * (slope(below) + slope(above)),
+                ],
+                Ordering::Equal => {
+                    let ratio = if gap > 0.0 { gap / gap.exp_m1() } else { 1.0 };
+                    let upper = weight(above);
+                    [
+                        gap * logistic(-above) + ratio,
+                        gap * upper,
+                        gap * slope(above),
+                    ]
+                }
+                Ordering::Greater => [0.0; 3],
+            };
+        }
     }
 
     /// The expected level: 1 and, for each cut point, the probability of being above it.

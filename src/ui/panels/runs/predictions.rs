@@ -29,6 +29,8 @@ const SMALL_DOT: f32 = 1.75;
 #[derive(Default)]
 pub(super) struct PredictionsView {
     without_groups: bool,
+    /// The ordered level whose chance is shown, from 1; 0 for the mean level.
+    level: usize,
 }
 
 impl Pane for PredictionsView {
@@ -83,7 +85,8 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
             out.send(Command::Predict(entry.id, with_groups));
         }
     }
-    asked.show(ui, out, |ui, done| picture_ui(ui, entry.id, done));
+    let level = view.level;
+    asked.show(ui, out, |ui, done| picture_ui(ui, entry.id, (done, level)));
 }
 
 /// What stands above the picture: which predictions, their export, and what to know of them.
@@ -121,6 +124,18 @@ fn head_ui(
                 });
             });
         });
+        if let Some(done) = done.filter(|done| !done.levels.is_empty()) {
+            let levels = done.predictions.response.levels();
+            view.level = view.level.min(levels.len());
+            ui.horizontal_wrapped(|ui| {
+                let mut segments =
+                    Segments::new("What is predicted", &mut view.level).option(0, "Mean level");
+                for (place, level) in levels.iter().enumerate() {
+                    segments = segments.option(place + 1, level);
+                }
+                segments.show(ui);
+            });
+        }
         if let Some(warning) = unusable(entry) {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x1;
@@ -129,14 +144,22 @@ fn head_ui(
             });
         }
         // The answer may take two lines in a narrow pane; beside a square it has a place of its own.
-        let square = done.is_some_and(|done| matches!(done.picture, Picture::Shares(_)));
-        if let Some(sentence) = done
-            .and_then(|done| done.agreement.as_deref())
-            .filter(|_| !square)
-        {
+        let shown = done.map(|done| shown(done, view.level));
+        if let Some((Picture::Points(_), Some(sentence))) = shown {
             widgets::sentence(ui, sentence, Text::Number);
         }
     });
+}
+
+/// The picture of the mean outcome, or of the `level`-th ordered level from 1, and how it agrees with what was observed.
+fn shown(done: &Prediction, level: usize) -> (&Picture, Option<&str>) {
+    let of_level = level
+        .checked_sub(1)
+        .and_then(|place| done.levels.get(place));
+    match of_level {
+        Some((picture, agreement)) => (picture, agreement.as_deref()),
+        None => (&done.picture, done.agreement.as_deref()),
+    }
 }
 
 /// What is said above predictions from draws that are of no use.
@@ -146,14 +169,21 @@ fn unusable(entry: &RunEntry) -> Option<&'static str> {
         .then_some("The draws of this run are not usable, so neither are these predictions")
 }
 
-fn picture_ui(ui: &mut Ui, id: u64, done: &Prediction) {
+fn picture_ui(ui: &mut Ui, id: u64, (done, level): (&Prediction, usize)) {
     let predictions = &done.predictions;
-    match &done.picture {
+    let (picture, agreement) = shown(done, level);
+    let name = level
+        .checked_sub(1)
+        .and_then(|place| predictions.response.levels().get(place));
+    let quantity = match name {
+        Some(name) => format!("probability that {} is {name}", predictions.response.name),
+        None => predictions.quantity.clone(),
+    };
+    match picture {
         Picture::Shares(bins) if bins.is_empty() => nothing_ui(ui),
         Picture::Points(points) if points.is_empty() => nothing_ui(ui),
         Picture::Shares(bins) => {
-            let sentence = done.agreement.as_deref().unwrap_or_default();
-            shares_ui(ui, id, &predictions.quantity, sentence, bins);
+            shares_ui(ui, id, &quantity, agreement.unwrap_or_default(), bins);
         }
         Picture::Points(points) => {
             let observed = predictions.coverage().1;
@@ -166,7 +196,7 @@ fn picture_ui(ui: &mut Ui, id: u64, done: &Prediction) {
             } else {
                 String::new()
             };
-            let title = format!("predicted {}{which}", predictions.quantity);
+            let title = format!("predicted {quantity}{which}");
             points_ui(ui, id, &title, points);
         }
     }
@@ -354,4 +384,71 @@ fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
             points[row][column]
         })
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::accesskit::Role;
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::ui::panels::runs::runs_ui;
+    use crate::ui::testing::page_harness;
+    use ergodic_core::engine::run_section::RunSection;
+
+    /// The chance of each level is compared with how often it was observed, beside the mean level.
+    #[test]
+    fn a_run_of_levels_predicts_the_chance_of_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let level = |i: usize| ["low", "mid", "high"][(i * 7 % 5 + i % 4) / 3];
+        let rows = (0..120).map(|i| format!("{},{}\n", level(i), i % 4));
+        let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
+        let mut session = Session::with_file(&folder, "sizes.csv", &text);
+        session.send(Command::AcceptImport);
+        session.send(Command::SetTemplate("ordered".to_owned()));
+        session.send(Command::SetFormula("size ~ x".to_owned()));
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(100),
+            draws: 100,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let id = session.state.selected().unwrap().id;
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        harness
+            .get_by_role_and_label(Role::Tab, "Predictions")
+            .click();
+        harness.run_steps(4);
+        assert!(harness.state().sent.contains(&Command::Predict(id, true)));
+        harness.get_by_label_contains("observed outcomes lie inside their 90");
+        for level in ["low", "mid", "high"] {
+            harness
+                .get_by_role_and_label(Role::RadioButton, level)
+                .click();
+            harness.run_steps(4);
+            harness.get_by_label(&format!(
+                "Observed shares against the predicted probability that size is {level} in 10 groups of rows"
+            ));
+            harness.get_by_label_contains("groups lie inside the");
+        }
+        let entry = harness.state().session.state.selected().unwrap();
+        let done = entry.predictions(true).unwrap();
+        let Picture::Shares(bins) = &done.levels[1].0 else {
+            panic!("shares");
+        };
+        // The bins are those of the chances in files.
+        let rows: usize = bins.iter().map(|bin| bin.rows).sum();
+        let predicted: f64 = bins.iter().map(|bin| bin.predicted * bin.rows as f64).sum();
+        let chances: f64 = done.predictions.chances.iter().map(|row| row[1]).sum();
+        let observed: f64 = bins.iter().map(|bin| bin.observed * bin.rows as f64).sum();
+        assert_eq!(
+            (rows, observed),
+            (120, (0..120).filter(|&i| level(i) == "mid").count() as f64)
+        );
+        assert!((predicted - chances).abs() < 1e-9, "{predicted} {chances}");
+    }
 }

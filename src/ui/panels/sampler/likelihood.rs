@@ -1,4 +1,4 @@
-//! The likelihood fit of a mixed model: what lme4 would say, beside the posterior.
+//! The likelihood fit of a regression, with effects of groups or without: what lme4 would say, beside the posterior.
 
 use eframe::egui::Ui;
 
@@ -12,8 +12,9 @@ use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Segments, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
+use ergodic_analysis::templates;
 use ergodic_base::param::ParamId;
-use ergodic_core::estimators::mixed::fit::{GroupEffects, VarianceComponent};
+use ergodic_core::estimators::mixed::fit::{FixedEffect, GroupEffects, VarianceComponent};
 use ergodic_core::families::Family;
 use ergodic_core::formula::Formula;
 use ergodic_diagnostics::quantiles::{NORMAL_50, NORMAL_95};
@@ -44,7 +45,7 @@ pub struct LikelihoodView {
     method: usize,
 }
 
-/// Shows the section, for formulas with group terms.
+/// Shows the section, for templates with a family.
 pub fn likelihood_ui(
     ui: &mut Ui,
     state: &AppState,
@@ -52,8 +53,14 @@ pub fn likelihood_ui(
     view: &mut LikelihoodView,
     out: &mut Outbox,
 ) {
-    let formula = recipe.model.formula.parse::<Formula>();
-    if !formula.is_ok_and(|formula| !formula.groups.is_empty()) {
+    let family = templates::find(&recipe.model.template);
+    let family = family
+        .ok()
+        .and_then(|entry| (entry.family)(&recipe.model.settings));
+    let Ok(formula) = recipe.model.formula.parse::<Formula>() else {
+        return;
+    };
+    if family.is_none() && formula.groups.is_empty() {
         return;
     }
     let t = tokens();
@@ -63,10 +70,11 @@ pub fn likelihood_ui(
         ui.spacing_mut().item_spacing.y = t.space.x3;
         widgets::hint(
             ui,
-            "Maximum likelihood, without priors and chains, as lme4 fits mixed models: a quick check of a posterior, or all that \
-             large data allow",
+            "Maximum likelihood, without priors and chains, as lm, glm, polr and lme4 fit: a quick check of a posterior, or all \
+             that large data allow",
         );
-        options_ui(ui, recipe, view, out, state);
+        let has_groups = !formula.groups.is_empty();
+        options_ui(ui, (recipe, has_groups), view, out, state);
         let done = state
             .estimated
             .done()
@@ -87,7 +95,7 @@ pub fn likelihood_ui(
 
 fn options_ui(
     ui: &mut Ui,
-    recipe: &Recipe,
+    (recipe, has_groups): (&Recipe, bool),
     view: &mut LikelihoodView,
     out: &mut Outbox,
     state: &AppState,
@@ -101,9 +109,9 @@ fn options_ui(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x3;
         let mut segments = Segments::new("Outcome", &mut family);
-        // The data tell successes among trials from yes and no, and ordered levels have no likelihood fit.
+        // The data tell successes among trials from yes and no.
         for &one in Family::ALL {
-            if !matches!(one, Family::Binomial | Family::Ordered) {
+            if one != Family::Binomial {
                 segments = segments.option(one, one.definition().title);
             }
         }
@@ -115,6 +123,12 @@ fn options_ui(
             &LINEAR
         } else {
             &GENERAL
+        };
+        // The others are about effects of groups.
+        let methods = match (has_groups, family) {
+            (true, _) => methods,
+            (false, Family::Gaussian) => &methods[..2],
+            (false, _) => &methods[..1],
         };
         view.method = view.method.min(methods.len() - 1);
         let mut segments = Segments::new("Method", &mut view.method);
@@ -150,14 +164,14 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
     let groups: Vec<String> = fit
         .components
         .iter()
-        .map(|c| format!("{} {}", number::integer(c.num_groups as u64), c.group))
+        .map(|c| format!(", {} {}", number::integer(c.num_groups as u64), c.group))
         .collect();
     let head = format!(
-        "{} ({}), {} rows, {}; log likelihood {}, AIC {}, BIC {}; {} iterations in {}",
+        "{} ({}), {} rows{}; log likelihood {}, AIC {}, BIC {}; {} iterations in {}",
         fit.method.spec().title,
         fit.criterion,
         number::integer(fit.num_obs as u64),
-        groups.join(", "),
+        groups.concat(),
         number::fixed(fit.log_lik, 3),
         number::fixed(fit.aic, 2),
         number::fixed(fit.bic, 2),
@@ -171,8 +185,17 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
     for warning in &fit.warnings {
         widgets::sentence(ui, &warning.to_string(), Text::Body);
     }
-    fixed_ui(ui, done);
-    variance_ui(ui, done);
+    for (id, title, column, effects) in [
+        ("fixed", "Fixed effects", "fixed effect", &fit.fixed),
+        ("cuts", "Cut points between levels", "cut point", &fit.cuts),
+    ] {
+        if !effects.is_empty() {
+            fixed_ui(ui, (id, title, column), effects);
+        }
+    }
+    if !fit.components.is_empty() || fit.parameters().next().is_some() {
+        variance_ui(ui, done);
+    }
     for effects in &fit.effects {
         for (j, name) in effects.names.iter().enumerate() {
             caterpillar_ui(ui, effects, j, name);
@@ -180,8 +203,7 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
     }
 }
 
-fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
-    let fixed = &done.fit.fixed;
+fn fixed_ui(ui: &mut Ui, (id, title, column): (&str, &str, &'static str), fixed: &[FixedEffect]) {
     let value = |head, quantile: f64| {
         let of = move |k: usize| fixed[k].estimate + quantile * fixed[k].se;
         Column::number(head, NUMBER, move |k| {
@@ -189,9 +211,9 @@ fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
         })
         .by(of)
     };
-    Table::new("fixed", "Fixed effects", fixed.len())
+    Table::new(id, title, fixed.len())
         .whole()
-        .column(Column::names(ui, "fixed effect", fixed.len(), |k| {
+        .column(Column::names(ui, column, fixed.len(), |k| {
             fixed[k].name.as_str()
         }))
         .column(value("estimate", 0.0))

@@ -8,7 +8,7 @@ use super::{SamplerView, sampler_ui};
 use crate::app::Command;
 use crate::app::testing::Session;
 use crate::ui::testing::{Shown, page_harness};
-use ergodic_base::settings::Value;
+use ergodic_base::settings::{Settings, Value};
 use ergodic_core::families::Family;
 use ergodic_core::samplers::REGISTRY;
 
@@ -49,15 +49,40 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
             Some(&Command::SetSampler(entry.spec.id.to_owned()))
         );
         harness.get_by_label(&format!("Settings of {}", entry.spec.title));
+        let defaults = Settings::default();
         for field in entry.spec.fields {
-            assert!(
+            assert_eq!(
                 harness.query_all_by_label(field.label).next().is_some(),
+                field.is_shown(&defaults, entry.spec.fields),
                 "{}: {}",
                 entry.spec.id,
                 field.label
             );
         }
     }
+}
+
+/// Settings of combinations that are not chosen stay away, unless they have a value.
+#[test]
+fn a_form_shows_the_settings_of_the_combination_that_is_chosen() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetSampler("divide-and-conquer".to_owned()));
+    let mut harness = page(session);
+    let mut shown = |key: &str, value: &str| {
+        let value = Some(ergodic_base::settings::Value::parse(value));
+        let session = &mut harness.state_mut().session;
+        session.send(Command::SetSetting(key.to_owned(), value));
+        harness.run_steps(3);
+        ["Combination", "Bandwidth", "Sweeps", "Pairs kept"]
+            .map(|label| harness.query_all_by_label(label).next().is_some())
+    };
+    assert_eq!(shown("combine", "consensus"), [true, false, false, false]);
+    assert_eq!(
+        shown("combine", "semiparametric"),
+        [true, true, true, false]
+    );
+    assert_eq!(shown("combine", "weierstrass"), [true, false, false, true]);
+    assert_eq!(shown("sweeps", "5"), [true, false, true, true]);
 }
 
 #[test]
@@ -265,7 +290,8 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     assert_eq!(done.fit.criterion, "REML");
     harness.get_by_label("residual");
     assert!(harness.query_all_by_label("region").next().is_some());
-    // Another formula was not fitted, and one without groups cannot be.
+    harness.get_by_label("SQUAREM");
+    // Another formula was not fitted.
     let send = |harness: &mut Harness<'static, Shown<SamplerView>>, formula: &str| {
         let command = Command::SetFormula(formula.to_owned());
         harness.state_mut().session.send(command);
@@ -273,7 +299,39 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     };
     send(&mut harness, "monthly_fee ~ tenure_months + (1 | region)");
     assert!(harness.query_by_label("residual").is_none());
+    // Without groups there is nothing for methods about them.
     send(&mut harness, "monthly_fee ~ age");
+    assert!(harness.query_by_label("SQUAREM").is_none());
+    harness.get_by_label("Fit by likelihood").click_accesskit();
+    harness.run_steps(3);
+    harness.get_by_label("residual");
+    let state = &harness.state().session.state;
+    let fit = &state.estimated.done().unwrap().fit;
+    assert!(fit.components.is_empty() && fit.fixed.len() == 2);
+}
+
+#[test]
+fn levels_are_fitted_by_likelihood_with_their_cut_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let level = |i: usize| ["low", "mid", "high"][(i * 7 % 5 + i % 4) / 3];
+    let rows = (0..60).map(|i| format!("{},{}\n", level(i), i % 4));
+    let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
+    let mut session = Session::with_file(&folder, "sizes.csv", &text);
+    session.send(Command::AcceptImport);
+    session.send(Command::SetTemplate("ordered".to_owned()));
+    session.send(Command::SetFormula("size ~ x".to_owned()));
+    let mut harness = page(session);
+    harness.get_by_label("Fit by likelihood").click_accesskit();
+    harness.run_steps(3);
+    for name in ["low|mid", "mid|high"] {
+        harness.get_by_role_and_label(Role::Cell, name);
+    }
+    // Templates without a family have no likelihood fit.
+    harness
+        .state_mut()
+        .session
+        .send(Command::SetTemplate("dp-mixture".to_owned()));
+    harness.run_steps(3);
     assert!(harness.query_by_label("Fit by likelihood").is_none());
 }
 

@@ -44,6 +44,13 @@ pub fn minimise(
             "The likelihood is not finite at the start; rescale the columns",
         ));
     }
+    if dim == 0 {
+        // There is one point.
+        return Ok(Minimum {
+            value,
+            iterations: 0,
+        });
+    }
     for iteration in 0..MAX_ITERATIONS {
         matvec(&inverse, &grad, &mut step);
         let decrement = dot(&grad, &step);

@@ -1,9 +1,10 @@
 //! What a mixed model is fitted to: fixed-effect columns, response, group terms.
 
-use super::MixedError;
+use super::{Method, MixedError};
 use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::design::scaling::Scaling;
+use crate::families::{Family, Outcome, ordered};
 
 /// Effects that vary by the groups of one factor: `(1 + x | g)`.
 #[derive(Clone, Debug)]
@@ -63,7 +64,9 @@ pub struct MixedData {
     /// What is known of each row besides its response (n): numbers of trials, standard errors, or
     /// how far it was seen.
     pub known: Option<Vec<f64>>,
-    /// Group terms, at least one.
+    /// Levels of a response with an order, lowest first; of others none.
+    pub levels: Vec<String>,
+    /// Group terms; without any the model is a plain regression.
     pub terms: Vec<RandomTerm>,
 }
 
@@ -110,14 +113,9 @@ impl MixedData {
     /// Refuses what no method can fit.
     ///
     /// # Errors
-    /// No group term; a factor with one group; a slope that does not vary within any group while the intercept of the
+    /// A factor with one group; a slope that does not vary within any group while the intercept of the
     /// same groups varies too; a slope of zeros.
     pub fn check(&self) -> Result<(), MixedError> {
-        if self.terms.is_empty() {
-            return Err(MixedError::data(
-                "The formula has no group term; add one such as (1 | group), or use another template",
-            ));
-        }
         for term in &self.terms {
             let group = &term.group;
             if term.levels.len() < 2 {
@@ -146,6 +144,46 @@ impl MixedData {
             }
         }
         Ok(())
+    }
+
+    /// Refuses plain regressions, for a method that is about effects of groups.
+    ///
+    /// # Errors
+    /// There is no group term.
+    pub(super) fn check_groups(&self, method: Method) -> Result<(), MixedError> {
+        if self.terms.is_empty() {
+            return Err(MixedError::Data(format!(
+                "The formula has no group term, which {} is about; add one such as (1 | group), or leave the method to the program",
+                method.spec().title
+            )));
+        }
+        Ok(())
+    }
+
+    /// The response of `family` where a search begins: ordered levels as often as in the rows.
+    ///
+    /// # Errors
+    /// A level has no row, or there is no intercept for the first cut point.
+    pub(super) fn outcome(&self, family: Family) -> Result<Outcome, MixedError> {
+        if family != Family::Ordered {
+            return Ok(family.outcome());
+        }
+        if !self.scaling.has_intercept || self.levels.len() < 3 {
+            return Err(MixedError::data(
+                "Ordered levels need an intercept and at least three levels; leave `0 +` or `- 1` out of the formula",
+            ));
+        }
+        let mut rows = vec![0.0; self.levels.len()];
+        for (row, y) in self.y.iter().enumerate() {
+            rows[*y as usize - 1] += self.weight(row);
+        }
+        if let Some(level) = rows.iter().position(|count| *count == 0.0) {
+            return Err(MixedError::Data(format!(
+                "No row has the level `{}` of `{}`, so its chance has no largest likelihood above 0; leave the level out",
+                self.levels[level], self.response
+            )));
+        }
+        Ok(Outcome::Ordered(ordered::Outcome::with_shares(&rows)))
     }
 
     /// Refuses group terms that a Gaussian response cannot tell from its residuals.
@@ -204,6 +242,7 @@ impl From<Design> for MixedData {
             columns: design.terms.iter().map(String::from).collect(),
             scaling,
             y: design.y,
+            levels: design.response.levels().to_vec(),
             response: design.response.name,
             weights: design.weights,
             offset: design.offset,

@@ -81,7 +81,7 @@ impl Factor {
             .factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::<LltParams, f64>::default());
         Ok(Self {
             dim: blocks.dim,
-            values: vec![0.0; pattern.row_idx().len()],
+            values: vec![1.0; pattern.row_idx().len()],
             lower: vec![0.0; symbolic.len_val()],
             inverse: vec![0.0; symbolic.len_val()],
             memory: MemBuffer::new(scratch),
@@ -162,6 +162,9 @@ impl Factor {
 
     /// Each column of `rhs` (dim × k, by columns) ← M⁻¹ times it.
     pub fn solve(&self, rhs: &mut [f64]) {
+        if self.dim == 0 {
+            return;
+        }
         let columns = rhs.len() / self.dim;
         let mut memory = MemBuffer::new(
             self.symbolic
@@ -305,6 +308,11 @@ fn positions(supernodes: &SymbolicSupernodalCholesky<usize>, s: usize, position:
 
 /// The lower half of the pattern by columns, and where each number of the blocks stands in it.
 fn columns(blocks: &Blocks) -> (SymbolicSparseColMat<usize>, Vec<usize>) {
+    if blocks.dim == 0 {
+        // Without effects: a 1 × 1 identity, which has a factor and no logarithm of a determinant.
+        let identity = SymbolicSparseColMat::new_checked(1, 1, vec![0, 1], None, vec![0]);
+        return (identity, Vec::new());
+    }
     let mut begin = vec![0_usize; blocks.dim + 1];
     blocks.for_each(|s, first_s, t, _, _| {
         for j in 0..blocks.width[s] {

@@ -5,7 +5,7 @@ use super::*;
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;
 use crate::design::testing::{load_csv, reference};
-use crate::families::Family;
+use crate::families::{Family, Outcome};
 use crate::models::testing::table_of;
 use ergodic_base::control::Control;
 
@@ -187,4 +187,145 @@ fn estimates_with_known_errors_are_pooled_as_in_a_meta_analysis() {
         assert!(at(tau * away).0 < log_lik, "{away}");
     }
     assert!(fit.sigma.is_none() && fit.auxiliaries.is_empty());
+}
+
+/// The data of a file of `tests/reference` for a family.
+fn of_file(file: &str, formula: &str, family: Family) -> MixedData {
+    let frame = ModelFrame {
+        response_use: family.definition().response,
+        ..ModelFrame::new(formula.parse().unwrap())
+    };
+    let table = load_csv(&reference(file));
+    Design::build(&table, &frame).unwrap().0.into()
+}
+
+/// Estimates and standard errors of `fit` against those of `set` in `likelihood_r.csv`, relative to the standard errors; R's
+/// log likelihood is that of `there`.
+fn compare_with_r(fit: &MixedFit, set: &str, there: &str) {
+    let text = std::fs::read_to_string(reference("likelihood_r.csv")).unwrap();
+    let number = |name: &str| -> f64 {
+        let line = format!("{set}:{name},");
+        let value = text.lines().find_map(|it| it.strip_prefix(&*line));
+        value.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
+    };
+    for effect in fit.fixed.iter().chain(&fit.cuts) {
+        let name = match effect.name.as_str() {
+            "Intercept" => "(Intercept)",
+            other => other,
+        };
+        let (value, se) = (number(name), number(&format!("{name}:se")));
+        let apart = (effect.estimate - value).abs() / se;
+        assert!(apart < 1e-4, "{set} {name}: {} {value}", effect.estimate);
+        close(name, effect.se, se, 2e-5);
+    }
+    for component in &fit.components {
+        close("sd", component.sd[0], number("sd"), 2e-5);
+    }
+    if let Some(sigma) = fit.sigma.filter(|_| there == "reml") {
+        close("sigma", sigma, number("sigma"), 1e-10);
+        close("p", fit.fixed[1].p_value(), number("p"), 1e-6);
+        close("df", fit.fixed[1].df.unwrap(), number("df"), 1e-12);
+    }
+    let log_lik = number(there);
+    assert!(
+        (fit.log_lik - log_lik).abs() < 1e-6,
+        "{set}: {} {log_lik}",
+        fit.log_lik
+    );
+    assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
+}
+
+/// Without group terms the likelihood is exact: those of lm, glm and MASS::polr in `likelihood.R`.
+#[test]
+fn regressions_without_groups_are_those_of_lm_glm_and_polr() {
+    let control = Control::default();
+    for (file, formula, family, set, num_params) in [
+        (
+            "ordered_data.csv",
+            "rating ~ x + w",
+            Family::Ordered,
+            "ordered",
+            5,
+        ),
+        ("lme4/binary.csv", "y ~ x", Family::Bernoulli, "binary", 2),
+        (
+            "lme4/counts.csv",
+            "y ~ x + offset(log(e))",
+            Family::Poisson,
+            "counts",
+            2,
+        ),
+    ] {
+        let data = of_file(file, formula, family);
+        let fit = fit_generalised(&data, family, Method::Laplace, 1, &control).unwrap();
+        compare_with_r(&fit, set, "log_lik");
+        assert_eq!(fit.num_params, num_params);
+        let refused = fit_generalised(&data, family, Method::Mcem, 1, &control).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .starts_with("The formula has no group term"),
+            "{refused}"
+        );
+    }
+    let data = of_file("lme4/unbalanced.csv", "y ~ x", Family::Gaussian);
+    for (criterion, there) in [(Criterion::Ml, "log_lik"), (Criterion::Reml, "reml")] {
+        let mut fit = fit_gaussian(&data, Method::Profile, criterion, &control).unwrap();
+        if criterion == Criterion::Ml {
+            // R's standard errors are those of the variance without bias.
+            let degrees = 105.0_f64 / 107.0;
+            fit.fixed.iter_mut().for_each(|it| it.se /= degrees.sqrt());
+        }
+        compare_with_r(&fit, "linear", there);
+    }
+}
+
+/// Against the likelihood itself and Laplace's approximation of it, by R's hand in `likelihood.R`.
+#[test]
+fn ordered_levels_with_group_effects_have_the_maxima_that_r_finds() {
+    let family = Family::Ordered;
+    let data = of_file(
+        "ordinal_data.csv",
+        "rating ~ temp + contact + (1 | judge)",
+        family,
+    );
+    let control = Control::default();
+    for (method, nodes, set) in [
+        (Method::Aghq, 25, "judges"),
+        (Method::Laplace, 1, "judges_laplace"),
+    ] {
+        let fit = fit_generalised(&data, family, method, nodes, &control).unwrap();
+        compare_with_r(&fit, set, "log_lik");
+        // Predictors and cut points are those of the rows: chances at the estimates sum to the likelihood's parts.
+        let coefficients = fit.coefficients();
+        assert_eq!(coefficients.len(), data.num_columns());
+        assert_eq!(coefficients[0], -fit.cuts[0].estimate);
+        let Outcome::Ordered(levels) = fit.outcome() else {
+            panic!("levels");
+        };
+        for (gap, pair) in levels.cuts().windows(2).zip(fit.cuts.windows(2)) {
+            close(
+                "gap",
+                gap[1] - gap[0],
+                pair[1].estimate - pair[0].estimate,
+                1e-12,
+            );
+        }
+    }
+    let refused = fit_generalised(&data, family, Method::Mcem, 1, &control).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("Monte Carlo EM has no cut points"),
+        "{refused}"
+    );
+    let mut missing = data;
+    missing.y.iter_mut().for_each(|y| *y = y.min(4.0));
+    let refused = fit_generalised(&missing, family, Method::Laplace, 1, &control).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .starts_with("No row has the level `5` of `rating`"),
+        "{refused}"
+    );
 }

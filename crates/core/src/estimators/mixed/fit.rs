@@ -10,7 +10,7 @@ use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
 use super::mcem::MonteCarlo;
 use super::remark::{Edge, Remark};
-use crate::families::{Auxiliary, Family, Outcome};
+use crate::families::{Auxiliary, Family, Outcome, ordered};
 use ergodic_base::reporter::Warning;
 
 /// How a mixed model is fitted.
@@ -192,9 +192,12 @@ pub struct MixedFit {
     pub criterion: String,
     /// n.
     pub num_obs: usize,
-    /// Fixed effects in the order of the columns.
+    /// Fixed effects in the order of the columns; see [`Self::coefficients`] for one per column.
     pub fixed: Vec<FixedEffect>,
-    /// Covariance of the fixed effects, p×p, row-major.
+    /// Cut points between neighbours of ordered levels, named `low|mid`; of other responses none. The log odds of `low` or lower are
+    /// the cut point less the linear predictor, and there is no intercept among the fixed effects.
+    pub cuts: Vec<FixedEffect>,
+    /// Covariance of the fixed effects and then the cut points, square, row-major.
     pub covariance: Vec<f64>,
     /// One per group term.
     pub components: Vec<VarianceComponent>,
@@ -245,8 +248,21 @@ impl MixedFit {
         -2.0 * self.log_lik
     }
 
+    /// A number for each column, by which the linear predictor of a row is their sum: the intercept of ordered levels is their first
+    /// cut point, the other way round.
+    pub fn coefficients(&self) -> Vec<f64> {
+        let intercept = self.cuts.first().map(|cut| -cut.estimate);
+        let fixed = self.fixed.iter().map(|effect| effect.estimate);
+        intercept.into_iter().chain(fixed).collect()
+    }
+
     /// The response at the estimates.
     pub fn outcome(&self) -> Outcome {
+        if !self.cuts.is_empty() {
+            let gaps = self.cuts.windows(2);
+            let gaps = gaps.map(|pair| pair[1].estimate - pair[0].estimate);
+            return Outcome::Ordered(ordered::Outcome::with_gaps(gaps));
+        }
         let start = self.family.outcome();
         if let Some(sigma) = self.sigma {
             return start.scaled(sigma);
@@ -256,7 +272,7 @@ impl MixedFit {
         for (at, (one, value)) in at.iter_mut().zip(auxiliaries.zip(&self.auxiliaries)) {
             *at = one.support.coordinate(*value);
         }
-        start.with_coordinates(at)
+        start.with_coordinates(&at)
     }
 
     /// The parameters of the response besides its linear predictor.
@@ -299,7 +315,8 @@ impl MixedFit {
 /// Diagonal of Λ, relative to the root of its row, below which a covariance counts as singular; lme4 uses 1e-4.
 pub(super) const SINGULAR_DIAGONAL: f64 = 1e-4;
 
-/// Fixed effects and their covariance for columns as they are, from those of scaled columns.
+/// Fixed effects and their covariance for columns as they are, from those of scaled columns; of what is in `covariance` beside
+/// coefficients, covariances alone change.
 pub(super) fn unscale(
     data: &MixedData,
     beta: &[f64],
@@ -312,17 +329,19 @@ pub(super) fn unscale(
     if data.scaling.has_intercept {
         raw[0] += shift;
     }
+    let width = covariance.len().isqrt();
     // The map is linear: T Σ T', with T applied to the columns of Σ, then to those of the transpose.
     let apply = |matrix: &[f64]| {
-        let mut out = vec![0.0; p * p];
-        let (mut column, mut mapped) = (vec![0.0; p], vec![0.0; p]);
-        for j in 0..p {
-            for i in 0..p {
-                column[i] = matrix[i * p + j];
+        let mut out = vec![0.0; width * width];
+        let (mut column, mut mapped) = (vec![0.0; width], vec![0.0; width]);
+        for j in 0..width {
+            for i in 0..width {
+                column[i] = matrix[i * width + j];
             }
-            data.scaling.to_raw(&column, &mut mapped);
+            data.scaling.to_raw(&column[..p], &mut mapped[..p]);
+            mapped[p..].copy_from_slice(&column[p..]);
             // Transposed on the way.
-            out[j * p..(j + 1) * p].copy_from_slice(&mapped);
+            out[j * width..(j + 1) * width].copy_from_slice(&mapped);
         }
         out
     };
@@ -331,11 +350,57 @@ pub(super) fn unscale(
         .map(|j| FixedEffect {
             name: data.columns[j].clone(),
             estimate: raw[j],
-            se: covariance[j * p + j].sqrt(),
+            se: covariance[j * width + j].sqrt(),
             df: None,
         })
         .collect();
     (fixed, covariance)
+}
+
+/// Cut points of ordered levels, `cuts` those from the first, which is the intercept: takes the intercept out of `fixed`, and turns
+/// the covariance of coefficients and logarithms of gaps into that of coefficients and cut points.
+pub(super) fn cut_points(
+    data: &MixedData,
+    cuts: &[f64],
+    fixed: &mut Vec<FixedEffect>,
+    covariance: &mut [f64],
+) -> Vec<FixedEffect> {
+    let (p, width) = (fixed.len(), covariance.len().isqrt());
+    let first = -fixed.remove(0).estimate;
+    // Of coefficients after the intercept, then of cut points, in the coordinates that `covariance` has.
+    let mut slopes = vec![0.0; width * width];
+    for j in 1..p {
+        slopes[(j - 1) * width + j] = 1.0;
+    }
+    for k in 0..cuts.len() {
+        let line = &mut slopes[(p - 1 + k) * width..][..width];
+        line[0] = -1.0;
+        for (out, pair) in line[p..p + k].iter_mut().zip(cuts.windows(2)) {
+            *out = pair[1] - pair[0];
+        }
+    }
+    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let lines = || slopes.chunks_exact(width);
+    let half: Vec<f64> = lines()
+        .flat_map(|slopes| {
+            covariance
+                .chunks_exact(width)
+                .map(|line| product(slopes, line))
+        })
+        .collect();
+    let whole = half
+        .chunks_exact(width)
+        .flat_map(|half| lines().map(|slopes| product(half, slopes)));
+    covariance.copy_from_slice(&whole.collect::<Vec<f64>>());
+    let pairs = data.levels.windows(2).zip(cuts).enumerate();
+    pairs
+        .map(|(k, (pair, cut))| FixedEffect {
+            name: format!("{}|{}", pair[0], pair[1]),
+            estimate: first + cut,
+            se: covariance[(p - 1 + k) * (width + 1)].sqrt(),
+            df: None,
+        })
+        .collect()
 }
 
 /// The variation of each term; `level_variance` is the residual variance on the scale of the linear predictor.

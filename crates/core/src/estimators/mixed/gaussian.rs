@@ -48,6 +48,9 @@ pub fn fit_gaussian(
             )));
         }
     };
+    if by_em.is_some() {
+        data.check_groups(method)?;
+    }
     let mut profile = Profile::new(data, criterion, control)?;
     if criterion == Criterion::Reml && profile.degrees() < 1.0 {
         let rows = match &data.weights {
@@ -166,6 +169,7 @@ fn report(
         ),
         predictors: fit::predictors(data, &profile.blocks, &profile.beta, shift, &modes),
         fixed,
+        cuts: Vec::new(),
         covariance,
         sigma: Some(sigma),
         auxiliaries: Vec::new(),

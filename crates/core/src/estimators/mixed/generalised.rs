@@ -8,7 +8,7 @@ use super::quadrature::Quadrature;
 use super::remark::Remark;
 use super::units::Units;
 use super::{EVALUATING, MixedData, MixedError, tick};
-use crate::families::{Family, Link, Support};
+use crate::families::{Family, Link, Outcome, Support};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::reporter::Warning;
@@ -123,6 +123,12 @@ fn search_fit(
             Objective::Quadrature(Quadrature::new(&mut laplace, nodes)?)
         }
         Method::Mcem => {
+            data.check_groups(method)?;
+            if family == Family::Ordered {
+                return Err(MixedError::data(
+                    "Monte Carlo EM has no cut points between levels; use the method `laplace`, or `aghq` for one varying effect",
+                ));
+            }
             let (found, errors) = mcem::maximise(&laplace, &parameters, control)?;
             iterations = errors.iterations;
             (parameters, monte_carlo) = (found, Some(errors));
@@ -210,8 +216,8 @@ fn search(
     control: &Control,
 ) -> Result<Minimum, MixedError> {
     let first = objective.laplace().auxiliaries().start;
-    let bounds = bounds(objective.laplace().outcome.family());
-    let bounds = &bounds[..parameters.len() - first];
+    let bounds = bounds(&objective.laplace().outcome);
+    let bounds = bounds.as_slice();
     let end = minimise(parameters, inverse, |at, grad| {
         let inside = |(at, [least, most]): (&f64, &[f64; 2])| at >= least && at <= most;
         if at[first..].iter().zip(bounds).all(inside) {
@@ -231,11 +237,17 @@ fn search(
     Ok(end)
 }
 
-/// Between which coordinates of a family's parameters the likelihood is not flat.
-fn bounds(family: Family) -> Vec<[f64; 2]> {
-    let counts = family.definition().is_whole;
-    let auxiliaries = family.definition().auxiliaries.iter();
+/// Between which coordinates of a response's parameters the likelihood is not flat.
+fn bounds(outcome: &Outcome) -> Vec<[f64; 2]> {
+    if outcome.family() == Family::Ordered {
+        // Every level has rows, so no gap ends at 0.
+        return vec![[f64::NEG_INFINITY, f64::INFINITY]; outcome.num_coordinates()];
+    }
+    let definition = outcome.family().definition();
+    let counts = definition.is_whole;
+    let auxiliaries = definition.auxiliaries.iter();
     auxiliaries
+        .take(outcome.num_coordinates())
         .map(|one| match one.support {
             Support::Chance => [-MOST_LOG_ODDS, MOST_LOG_ODDS],
             // Shapes of counts, whose variance does not vanish with them.
@@ -317,7 +329,7 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
     let mut parameters = laplace.shape.start();
     parameters.extend_from_slice(&beta);
     let coordinates = laplace.outcome.coordinates();
-    parameters.extend_from_slice(&coordinates[..laplace.outcome.num_coordinates()]);
+    parameters.extend_from_slice(&coordinates);
     if !laplace.deviance(&parameters, control)?.is_finite() {
         return Err(MixedError::failed(
             "The likelihood is not finite at the start; rescale the columns or the offset",
@@ -398,7 +410,7 @@ fn curvature(
     Ok(hessian)
 }
 
-/// The covariance of β for scaled columns: from the curvature in all parameters that are not at an edge, or given θ
+/// The covariance of β for scaled columns, and of the logarithms of gaps between cut points after it: from the curvature in all parameters that are not at an edge, or given θ
 /// where that is not positive definite.
 fn covariance(
     laplace: &Laplace<'_>,
@@ -411,6 +423,7 @@ fn covariance(
         laplace.data.num_columns(),
         laplace.shape.len(),
     );
+    let width = p + num_gaps(&laplace.outcome);
     let at_edge: Vec<usize> = laplace
         .shape
         .diagonal()
@@ -418,7 +431,7 @@ fn covariance(
         .filter(|&k| parameters[k] == 0.0)
         .collect();
     let first = laplace.auxiliaries().start;
-    let bounds = bounds(laplace.outcome.family());
+    let bounds = bounds(&laplace.outcome);
     let is_flat = |k: usize| k >= first && bounds[k - first].contains(&parameters[k]);
     // Where a diagonal of Λ is 0, so are the derivatives in its column.
     let entries: Vec<(usize, usize, usize)> = laplace.shape.entries().collect();
@@ -442,23 +455,35 @@ fn covariance(
     if let Ok(factor) = Cholesky::of(&half, size) {
         let inverse = factor.inverse();
         let first = kept.iter().position(|&k| k == free).unwrap_or(0);
-        let mut out = vec![0.0; p * p];
-        for i in 0..p {
-            for j in 0..p {
-                out[i * p + j] = inverse[(first + i) * size + first + j];
+        let mut out = vec![0.0; width * width];
+        for i in 0..width {
+            for j in 0..width {
+                out[i * width + j] = inverse[(first + i) * size + first + j];
             }
         }
         return Ok(out);
     }
     warnings.push(Remark::Curvature {}.into());
-    Cholesky::of(&laplace.information(), p)
-        .map(|factor| factor.inverse())
-        .map_err(|_indefinite| {
-            MixedError::failed(
-                "The fixed effects are not determined by the data: predictors may separate the outcomes, or be combinations \
-                 of each other",
-            )
-        })
+    let factor = Cholesky::of(&laplace.information(), p).map_err(|_indefinite| {
+        MixedError::failed(
+            "The fixed effects are not determined by the data: predictors may separate the outcomes, or be combinations \
+             of each other",
+        )
+    })?;
+    // What is not known of gaps has no number.
+    let (inverse, mut out) = (factor.inverse(), vec![f64::NAN; width * width]);
+    for i in 0..p {
+        out[i * width..i * width + p].copy_from_slice(&inverse[i * p..(i + 1) * p]);
+    }
+    Ok(out)
+}
+
+/// Gaps between the cut points of ordered levels, whose coordinates come after the coefficients.
+fn num_gaps(outcome: &Outcome) -> usize {
+    match outcome.family() {
+        Family::Ordered => outcome.num_coordinates(),
+        _ => 0,
+    }
 }
 
 fn report(
@@ -474,13 +499,19 @@ fn report(
     let data = laplace.data;
     let (free, p) = (laplace.shape.len(), data.num_columns());
     let beta = &parameters[free..free + p];
-    let (fixed, covariance) = fit::unscale(data, beta, covariance, 0.0);
+    let (mut fixed, mut covariance) = fit::unscale(data, beta, covariance, 0.0);
+    let mut cuts = Vec::new();
+    if let Outcome::Ordered(levels) = &laplace.outcome {
+        cuts = fit::cut_points(data, levels.cuts(), &mut fixed, &mut covariance);
+    }
     warnings.extend(fit::singular(data, &laplace.lambda));
     let family = laplace.outcome.family();
     let definition = family.definition();
     let at = laplace.outcome.coordinates();
-    let auxiliaries = definition.auxiliaries.iter().zip(at);
-    let auxiliaries: Vec<f64> = auxiliaries.map(|(one, at)| one.support.value(at)).collect();
+    let auxiliaries = definition.auxiliaries.iter().zip(&at);
+    let auxiliaries: Vec<f64> = auxiliaries
+        .map(|(one, at)| one.support.value(*at))
+        .collect();
     for (one, value) in definition.auxiliaries.iter().zip(&auxiliaries) {
         match one.support {
             Support::Above(_) if definition.is_whole && *value > POISSON_SHAPE => {
@@ -527,6 +558,7 @@ fn report(
         ),
         predictors: fit::predictors(data, &laplace.blocks, beta, 0.0, &laplace.b),
         fixed,
+        cuts,
         covariance,
         sigma: None,
         auxiliaries,

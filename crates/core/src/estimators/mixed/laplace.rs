@@ -27,7 +27,7 @@ use super::covariance::Shape;
 use super::factor::Factor;
 use super::profile::add_trace;
 use super::{MixedData, MixedError, tick};
-use crate::families::{Coordinates, Family, Outcome};
+use crate::families::{Family, Outcome};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{NotPositiveDefinite, axpy, dot};
 
@@ -37,13 +37,6 @@ const MAX_STEPS: usize = 100;
 const DECREMENT: f64 = 1e-8;
 /// Halvings of a step before giving up.
 const MAX_HALVINGS: usize = 30;
-
-/// Coordinates of a family's parameters, of which there may be fewer than places.
-pub(super) fn coordinates(given: &[f64]) -> Coordinates {
-    let mut at = Coordinates::default();
-    at[..given.len()].copy_from_slice(given);
-    at
-}
 
 /// The approximate deviance, with the mode at the parameters it was last evaluated at.
 pub struct Laplace<'a> {
@@ -88,7 +81,7 @@ impl<'a> Laplace<'a> {
         let blocks = Blocks::of(&data.terms);
         let shape = Shape::of(&data.terms);
         let n = data.num_obs();
-        let outcome = family.outcome();
+        let outcome = data.outcome(family)?;
         let mut laplace = Self {
             data,
             outcome,
@@ -157,7 +150,7 @@ impl<'a> Laplace<'a> {
         let p = self.data.num_columns();
         self.shape.lambda(&parameters[..free], &mut self.lambda);
         if self.outcome.num_coordinates() > 0 {
-            let at = coordinates(&parameters[self.auxiliaries()]);
+            let at = &parameters[self.auxiliaries()];
             self.outcome = self.outcome.with_coordinates(at);
         }
         let beta = &parameters[free..free + p];
@@ -327,10 +320,12 @@ impl<'a> Laplace<'a> {
         self.shape.pick(&sums, &mut grad[..free]);
         let auxiliaries = self.auxiliaries();
         if !auxiliaries.is_empty() {
+            let mut slopes = vec![[0.0; 3]; auxiliaries.len()];
             for row in 0..n {
                 let (y, known, weight) = self.row(row);
-                let slopes = self.outcome.in_coordinates(self.eta[row], y, known);
-                for (grad, [log_p, score, w]) in grad[auxiliaries.clone()].iter_mut().zip(slopes) {
+                self.outcome
+                    .in_coordinates(self.eta[row], y, known, &mut slopes);
+                for (grad, [log_p, score, w]) in grad[auxiliaries.clone()].iter_mut().zip(&slopes) {
                     *grad += weight * (-2.0 * log_p + leverage[row] * w + moved[row] * score);
                 }
             }
@@ -380,6 +375,9 @@ impl<'a> Laplace<'a> {
             for i in 0..p {
                 axpy(self.weight[row] * x[i], x, &mut out[i * p..(i + 1) * p]);
             }
+        }
+        if dim == 0 {
+            return out;
         }
         let mut cross = vec![0.0; dim * p];
         let mut column = vec![0.0; n];

@@ -28,7 +28,7 @@
 use rand::RngExt as _;
 
 use super::data::RandomTerm;
-use super::laplace::{Laplace, coordinates};
+use super::laplace::Laplace;
 use super::{MixedData, MixedError, tick};
 use crate::design::confounding::{Direction, GroupColumns, directions};
 use crate::families::Outcome;
@@ -294,7 +294,7 @@ impl<'a> Chain<'a> {
             self.base[row] = dot(self.data.row(row), &self.head[..p]) + offset;
         }
         if self.head.len() > p {
-            self.outcome = self.outcome.with_coordinates(coordinates(&self.head[p..]));
+            self.outcome = self.outcome.with_coordinates(&self.head[p..]);
         }
         for term in &mut self.terms {
             let q = term.columns.width();
@@ -457,11 +457,10 @@ impl<'a> Chain<'a> {
             }
             if dim > p {
                 // The square of the score has the expectation of the information.
-                let slopes = self
-                    .outcome
-                    .in_coordinates(eta, y, trials)
-                    .map(|[slope, _, _]| slope);
-                let slopes = &slopes[..dim - p];
+                let mut slopes = vec![[0.0; 3]; dim - p];
+                self.outcome.in_coordinates(eta, y, trials, &mut slopes);
+                let slopes: Vec<f64> = slopes.iter().map(|[slope, _, _]| *slope).collect();
+                let slopes = slopes.as_slice();
                 axpy(factor * weight, slopes, &mut self.score[p..]);
                 for (i, slope) in (p..dim).zip(slopes) {
                     let scaled = factor * weight * slope;

@@ -246,7 +246,8 @@ impl<'a> Profile<'a> {
             .factor(&self.blocks, &self.cross.zz, &self.lambda)?;
         // Λ'Z'[X y], and M⁻¹ times it.
         let mut scaled = self.cross.zx.clone();
-        for column in scaled.chunks_exact_mut(dim) {
+        // Without effects there are no columns.
+        for column in scaled.chunks_exact_mut(dim.max(1)) {
             self.blocks.scale_transposed(&self.lambda, column);
         }
         self.solved.copy_from_slice(&scaled);

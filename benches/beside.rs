@@ -255,6 +255,7 @@ fn mixed(response: &str, effects: &str) -> Option<f64> {
     let names =
         |all: &[&str]| -> Vec<String> { all.iter().map(|name| (*name).to_owned()).collect() };
     let data = MixedData {
+        levels: Vec::new(),
         x,
         columns: names(&["Intercept", "x1", "x2"]),
         scaling: Scaling {

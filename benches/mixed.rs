@@ -96,6 +96,7 @@ fn data(slopes: bool, crossed: bool, counts: bool) -> MixedData {
         terms.push(term("h", 500, second, vec![1.0; n], 1));
     }
     MixedData {
+        levels: Vec::new(),
         x,
         columns: (0..p)
             .map(|j| {

@@ -273,6 +273,35 @@ fn likelihood_fits_of_levels_are_those_of_r() {
     assert!(smaller < of_r("log_lik") - 1.0, "{smaller}");
 }
 
+/// Scores of rows held out are those that the rows of the file say.
+#[test]
+fn levels_held_out_are_scored_by_their_chances() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::copy(reference("ordered_data.csv"), at.join("data.csv")).unwrap();
+    let line = "fit --data data.csv --formula ordered(rating)~x+w --hold-out 0.25 --chains 2 --draws 150 --out run";
+    ergodic(at, &line.split_whitespace().collect::<Vec<_>>());
+    let found = &json(at, &["score", "run", "--json"])[0];
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 60);
+    let score = |name: &str| found["scores"][name]["value"].as_f64().unwrap();
+    let mean = |of: &dyn Fn(&Value) -> f64| rows.iter().map(of).sum::<f64>() / 60.0;
+    let loss = mean(&|row| -row["lpd"].as_f64().unwrap());
+    assert!((score("log_loss") - loss).abs() < 1e-12);
+    assert!((score("perplexity") - loss.exp()).abs() < 1e-12);
+    // Fewer than the levels there are, which guesses would have.
+    assert!(score("perplexity") < 4.0);
+    let is_wrong = |row: &Value| {
+        let called: f64 = row["most_probable"].as_str().unwrap().parse().unwrap();
+        f64::from(row["observed"].as_f64().unwrap() != called)
+    };
+    assert!((score("error_rate") - mean(&is_wrong)).abs() < 1e-12);
+    let table = ergodic(at, &["score", "run"]);
+    for name in ["log loss", "error rate", "perplexity", "RMSE"] {
+        assert!(table.lines().any(|line| line.starts_with(name)), "{table}");
+    }
+}
+
 #[test]
 fn what_has_no_order_is_refused_in_one_sentence_and_named_levels_give_it_one() {
     let folder = tempfile::tempdir().unwrap();

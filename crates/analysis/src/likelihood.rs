@@ -17,6 +17,7 @@ use ergodic_core::estimators::mixed::{
     Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, FamilyError};
+use ergodic_core::formula::Formula;
 use ergodic_data::load::Loaded;
 
 /// Method that is left to the program.
@@ -49,13 +50,23 @@ impl Default for LikelihoodOptions {
     }
 }
 
+/// The family of a recipe's template, if it has one.
+fn family_of(recipe: &Recipe) -> Option<Family> {
+    let entry = templates::find(&recipe.model.template).ok()?;
+    (entry.family)(&recipe.model.settings)
+}
+
+/// Whether the model of a recipe has a likelihood fit: a regression, or any with group terms.
+pub fn has_fit(recipe: &Recipe) -> bool {
+    let formula = recipe.model.formula.parse::<Formula>();
+    formula.is_ok_and(|formula| family_of(recipe).is_some() || !formula.groups.is_empty())
+}
+
 impl LikelihoodOptions {
     /// The options for a recipe: the family of its template, everything else at its default.
     pub fn of(recipe: &Recipe) -> Self {
-        let entry = templates::find(&recipe.model.template).ok();
-        let family = entry.and_then(|entry| (entry.family)(&recipe.model.settings));
         let mut options = Self::default();
-        if let Some(family) = family {
+        if let Some(family) = family_of(recipe) {
             options.family = family;
         }
         options

@@ -7,6 +7,7 @@ use eframe::egui::{
 use super::likelihood_ratio::{RatioView, ratio_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
+use super::tree::recipe_of;
 use crate::app::{Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, legend_line};
@@ -14,7 +15,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
-use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::likelihood::{LikelihoodFit, has_fit};
 use ergodic_analysis::likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
 use ergodic_core::engine::Report;
 
@@ -50,11 +51,11 @@ impl Pane for LikelihoodComparison {
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        if of.has_groups() {
+        if of.has_groups() || recipe_of(of.entry).is_some_and(has_fit) {
             Ok(())
         } else {
             Err(
-                "Likelihood fits stand beside models with effects that vary by group; this model has none",
+                "Likelihood fits stand beside regressions, with or without effects that vary by group; this model is none",
             )
         }
     }
@@ -94,7 +95,8 @@ fn likelihood_comparison_pane(
             }
         }
     } else {
-        let text = "A fit by maximum likelihood, without priors and chains, as lme4 makes it, to set beside this posterior";
+        let text = "A fit by maximum likelihood, without priors and chains, as lm, glm, polr and lme4 make it, to set beside this \
+                    posterior";
         let (text, act) = match entry.fitting.refusal() {
             Some(why) => (why, "Try again"),
             None => (text, "Fit by likelihood"),
@@ -236,4 +238,43 @@ fn interval_cell(ui: &mut Ui, row: &ComparedRow) {
     bar(ends, row.estimate, place(0.32), p.accent);
     bar(row.posterior, row.mean, place(0.68), p.posterior);
     response.on_hover_text(words);
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::ui::panels::runs::runs_ui;
+    use crate::ui::testing::page_harness;
+
+    /// Without groups, too: coefficients of `glm` beside those of a posterior, and a test of one of them.
+    #[test]
+    fn a_plain_regression_stands_beside_its_likelihood_fit() {
+        let (session, id) = Session::with_run("churn");
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        harness
+            .get_by_role_and_label(Role::Tab, "Likelihood")
+            .click();
+        harness.run_steps(3);
+        harness.get_by_label("Fit by likelihood").click();
+        harness.run_steps(4);
+        assert!(harness.state().sent.contains(&Command::EstimateRun(id)));
+        let cells: Vec<String> = (harness.get_all_by_role(Role::Cell))
+            .filter_map(|node| {
+                let node = node.accesskit_node();
+                node.label().or_else(|| node.value())
+            })
+            .collect();
+        let entry = harness.state().session.state.selected().unwrap();
+        let fit = &entry.fitting.done().unwrap().fit;
+        assert!(fit.components.is_empty());
+        for effect in &fit.fixed {
+            let name = format!("b[{}]", effect.name);
+            assert!(cells.contains(&name), "{name}: {cells:?}");
+        }
+        harness.get_by_label_contains("Likelihood-ratio test without");
+    }
 }

@@ -67,7 +67,7 @@ fn line(ui: &mut Ui) {
 }
 
 /// The recipe that shows what was run: complete for live runs.
-fn recipe_of(entry: &RunEntry) -> Option<&Recipe> {
+pub(super) fn recipe_of(entry: &RunEntry) -> Option<&Recipe> {
     entry.job().map(|job| &job.recipe).or(entry.recipe.as_ref())
 }
 

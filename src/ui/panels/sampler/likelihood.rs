@@ -11,8 +11,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Segments, number};
 use ergodic_analysis::Recipe;
-use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
-use ergodic_analysis::templates;
+use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions, has_fit};
 use ergodic_base::param::ParamId;
 use ergodic_core::estimators::mixed::fit::{FixedEffect, GroupEffects, VarianceComponent};
 use ergodic_core::families::Family;
@@ -45,7 +44,7 @@ pub struct LikelihoodView {
     method: usize,
 }
 
-/// Shows the section, for templates with a family.
+/// Shows the section, for models that have a likelihood fit.
 pub fn likelihood_ui(
     ui: &mut Ui,
     state: &AppState,
@@ -53,14 +52,7 @@ pub fn likelihood_ui(
     view: &mut LikelihoodView,
     out: &mut Outbox,
 ) {
-    let family = templates::find(&recipe.model.template);
-    let family = family
-        .ok()
-        .and_then(|entry| (entry.family)(&recipe.model.settings));
-    let Ok(formula) = recipe.model.formula.parse::<Formula>() else {
-        return;
-    };
-    if family.is_none() && formula.groups.is_empty() {
+    if !has_fit(recipe) {
         return;
     }
     let t = tokens();
@@ -73,7 +65,8 @@ pub fn likelihood_ui(
             "Maximum likelihood, without priors and chains, as lm, glm, polr and lme4 fit: a quick check of a posterior, or all \
              that large data allow",
         );
-        let has_groups = !formula.groups.is_empty();
+        let formula = recipe.model.formula.parse::<Formula>();
+        let has_groups = formula.is_ok_and(|formula| !formula.groups.is_empty());
         options_ui(ui, (recipe, has_groups), view, out, state);
         let done = state
             .estimated

@@ -52,7 +52,8 @@ pub static METHODS: &[MethodSpec] = &[
         method: Method::Profile,
         id: "profile",
         title: "Profiled likelihood",
-        about: "Quasi-Newton on the profiled ML or REML deviance with its exact gradient; for Gaussian outcomes",
+        about: "Quasi-Newton on the profiled ML or REML deviance with its exact gradient, least squares without group terms; for Gaussian \
+                outcomes",
         cite: "Bates, Mächler, Bolker and Walker (2015), Journal of Statistical Software 67",
     },
     MethodSpec {
@@ -73,15 +74,16 @@ pub static METHODS: &[MethodSpec] = &[
         method: Method::Laplace,
         id: "laplace",
         title: "Laplace",
-        about: "Quasi-Newton on Laplace's approximation of the likelihood; for yes-no outcomes, counts and positive numbers",
+        about: "Quasi-Newton on Laplace's approximation of the likelihood, exact without group terms; for yes-no outcomes, counts, positive \
+                numbers and ordered levels",
         cite: "Breslow and Clayton (1993), Journal of the American Statistical Association 88",
     },
     MethodSpec {
         method: Method::Aghq,
         id: "aghq",
         title: "Adaptive Gauss-Hermite quadrature",
-        about: "The likelihood by quadrature around each group's mode; for yes-no outcomes, counts and positive numbers with \
-                one varying effect",
+        about: "The likelihood by quadrature around each group's mode; for yes-no outcomes, counts, positive numbers and ordered \
+                levels with one varying effect",
         cite: "Pinheiro and Bates (1995), Journal of Computational and Graphical Statistics 4",
     },
     MethodSpec {

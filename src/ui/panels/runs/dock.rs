@@ -16,10 +16,15 @@ use super::pane::{Home, Kept, Pane as _, PaneEntry, find};
 use super::panes::{Bias, Density, PaneViews, Rank, Trace, Variable};
 use super::summary::SummaryView;
 use crate::app::{AppState, Command, Depth, RunEntry};
+use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::menu::{NORMAL, item, menu};
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, Tab, paint};
+use crate::ui::widgets::{self, Button, Tab, paint};
 use ergodic_export::project::PaneLayout;
+
+/// Name of the menu of a strip whose tabs have no room.
+const ALL_TABS: &str = "All tabs of this strip";
 
 /// A pane in a tree.
 pub(super) type Listed = &'static PaneEntry;
@@ -125,6 +130,7 @@ pub fn dock_ui(
         edited: false,
         drawn: Vec::new(),
         before: view.fronts.clone(),
+        chosen: None,
     };
     if state.preferences.depth == Depth::Verdict {
         let area = ui.available_rect_before_wrap();
@@ -211,6 +217,9 @@ pub fn dock_ui(
         view.shown_bias = None;
     }
     tree.ui(&mut panes, ui);
+    if let Some(pane) = panes.chosen {
+        panes.edited |= to_front(tree, pane.id);
+    }
     view.fronts = fronts(tree);
     if panes.edited && !narrow {
         let now = layout_of(tree);
@@ -250,6 +259,8 @@ struct Panes<'a> {
     drawn: Vec<Listed>,
     /// Panes that were in front in the frame before.
     before: Vec<Listed>,
+    /// A pane that somebody chose from the menu of a strip.
+    chosen: Option<Listed>,
 }
 
 impl Panes<'_> {
@@ -264,6 +275,22 @@ impl Panes<'_> {
         }
         let kept = self.kept.of(pane);
         kept.ui(ui, self.of, self.views, self.out);
+    }
+
+    /// All tabs of a strip that has no room for them, as a menu.
+    fn hidden_tabs_ui(&mut self, ui: &mut Ui, listed: impl Iterator<Item = Listed>, front: Listed) {
+        let button = ui.add(
+            Button::icon_only(icons::CARET_DOWN, ALL_TABS)
+                .quiet()
+                .small(),
+        );
+        menu(&button.on_hover_text(ALL_TABS), NORMAL, |ui| {
+            for pane in listed {
+                if item(ui, pane.title, "", pane == front).clicked() {
+                    self.chosen = Some(pane);
+                }
+            }
+        });
     }
 }
 
@@ -332,6 +359,12 @@ impl Behavior<Listed> for Panes<'_> {
             ui.add_space(tokens().space.x3);
             let kept = self.kept.of(pane);
             kept.strip_ui(ui, self.of, self.views, width);
+            if width > ui.available_width() {
+                let listed = (tabs.children.iter())
+                    .filter(|tile| tiles.is_visible(**tile))
+                    .filter_map(|tile| tiles.get_pane(tile).copied());
+                self.hidden_tabs_ui(ui, listed, pane);
+            }
         }
     }
 

@@ -6,6 +6,8 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::app::testing::Session;
 use crate::app::{Command, Page};
+use crate::ui::panels::runs::loo::LooView;
+use crate::ui::panels::runs::pane::{Pane as _, find};
 use crate::ui::panels::runs::{RunsView, runs_ui};
 use crate::ui::testing::{Shown, page_harness};
 use crate::ui::widgets::number;
@@ -31,7 +33,10 @@ fn finished(formulas: &[&str]) -> Session {
 fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
     let mut harness = page_harness(session, runs_ui);
     harness.run_steps(3);
-    harness.get_by_role_and_label(Role::Tab, "LOO").click();
+    harness
+        .state_mut()
+        .view
+        .show_pane(find(LooView::ID).unwrap());
     harness.run_steps(3);
     harness
 }

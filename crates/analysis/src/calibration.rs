@@ -365,7 +365,7 @@ fn simulate(
     )?;
     let found = find_mode_by(model.as_ref(), &plan, &control.part()).ok();
     let centre = found.map(|mode| Arc::new(mode.centre));
-    if centre.is_none() && job.sampler.spec.needs_mode {
+    if centre.is_none() && job.sampler.spec.needs_mode && !job.sampler.spec.own_steps {
         return Err(impossible("the posterior mode was not found"));
     }
     let target = Target::new(&model, centre.as_deref());

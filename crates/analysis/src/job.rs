@@ -316,6 +316,9 @@ impl Job {
                 None
             }
         };
+        if centre.is_none() && sampler.spec.own_steps {
+            warnings.push(raw_steps(sampler));
+        }
         warnings.extend(near_start(recipe, sampler));
         let mut recipe = complete_model(recipe, &loaded, &design)?;
         fill_sampler(&mut recipe, sampler, settings);
@@ -592,6 +595,16 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     let mut u = vec![0.0; model.dim()];
     model.unconstrain(start, &mut u);
     Ok(Some(u))
+}
+
+/// What to tell of steps that a user gave where nothing is known of scales.
+fn raw_steps(sampler: &SamplerEntry) -> Warning {
+    let text = format!(
+        "Steps of {} are in the model's own coordinates: without the curvature at the mode nothing says which steps are stable, how far the \
+         noise of gradients widens the posterior, or how slow its slowest direction is; compare with half the step size",
+        sampler.spec.title
+    );
+    Warning::new(Severity::Watch, "raw-steps", text)
 }
 
 /// What to tell of chains that start where they are to arrive, before a sampler that ends its warm-up when they have.

@@ -19,12 +19,14 @@ pub(crate) mod lipschitz;
 pub(crate) mod minibatch;
 mod row_sampling;
 pub(crate) mod row_table;
+mod second_order;
 
 pub use block::BlockView;
 pub use centre::Centre;
 pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
 pub use row_table::{Keep, RowTable};
+use second_order::SecondOrder;
 
 /// Rows summed together in exact passes. Fixed, so that the order of additions, and with it every bit of the
 /// result, does not depend on the number of threads.
@@ -89,6 +91,8 @@ pub struct Oracle {
     /// Chances of rows and memory for score differences ([`Scheme::Lipschitz`] only).
     chances: Option<Arc<AliasTable>>,
     weighted_scores: Vec<f64>,
+    /// What makes control variates those of second order, where they are.
+    second_order: Option<SecondOrder>,
     scratch: Scratch,
     batch_grad: Vec<f64>,
     chunk_sums: Vec<f64>,
@@ -118,6 +122,7 @@ impl Oracle {
             minibatch: Minibatch::new(model.num_obs(), model.num_obs(), Scheme::Iid),
             chances: None,
             weighted_scores: Vec::new(),
+            second_order: None,
             batch_grad: vec![0.0; dim],
             chunk_sums: vec![0.0; chunks * (dim + 1)],
             estimator: Estimator::Plain,
@@ -189,12 +194,25 @@ impl Oracle {
             }
             _ => None,
         };
+        self.second_order = None;
         self.minibatch =
             Minibatch::new(self.num_obs(), batch, scheme).with_chances(self.chances.clone());
         if self.chances.is_some() {
             self.weighted_scores
                 .resize(self.minibatch.batch() * self.dim(), 0.0);
         }
+    }
+
+    /// Makes the control variates of [`Self::set_estimator`] those of second order, with equal chances of rows; without control variates
+    /// nothing changes.
+    pub fn expand_to_second_order(&mut self) {
+        debug_assert!(self.chances.is_none(), "rows have equal chances");
+        self.second_order = match (&self.centre, self.estimator, self.model.rows()) {
+            (Some(centre), Estimator::ControlVariate, Some(rows)) => {
+                Some(SecondOrder::at(centre, rows, self.minibatch.batch()))
+            }
+            _ => None,
+        };
     }
 
     /// Rows per estimate.
@@ -238,6 +256,10 @@ impl Oracle {
                     ),
                 }
                 axpy(1.0, &centre.grad_log_lik, grad);
+                if let Some(second) = &mut self.second_order {
+                    second.stand_at(u, grad);
+                    second.add_rows(model, rows, &mut self.scratch, &mut self.batch_grad);
+                }
             }
             _ => model.grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
         }
@@ -291,6 +313,10 @@ impl Oracle {
                     }
                 }
                 axpy(1.0, &centre.grad_log_lik, grad);
+                if let Some(second) = &mut self.second_order {
+                    second.stand_at(u, grad);
+                    second.add_each(model, rows, &mut self.scratch, scores);
+                }
             }
             _ => model.scores(u, rows, &mut self.scratch, scores),
         }

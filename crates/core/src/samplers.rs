@@ -79,6 +79,7 @@ mod osgfs_cv;
 mod partition;
 mod piecewise;
 mod process;
+mod pseudo_marginal;
 mod psgld;
 pub mod recommend;
 mod registry;
@@ -86,6 +87,7 @@ mod registry;
 mod regression_tests;
 mod remainders;
 mod saga;
+mod schedule;
 mod scir;
 mod scoring;
 mod sgfs;
@@ -105,6 +107,7 @@ mod topics_gibbs;
 mod topics_stochastic;
 mod tuning;
 mod unsuitable;
+mod walk;
 mod zig_zag;
 
 pub use bouncy_particle::BouncyParticle;
@@ -114,11 +117,11 @@ pub use gibbs::Gibbs;
 pub use hmc::Hmc;
 pub use hmc_ecs::HmcEcs;
 pub use hmc_ecs_signed::HmcEcsSigned;
-pub use langevin::Schedule;
 pub use mala::{Mala, Ula};
 pub use metropolis::Metropolis;
 pub use nuts::Nuts;
 pub use registry::{REGISTRY, find};
+pub use schedule::Schedule;
 pub use sghmc::{Sghmc, SghmcCv};
 pub use sgld::{Sgld, SgldCv};
 pub use slice::Slice;
@@ -438,6 +441,8 @@ pub struct SamplerSpec {
     pub info: &'static [InfoColumn],
     /// Whether it needs the mode and its curvature.
     pub needs_mode: bool,
+    /// Whether it does without where a user gives its steps, in the model's own coordinates.
+    pub own_steps: bool,
     /// Whether it uses minibatches instead of all rows.
     pub minibatch: bool,
     /// Why its draws are not exactly from the posterior; `None` for exact samplers.
@@ -464,6 +469,7 @@ impl SamplerSpec {
         fields: &[],
         info: &[],
         needs_mode: false,
+        own_steps: false,
         minibatch: false,
         bias: None,
         bias_order: None,

@@ -6,6 +6,10 @@
 //! with D = ½ V diag(k_i) V', the covariance is V diag(k_i − ¼ k_i² (1 + v_i)) V'. So it is positive semi-definite
 //! exactly when k_i ≤ 4/(1 + v_i) for every i, and a step needs no factorisation. D = (k/2) H⁻¹ of the report, (10), is
 //! the case k_i = k.
+//!
+//! **Rotation.** With a skew-symmetric Q the update is θ' = θ + (D + Q) ĝ + N(0, 2D − (D + Q)(Σ + H)(D + Q)'), which leaves the
+//! same posterior stationary. Here Q turns pairs of directions: D + Q = (k/2) (1, t; −t, 1) in the basis V, whose covariance is positive
+//! semi-definite where k (1 + t²) ≤ 4/(1 + v) for both. Eigenvalues of the step are then 1 − (k/2)(1 ± it).
 
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -37,8 +41,12 @@ pub struct FisherStep {
     noise: Vec<f64>,
     /// k_i.
     k: Vec<f64>,
-    /// Standard deviation of injected noise per direction.
+    /// Standard deviation of injected noise per direction; in the second direction of a pair of what the first does not explain.
     injected: Vec<f64>,
+    /// t: directions 0 and 1, 2 and 3, … are turned in pairs.
+    turn: f64,
+    /// Injected noise of the second direction of each pair per unit of that of the first (⌊D/2⌋).
+    cross: Vec<f64>,
 }
 
 impl FisherStep {
@@ -53,6 +61,8 @@ impl FisherStep {
             noise: vec![0.0; dim],
             k: vec![0.0; dim],
             injected: vec![0.0; dim],
+            turn: 0.0,
+            cross: vec![0.0; dim / 2],
         }
     }
 
@@ -96,6 +106,48 @@ impl FisherStep {
         Ok(())
     }
 
+    /// As [`Self::set_k`], and turns pairs of directions by `turn`, t of the module: both then have the smaller k of the two over 1 + t².
+    pub fn set_turned(
+        &mut self,
+        turn: f64,
+        choose: impl Fn(f64) -> f64,
+    ) -> Result<(), NotPositiveDefinite> {
+        self.turn = turn;
+        self.set_k(&choose)?;
+        if turn == 0.0 {
+            return Ok(());
+        }
+        for (pair, cross) in self.cross.iter_mut().enumerate() {
+            let (i, j) = (2 * pair, 2 * pair + 1);
+            let k = self.k[i].min(self.k[j]) / (1.0 + turn * turn);
+            let (a, b) = (1.0 + self.noise[i], 1.0 + self.noise[j]);
+            // The covariance of injected noise, k I − (k²/4) (1, t; −t, 1) diag(a, b) (1, −t; t, 1), and its factor.
+            let taken = 0.25 * k * k;
+            let first = k - taken * (a + turn * turn * b);
+            let second = k - taken * (turn * turn * a + b);
+            let both = -taken * turn * (b - a);
+            if first.is_nan() || first.min(second) < -ROUNDING * k {
+                return Err(NotPositiveDefinite);
+            }
+            let sd = first.max(0.0).sqrt();
+            let shared = if first > ROUNDING * k { both / sd } else { 0.0 };
+            *cross = shared;
+            self.injected[i] = sd;
+            self.injected[j] = (second - shared * shared).max(0.0).sqrt();
+            (self.k[i], self.k[j]) = (k, k);
+        }
+        Ok(())
+    }
+
+    /// t of direction i, 0 where it has no partner.
+    fn turn_of(&self, i: usize) -> f64 {
+        if i < 2 * self.cross.len() {
+            self.turn
+        } else {
+            0.0
+        }
+    }
+
     /// Direction i (D): column i of V.
     pub fn direction(&self, i: usize) -> &[f64] {
         &self.directions[i * self.dim..(i + 1) * self.dim]
@@ -104,7 +156,7 @@ impl FisherStep {
     /// Variance in direction i of the mean of `len` consecutive gradients of a stationary chain.
     pub fn mean_variance(&self, i: usize, len: usize) -> f64 {
         let (k, v) = (self.k[i], self.noise[i]);
-        (1.0 + v) * variance_ratio(len, k, v) / len as f64
+        (1.0 + v) * variance_ratio(len, k, v, self.turn_of(i)) / len as f64
     }
 
     /// Smallest k_i: that of the slowest direction.
@@ -114,19 +166,49 @@ impl FisherStep {
 
     /// Largest share over directions of gradient noise in all noise of a step, 0 to 1.
     pub fn noise_share(&self) -> f64 {
-        self.k
-            .iter()
-            .zip(&self.noise)
-            .map(|(k, v)| 0.25 * k * v / (1.0 - 0.25 * k))
+        (0..self.dim)
+            .map(|i| {
+                let square = self.turn_of(i).powi(2);
+                // The partner of a turned direction.
+                let j = if square > 0.0 { i ^ 1 } else { i };
+                let noise = self.noise[i] + square * self.noise[j];
+                0.25 * self.k[i] * noise / (1.0 - 0.25 * self.k[i] * (1.0 + square))
+            })
             .fold(0.0, f64::max)
     }
 
-    /// u ← u + D `grad` + injected noise.
+    /// u ← u + (D + Q) `grad` + injected noise.
     pub fn advance(&self, grad: &[f64], rng: &mut ChainRng, u: &mut [f64]) {
+        if self.turn != 0.0 {
+            return self.advance_turned(grad, rng, u);
+        }
         for (i, direction) in self.directions.chunks_exact(self.dim).enumerate() {
             let normal: f64 = StandardNormal.sample(rng);
             let move_by = 0.5 * self.k[i] * dot(direction, grad) + self.injected[i] * normal;
             axpy(move_by, direction, u);
+        }
+    }
+
+    fn advance_turned(&self, grad: &[f64], rng: &mut ChainRng, u: &mut [f64]) {
+        let draw = |rng: &mut ChainRng| -> f64 { StandardNormal.sample(rng) };
+        for (pair, cross) in self.cross.iter().enumerate() {
+            let (i, j) = (2 * pair, 2 * pair + 1);
+            let (first, second) = (self.direction(i), self.direction(j));
+            let forces = [dot(first, grad), dot(second, grad)];
+            let normals = [draw(rng), draw(rng)];
+            let half = 0.5 * self.k[i];
+            let along_first =
+                half * (forces[0] + self.turn * forces[1]) + self.injected[i] * normals[0];
+            let along_second = half * (forces[1] - self.turn * forces[0])
+                + cross * normals[0]
+                + self.injected[j] * normals[1];
+            axpy(along_first, first, u);
+            axpy(along_second, second, u);
+        }
+        for i in 2 * self.cross.len()..self.dim {
+            let along =
+                0.5 * self.k[i] * dot(self.direction(i), grad) + self.injected[i] * draw(rng);
+            axpy(along, self.direction(i), u);
         }
     }
 
@@ -216,6 +298,122 @@ mod tests {
         let scale = scale.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         for (x, y) in a.iter().zip(b) {
             assert!((x - y).abs() <= 1e-9 * scale, "{what}: {a:?} {b:?}");
+        }
+    }
+
+    /// D + Q of the module written out, D×D.
+    fn drift(step: &FisherStep) -> Vec<f64> {
+        let dim = step.dim;
+        let mut out = over_directions(step, |i| 0.5 * step.k[i]);
+        for pair in 0..dim / 2 {
+            let (first, second) = (step.direction(2 * pair), step.direction(2 * pair + 1));
+            let q = 0.5 * step.k[2 * pair] * step.turn;
+            for i in 0..dim {
+                for j in 0..dim {
+                    out[i * dim + j] += q * (first[i] * second[j] - second[i] * first[j]);
+                }
+            }
+        }
+        out
+    }
+
+    fn transposed(a: &[f64], dim: usize) -> Vec<f64> {
+        let mut out = a.to_vec();
+        for i in 0..dim {
+            for j in 0..dim {
+                out[i * dim + j] = a[j * dim + i];
+            }
+        }
+        out
+    }
+
+    /// Turned steps: (I − (D+Q)H) H⁻¹ (I − (D+Q)H)' + (D+Q)Σ(D+Q)' + injected = H⁻¹, the step that is taken is that of D + Q, and the
+    /// variance of means of gradients is the sum over autocovariances, which follow from powers of I − (D+Q)H.
+    #[test]
+    fn turned_steps_keep_the_posterior_covariance() {
+        let mut rng = stream(23, 0, Purpose::Noise);
+        for dim in [1, 2, 3, 6] {
+            for round in 0..20 {
+                let hessian = random_definite(dim, &mut rng);
+                let sigma = random_definite(dim, &mut rng);
+                let turn = [0.0, 0.4, 1.0, 3.0][round % 4];
+                let mut step = FisherStep::empty(dim);
+                step.set_basis(&hessian, &sigma).unwrap();
+                step.set_turned(turn, |v| k_limit(v).min(K_INDEPENDENT))
+                    .unwrap();
+                let d = drift(&step);
+                // What is injected: L L' with L in the basis of directions.
+                let mut factor = vec![0.0; dim * dim];
+                for i in 0..dim {
+                    factor[i * dim + i] = step.injected[i];
+                }
+                for (pair, cross) in step.cross.iter().enumerate() {
+                    if turn != 0.0 {
+                        factor[(2 * pair + 1) * dim + 2 * pair] = *cross;
+                    }
+                }
+                let in_basis = product(&factor, &transposed(&factor, dim), dim);
+                let basis = transposed(&step.directions, dim);
+                let injected = product(&product(&basis, &in_basis, dim), &step.directions, dim);
+                let target = Cholesky::of(&hessian, dim).unwrap().inverse();
+                let mut keep = product(&d, &hessian, dim);
+                for (index, entry) in keep.iter_mut().enumerate() {
+                    *entry = f64::from(u8::from(index % (dim + 1) == 0)) - *entry;
+                }
+                let kept = product(&product(&keep, &target, dim), &transposed(&keep, dim), dim);
+                let noise = product(&product(&d, &sigma, dim), &transposed(&d, dim), dim);
+                let next: Vec<f64> = (0..dim * dim)
+                    .map(|i| kept[i] + noise[i] + injected[i])
+                    .collect();
+                assert_near(&target, &next, &target, "stationary covariance");
+
+                // Without noise of its own the move is (D + Q) g.
+                let grad: Vec<f64> = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+                let mut quiet = FisherStep {
+                    injected: vec![0.0; dim],
+                    cross: vec![0.0; dim / 2],
+                    ..step
+                };
+                let mut u = vec![0.0; dim];
+                quiet.advance(&grad, &mut rng, &mut u);
+                let expected: Vec<f64> = (d.chunks_exact(dim)).map(|row| dot(row, &grad)).collect();
+                assert_near(&u, &expected, &expected, "move");
+                quiet.turn = turn;
+
+                // γ_0 = H + Σ, γ_l = H K^l H⁻¹ H − H K^(l−1) (D+Q) Σ, in direction i by d_i' γ d_i.
+                let len = 7;
+                for i in 0..dim {
+                    let direction = quiet.direction(i).to_vec();
+                    let along = |matrix: &[f64]| {
+                        let mut out = 0.0;
+                        for (row, &x) in matrix.chunks_exact(dim).zip(&direction) {
+                            out += x * dot(row, &direction);
+                        }
+                        out
+                    };
+                    let mut power = over_directions(&quiet, |_| 1.0);
+                    // Σ d d' over all directions is H⁻¹; the identity is H times that.
+                    power = product(&hessian, &power, dim);
+                    let mut sum = len as f64 * (along(&hessian) + along(&sigma));
+                    for lag in 1..len {
+                        let before = power.clone();
+                        power = product(&power, &transposed(&transposed(&keep, dim), dim), dim);
+                        let theta = product(&hessian, &power, dim);
+                        let noise = product(
+                            &product(&product(&hessian, &before, dim), &d, dim),
+                            &sigma,
+                            dim,
+                        );
+                        sum += 2.0 * (len - lag) as f64 * (along(&theta) - along(&noise));
+                    }
+                    let expected = sum / (len * len) as f64;
+                    let found = quiet.mean_variance(i, len);
+                    assert!(
+                        (found / expected - 1.0).abs() < 1e-6,
+                        "{dim} {turn}: {found} {expected}"
+                    );
+                }
+            }
         }
     }
 

@@ -102,13 +102,26 @@ impl GradWindow {
 ///
 /// For a Gaussian target with curvature H, gradient noise of variance V = vH (`noise` is v) and preconditioner
 /// D = k/(2H), the chain is θ' = φθ + …, φ = 1 - k/2, with stationary variance 1/H, and
-/// Cov(Y_i, Y_{i+j}) = (φ - kv/2) φ^(j-1) H: mostly negative.
-pub fn variance_ratio(len: usize, k: f64, noise: f64) -> f64 {
-    let phi = 1.0 - k / 2.0;
+/// Cov(Y_i, Y_{i+j}) = (φ - kv/2) φ^(j-1) H: mostly negative. In a direction that is turned by t against another one
+/// (`numerics::fisher_step`) φ = 1 − (k/2)(1 + it), k becomes k (1 + it), and the covariance is the real part.
+pub fn variance_ratio(len: usize, k: f64, noise: f64, turn: f64) -> f64 {
     let n = len as f64;
-    // Σ (n − j) φ^(j−1) over the lags j from 1 to n − 1.
-    let total = (n * (1.0 - phi) - (1.0 - phi.powf(n))) / (1.0 - phi).powi(2);
-    1.0 + 2.0 / n * total * (phi - k * noise / 2.0) / (1.0 + noise)
+    if turn == 0.0 {
+        let phi = 1.0 - k / 2.0;
+        // Σ (n − j) φ^(j−1) over the lags j from 1 to n − 1.
+        let total = (n * (1.0 - phi) - (1.0 - phi.powf(n))) / (1.0 - phi).powi(2);
+        return 1.0 + 2.0 / n * total * (phi - k * noise / 2.0) / (1.0 + noise);
+    }
+    let times = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
+    let phi = [1.0 - k / 2.0, -k / 2.0 * turn];
+    // φ^(j−1) (φ − (1 − φ) v) at lag j.
+    let mut power = [phi[0] - (1.0 - phi[0]) * noise, phi[1] + phi[1] * noise];
+    let mut total = 0.0;
+    for lag in 1..len {
+        total += (len - lag) as f64 * power[0];
+        power = times(power, phi);
+    }
+    1.0 + 2.0 / n * total / (1.0 + noise)
 }
 
 #[cfg(test)]

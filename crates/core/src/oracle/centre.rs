@@ -7,6 +7,7 @@ use rand::RngExt as _;
 use super::lipschitz::{AliasTable, weighted_difference_noise};
 use super::minibatch::Scheme;
 use super::row_sampling::difference_chances;
+use super::second_order::second_order_noise;
 use crate::models::{CentreRows, LogDensity, RowLikelihood, Rows};
 use ergodic_base::linalg::{
     Cholesky, NotPositiveDefinite, add_outer_products, axpy, symmetric_eigen,
@@ -16,9 +17,9 @@ use ergodic_base::rng::{ChainRng, Purpose, stream};
 /// Rows from which the covariance of scores is estimated; its relative error is then about 1 %.
 const NOISE_ROWS: usize = 20_000;
 /// Rows from which the covariance of score differences is estimated, over all points together.
-const DIFFERENCE_ROWS: usize = 40_000;
+pub(super) const DIFFERENCE_ROWS: usize = 40_000;
 /// Rows from which the covariance of score differences is estimated at one point, at least.
-const DIFFERENCE_ROWS_LEAST: usize = 50;
+pub(super) const DIFFERENCE_ROWS_LEAST: usize = 50;
 /// Points times squared coordinates at most: a few seconds of work. Up to 400 coordinates all 2D points are within it.
 const POINTS_WORK: usize = 800 * 400 * 400;
 
@@ -68,6 +69,7 @@ pub struct Centre {
     chances: OnceLock<Option<Arc<AliasTable>>>,
     /// By order of the expansion.
     difference_chances: [OnceLock<Option<Arc<AliasTable>>>; 3],
+    second_order_noise: OnceLock<Vec<f64>>,
 }
 
 impl Centre {
@@ -116,6 +118,7 @@ impl Centre {
             weighted_difference_noise,
             chances: OnceLock::new(),
             difference_chances: Default::default(),
+            second_order_noise: OnceLock::new(),
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             difference_rows: largest(&difference_noise).unwrap_or(0.0),
             difference_noise,
@@ -165,6 +168,7 @@ impl Centre {
             weighted_difference_noise: self.weighted_difference_noise.as_deref().map(cut),
             chances: OnceLock::new(),
             difference_chances: Default::default(),
+            second_order_noise: OnceLock::new(),
             difference_noise: cut(&self.difference_noise),
             difference_rows: self.difference_rows,
         })
@@ -176,6 +180,21 @@ impl Centre {
             (Scheme::Lipschitz, Some(noise)) => noise,
             _ => &self.difference_noise,
         }
+    }
+
+    /// [`Self::difference_noise`] of control variates of second order, measured at the first call and shared by all chains.
+    pub(crate) fn second_order_noise(&self, model: &dyn RowLikelihood) -> &[f64] {
+        self.second_order_noise
+            .get_or_init(|| second_order_noise(model, self))
+    }
+
+    /// −∂² of the log likelihood of all rows at û, row-major D×D: [`Self::hessian`] without the prior's share.
+    pub(crate) fn likelihood_curvature(&self, model: &dyn RowLikelihood) -> Vec<f64> {
+        let mut prior = vec![0.0; self.hessian.len()];
+        model.add_neg_hessian_log_prior(&self.u, &mut prior);
+        let mut curvature = self.hessian.clone();
+        axpy(-1.0, &prior, &mut curvature);
+        curvature
     }
 
     /// Chances of rows by the Lipschitz constants of their gradients, made at the first call and shared by all chains.
@@ -367,7 +386,12 @@ pub fn spread_rows(num_obs: usize, count: usize, rng: &mut ChainRng) -> Vec<u32>
 }
 
 /// ADDS `weight` times the covariance of whitened scores L⁻¹ s to `out`; `scores` (B×D) are overwritten.
-fn add_whitened_covariance(factor: &Cholesky, scores: &mut [f64], weight: f64, out: &mut [f64]) {
+pub(super) fn add_whitened_covariance(
+    factor: &Cholesky,
+    scores: &mut [f64],
+    weight: f64,
+    out: &mut [f64],
+) {
     let dim = factor.dim();
     let count = (scores.len() / dim) as f64;
     factor.solve_lower_rows(scores);

@@ -19,6 +19,16 @@ pub enum ChoiceError {
         /// Why there is none.
         error: ModeError,
     },
+    /// The sampler takes its steps from the mode, none was found, and the settings do not say enough without.
+    #[error("Sampler `{sampler}` takes its steps from the posterior mode, and {error}; {instead}{remedy}", remedy = remedy(.error))]
+    NoSteps {
+        /// Id of the sampler.
+        sampler: &'static str,
+        /// Why there is no mode.
+        error: ModeError,
+        /// Which settings would do.
+        instead: &'static str,
+    },
     /// A setting that the sampler does not have, or a value that it does not take.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -47,9 +57,18 @@ impl SamplerEntry {
     ) -> Result<Settings, ChoiceError> {
         let sampler = self.spec.id;
         (self.suits)(model)?;
-        // Without a mode one that needs it is refused for that, whatever its settings.
         if let Some(error) = no_mode.filter(|_error| self.spec.needs_mode).cloned() {
-            return Err(ChoiceError::NoMode { sampler, error });
+            // Without a mode one that needs it is refused for that, whatever its settings.
+            if !self.spec.own_steps {
+                return Err(ChoiceError::NoMode { sampler, error });
+            }
+            if let Err(SettingError::NoMode { instead, .. }) = (self.resolve)(given, target) {
+                return Err(ChoiceError::NoSteps {
+                    sampler,
+                    error,
+                    instead,
+                });
+            }
         }
         (self.check)(given, target, &parts(model))?;
         let mut settings = given.clone();

@@ -21,6 +21,8 @@
 //! sources' step times 1 + (observations)/(prior sum) of each component, so that 1 is a Newton step here too. With `pace` =
 //! `common` it takes the sources' one step for all components: then large ones bound it and small ones hardly move.
 //!
+//! Both may decay as h (1 + m/τ)^(−κ) at minibatch m (Baker 2018, section 5.5.1), by `decay_offset` τ and `decay_exponent` κ; draws count alike.
+//!
 //! **Bias.** Noise of minibatches inflates the variances of v and θ as in `scir`; `dp-sgrld` also holds probabilities away
 //! from 0. Labels outside S wait, and with noisy θ clusters neither split nor die as they should: both get stuck, as Baker et al.
 //! (2018) say in appendix E.1. **Components** are cut off at 128. **Cost.** n densities and Z·V random variables a step.
@@ -38,9 +40,10 @@ use super::partition::components::normalise;
 use super::partition::{self, Partition, Start, pick_log};
 use super::process::{CoxIngersollRoss, Process, Riemann};
 use super::recommend::{Standing, Traits};
+use super::topics_stochastic::{EXPONENT, OFFSET, Steps};
 use super::{
-    Family, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick,
-    Unsuitable,
+    Family, InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
+    Tick, Unsuitable,
 };
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::dp_mixture::counts::Counts;
@@ -69,6 +72,12 @@ ergodic_base::settings! {
         step_size: f64 = STEP;
         stick_step: f64 = Field { label: "Time of weights", ..STEP }.help("The same for the weights of components");
         pub own: O;
+        decay_offset: f64 = Field::real(OFFSET.label, 1e-3, 1e12, Some(1000.0))
+            .help(OFFSET.help)
+            .why("without effect while nothing decays");
+        decay_exponent: f64 = Field::real(EXPONENT.label, 0.0, 1.0, Some(0.0))
+            .help(EXPONENT.help)
+            .why("the steps of the paper's experiment stay as they are");
         rows: PlainRows;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
         start: Start;
@@ -97,10 +106,16 @@ ergodic_base::settings! {
     }
 }
 
-const INFO: &[InfoColumn] = &[InfoColumn {
-    name: "components",
-    help: "Components up to the last occupied one, empty ones included",
-}];
+const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: "components",
+        help: "Components up to the last occupied one, empty ones included",
+    },
+    InfoColumn {
+        name: STEP_SIZE,
+        help: "Langevin time of the last minibatch",
+    },
+];
 
 /// The sampler `dp-scir`.
 pub type DpScir = Stochastic<CoxIngersollRoss>;
@@ -174,6 +189,8 @@ pub struct Config {
     stick_step: f64,
     /// Whether step sizes are Langevin times of all components.
     common: bool,
+    /// Both decay alike.
+    decay: Steps,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
     start: Start,
@@ -236,6 +253,11 @@ impl<P: Slicing> Sampler for Stochastic<P> {
             step_size: settings.step_size,
             stick_step: settings.stick_step,
             common: P::is_common(&settings.own),
+            decay: Steps {
+                size: 1.0,
+                offset: settings.decay_offset,
+                exponent: settings.decay_exponent,
+            },
             minibatch: (settings.rows).settle_with(target, UNITS.min(target.num_obs)),
             steps_per_draw: *settings.steps_per_draw.get_or_insert(STEPS),
             start: settings.start,
@@ -252,7 +274,7 @@ impl<P: Slicing> Sampler for Stochastic<P> {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let batch = oracle.batch();
         let mixture = partition::mixture(oracle)?;
@@ -277,8 +299,15 @@ impl<P: Slicing> Sampler for Stochastic<P> {
         oracle.datum_grads += state.rows.len() as u64;
         let mixture = partition::mixture(oracle)?;
         let rng = &mut streams.noise;
+        let minibatch = at.iter * config.steps_per_draw + state.steps;
+        let share = config.decay.at(minibatch);
+        let config = &Config {
+            step_size: share * config.step_size,
+            stick_step: share * config.stick_step,
+            ..*config
+        };
         state.step::<P>(config, mixture, at.iter, rng)?;
-        info[0] = state.count as f64;
+        info.copy_from_slice(&[state.count as f64, config.step_size]);
         state.steps += 1;
         if state.steps == config.steps_per_draw {
             state.steps = 0;

@@ -27,7 +27,8 @@
 //! **Control-variate centre.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
 //! deviation of some coefficient away from it, expansions and metric move there at half of warm-up: two passes over all rows
 //! (Dang et al. move it, too, because they have no mode). Coefficients of rare levels ask for it: their posteriors are skewed,
-//! and differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode.
+//! and differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode. `renew_every` moves both every so
+//! many iterations of warm-up, whether the chain is elsewhere or not, as Dang et al. do every 200.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
 //! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.
@@ -47,13 +48,13 @@ use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::recommend::Traits;
 use calibration::Spread;
-use ergodic_base::linalg::Cholesky;
+use ergodic_base::linalg::{Cholesky, axpy};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
 use estimate::{EstimatedPosterior, Expansion, Subsample};
 
-mod calibration;
-mod estimate;
+pub(super) mod calibration;
+pub(super) mod estimate;
 
 /// Most steps of a trajectory: more mean that ε collapsed.
 const MOST_STEPS: f64 = 1000.0;
@@ -75,9 +76,8 @@ ergodic_base::choice! {
 }
 
 ergodic_base::settings! {
-    /// Settings of all variants, with those of the expansions `E`, the estimate `F` and the trajectory `T`.
-    pub struct EcsSettings<E, F, T> {
-        pub expansion: E;
+    /// Settings of the subsample that a likelihood is estimated from, with those of the estimate `F`.
+    pub struct SubsampleSettings<F> {
         scheme: Choice = Choice::field("Choice of rows", Some(Choice::Differences))
             .help(
                 "differences: the farther a row departs from its expansion over the posterior, the likelier it is drawn and the \
@@ -94,6 +94,14 @@ ergodic_base::settings! {
         blocks: Option<usize> = Field::int("Blocks", 1, 10_000, None)
             .help("G: the subsample is renewed one block at a time, so that successive estimates correlate by about 1 - 1/G")
             .why("as few as get accepted nine times in ten; 100 at most");
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of all variants, with those of the expansions `E`, the estimate `F` and the trajectory `T`.
+    pub struct EcsSettings<E, F, T> {
+        pub expansion: E;
+        rows: SubsampleSettings<F>;
         pub trajectory: T;
         target_accept: f64 = Field::real("Target acceptance", 0.05, 0.999, Some(0.8))
             .help("Mean acceptance probability of trajectories that the step size is adapted to")
@@ -101,6 +109,12 @@ ergodic_base::settings! {
         step_size: Option<f64> = Field::real("Step size", 1e-6, 1e3, None)
             .help("Leapfrog step in posterior standard deviations; a number fixes it, auto adapts it in warm-up")
             .why("adapted to the target acceptance");
+        renew_every: u64 = Field::int("Renewal of centre and metric", 0, 1_000_000, Some(0))
+            .help(
+                "In warm-up, every so many iterations, the mean of the draws since the last time becomes the centre of the control \
+                 variates, and the curvature there the metric (200 in Dang et al. 2019); 0: once at most, at half of warm-up",
+            )
+            .why("the mode is known and seldom far, and each renewal costs two passes over all rows");
     }
 }
 
@@ -182,16 +196,56 @@ pub struct EnergyConserving<V>(PhantomData<fn() -> V>);
 #[derive(Clone, Debug)]
 pub struct Config {
     order: usize,
-    /// Whether rows are drawn by their differences.
-    weighted: bool,
-    variance: f64,
-    batch: Option<usize>,
+    subsample: SubsampleConfig,
     /// λ.
     factors: Option<usize>,
-    blocks: Option<usize>,
     dynamics: Dynamics,
     target_accept: f64,
     step_size: Option<f64>,
+    /// Iterations of warm-up between renewals of the centre, where there are such.
+    renew_every: Option<u64>,
+}
+
+/// The subsample that settings ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct SubsampleConfig {
+    /// Whether rows are drawn by their differences.
+    pub weighted: bool,
+    /// The variance aimed at.
+    pub variance: f64,
+    /// m, or rows per minibatch of a signed estimate.
+    pub batch: Option<usize>,
+    /// G.
+    pub blocks: Option<usize>,
+}
+
+impl<F: Declared> SubsampleSettings<F> {
+    /// Refuses numbers of rows that make no estimate.
+    ///
+    /// # Errors
+    /// More rows than there are, or one for an estimate that needs a variance.
+    pub fn settle(&self, signed: bool, target: &Target) -> Result<SubsampleConfig, SettingError> {
+        // Rows are drawn with replacement, so more than all of them cost memory and time and tell nothing more.
+        if let Some(batch) = self.batch.filter(|&batch| batch > target.num_obs) {
+            let why = format!(
+                "is {batch}, but there are {} rows; choose at most as many, or leave it out",
+                target.num_obs
+            );
+            return Err(SettingError::unfit("batch", why));
+        }
+        if !signed && self.batch == Some(1) && target.num_obs > 1 {
+            return Err(SettingError::unfit(
+                "batch",
+                "is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or leave it out",
+            ));
+        }
+        Ok(SubsampleConfig {
+            weighted: self.scheme == Choice::Differences,
+            variance: self.variance,
+            batch: self.batch,
+            blocks: self.blocks,
+        })
+    }
 }
 
 /// Position, subsample, adaptation, working memory.
@@ -247,30 +301,22 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
                 instead: "use `nuts`",
             });
         }
-        // Rows are drawn with replacement, so more than all of them cost memory and time and tell nothing more.
-        if let Some(batch) = settings.batch.filter(|&batch| batch > target.num_obs) {
+        let subsample = settings.rows.settle(V::SIGNED, target)?;
+        if (1..LEAST_DRAWS).contains(&settings.renew_every) {
             let why = format!(
-                "is {batch}, but there are {} rows; choose at most as many, or leave it out",
-                target.num_obs
+                "is {}, but the mean of so few draws says too little; choose at least {LEAST_DRAWS}, or 0 for none",
+                settings.renew_every
             );
-            return Err(SettingError::unfit("batch", why));
-        }
-        if !V::SIGNED && settings.batch == Some(1) && target.num_obs > 1 {
-            return Err(SettingError::unfit(
-                "batch",
-                "is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or leave it out",
-            ));
+            return Err(SettingError::unfit("renew_every", why));
         }
         Ok(Config {
             order: V::order(&settings.expansion),
-            weighted: settings.scheme == Choice::Differences,
-            variance: settings.variance,
-            batch: settings.batch,
-            factors: V::factors(&settings.estimate),
-            blocks: settings.blocks,
+            subsample,
+            factors: V::factors(&settings.rows.estimate),
             dynamics: V::dynamics(&settings.trajectory),
             target_accept: settings.target_accept,
             step_size: settings.step_size,
+            renew_every: Some(settings.renew_every).filter(|&every| every > 0),
         })
     }
 
@@ -287,13 +333,18 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             return Err(indefinite(0));
         };
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(config.order, config.weighted, model, centre);
+        let SubsampleConfig {
+            weighted,
+            variance,
+            batch,
+            blocks,
+        } = config.subsample;
+        let expansion = Expansion::new(config.order, weighted, model, centre);
         let spread = Spread::measure(&expansion, centre, model, linear, &mut scratch);
-        let (batch, blocks) = (config.batch, config.blocks);
         let (estimator, blocks) = if V::SIGNED {
-            spread.block_poisson(config.variance, batch, config.factors, blocks, num_obs)
+            spread.block_poisson(variance, batch, config.factors, blocks, num_obs)
         } else {
-            spread.difference(config.variance, batch, blocks, num_obs)
+            spread.difference(variance, batch, blocks, num_obs)
         };
         let subsample = Subsample::draw(
             estimator,
@@ -429,7 +480,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     }
 }
 
-fn indefinite(iter: u64) -> StepError {
+pub(super) fn indefinite(iter: u64) -> StepError {
     StepError::NotPositiveDefinite {
         what: "the curvature at the mode",
         iter,
@@ -437,7 +488,9 @@ fn indefinite(iter: u64) -> StepError {
 }
 
 /// The model and its linear structure, which [`Sampler::suits`] asked for.
-fn linear_model(oracle: &Oracle) -> Result<(&dyn RowLikelihood, &dyn LinearRows), StepError> {
+pub(super) fn linear_model(
+    oracle: &Oracle,
+) -> Result<(&dyn RowLikelihood, &dyn LinearRows), StepError> {
     let model = oracle.rows()?;
     let linear = model
         .linear_rows()
@@ -496,15 +549,24 @@ fn adapt(
         state.step_size = state.averaging.learn(accept);
     }
     state.warmup_iter += 1;
-    let half = length.unwrap_or(0) / 2;
-    if state.warmup_iter > half || state.warmup_iter <= half / 2 {
-        return Ok(());
+    let length = length.unwrap_or(0);
+    let (window, due) = match config.renew_every {
+        // The step size needs some time after the last renewal.
+        Some(every) => {
+            let due = state.warmup_iter.is_multiple_of(every);
+            (true, due && state.warmup_iter + LEAST_DRAWS <= length)
+        }
+        None => {
+            let half = length / 2;
+            let window = state.warmup_iter > half / 2 && state.warmup_iter <= half;
+            (window, window && state.warmup_iter == half)
+        }
+    };
+    if window {
+        axpy(1.0, &state.place.u, &mut state.sum);
+        state.summed += 1;
     }
-    for (sum, u) in state.sum.iter_mut().zip(&state.place.u) {
-        *sum += u;
-    }
-    state.summed += 1;
-    if state.warmup_iter < half || state.summed < LEAST_DRAWS {
+    if !due || state.summed < LEAST_DRAWS {
         return Ok(());
     }
     let dim = state.sum.len();
@@ -517,10 +579,15 @@ fn adapt(
         return Ok(());
     };
     let away = |j: usize| (mean[j] - state.expansion.u[j]).abs();
-    if (0..dim).all(|j| away(j) <= MOVED * centre.covariance[j * dim + j].sqrt()) {
+    let near = (0..dim).all(|j| away(j) <= MOVED * centre.covariance[j * dim + j].sqrt());
+    if near && config.renew_every.is_none() {
         return Ok(());
     }
     state.expansion.move_to(model, mean, &mut state.scratch);
+    if config.renew_every.is_some() {
+        state.sum.fill(0.0);
+        state.summed = 0;
+    }
     state.hessian.copy_from_slice(&state.expansion.curvature);
     model.add_neg_hessian_log_prior(&state.expansion.u, &mut state.hessian);
     let rows = state.subsample.current();
@@ -543,5 +610,7 @@ fn adapt(
     Ok(())
 }
 
+#[cfg(test)]
+mod renewal_tests;
 #[cfg(test)]
 mod tests;

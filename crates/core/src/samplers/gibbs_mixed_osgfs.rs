@@ -430,7 +430,7 @@ impl Unit {
             sigma,
             ..
         } = self;
-        choose_k(step, hessian, sigma, config.bound, noise).map_err(|_not_positive| {
+        choose_k(step, hessian, sigma, (config.bound, 0.0), noise).map_err(|_not_positive| {
             StepError::NotPositiveDefinite {
                 what: "the curvature of a group or of the coefficients, or its noise,",
                 iter: at.iter,

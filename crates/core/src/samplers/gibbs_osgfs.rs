@@ -213,7 +213,7 @@ impl Memory {
             sigma,
             ..
         } = self;
-        choose_k(step, hessian, sigma, config.bound, factor).map_err(|_not_positive| {
+        choose_k(step, hessian, sigma, (config.bound, 0.0), factor).map_err(|_not_positive| {
             StepError::NotPositiveDefinite {
                 what: "the curvature N C + G of the Fisher scoring step of a group, or its noise,",
                 iter: at.iter,

@@ -8,18 +8,10 @@
 //! (2h + h²V)/(1 − (1−h)²) = (1 + hV/2)/(1 − h/2) instead of 1. The default step is the h at which this is
 //! 1 + ε. Where V depends on h, because rows remember gradients of older positions, h(1 + ε + V(h)) = 2ε is solved.
 //!
-//! **Decreasing steps** (`schedule = decreasing`): step k, 0-based from the start of the chain, has h_k = h (1 + k/a)^{−b}.
-//! Every form in the sources is this one:
+//! **Decreasing steps** (`schedule = decreasing`): [`super::schedule`].
 //!
-//! | source | form | here |
-//! |---|---|---|
-//! | Baker (2018), appendix A.3 | h (1 + k/a)^{−b}, a = 1000, b = 0.33 | the same |
-//! | Baker (2018), section 5.5.1 | h (1 + m/τ)^{−κ} | a = τ, b = κ |
-//! | Chen (2016) | h_l ∝ l^{−α}, l = 1, 2, … | a = 1, b = α |
-//! | Welling and Teh (2011) | A (B + t)^{−γ} | h = A B^{−γ}, a = B, b = γ |
-//!
-//! Averages are then Σ h_k f(θ_k) / Σ h_k (Chen 2016, "Setup"): draws report the weight h_k/h. With b = 1/3 bias and Monte Carlo
-//! error of n steps both fall as n^{−1/3} (Chen 2016), which is slower than the n^{−1/2} of an exact sampler.
+//! **Without a mode** nothing is known of scales: M is the identity, and a user says `step_size`, in the model's own coordinates.
+//! A draw is then one step by default, as in the sources.
 //!
 //! **Temperature** T (Baker 2018, (2.4.3), as corrected; Chen 2016, "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is
 //! the posterior for T = 1 only.
@@ -27,7 +19,8 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::minibatch_settings::MinibatchSettings;
-use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick, WEIGHT};
+use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
+use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::Streams;
@@ -52,8 +45,6 @@ const BATCH_SHARE: usize = 100;
 const BATCH_LEAST: usize = 500;
 /// Most rows of the default batch, beyond which a step of control variates is already nearly noise-free.
 const BATCH_MOST: usize = 5_000;
-/// Draws over which a decreasing step is nearly constant by default: the default warm-up.
-const OFFSET_DRAWS: u64 = 200;
 
 /// M.
 pub const PRECONDITION: Field = Precondition::field("Preconditioner", Some(Precondition::Curvature))
@@ -75,16 +66,6 @@ ergodic_base::choice! {
     }
 }
 
-ergodic_base::choice! {
-    /// How the step size changes.
-    pub enum Schedule {
-        /// Not at all.
-        Fixed = "fixed",
-        /// By the module's header.
-        Decreasing = "decreasing",
-    }
-}
-
 ergodic_base::settings! {
     /// Settings that Langevin samplers share, with those of rows `R` and a sampler's own `O`.
     pub struct LangevinSettings<R, O> {
@@ -97,27 +78,8 @@ ergodic_base::settings! {
         pub rows: R;
         pub own: O;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
-        schedule: Schedule = Schedule::field("Step sizes", Some(Schedule::Fixed))
-            .help("fixed: every step is h; decreasing: step k is h (1 + k/a)^(-b), and averages weigh draws by their step")
-            .why("a small fixed step mixes better; decreasing steps remove the bias in the limit");
-        decay_offset: Option<f64> = Field::real("Decay offset", 1.0, 1e15, None)
-            .help(
-                "a of decreasing steps h (1 + k/a)^(-b), in steps (1000 in Baker 2018; 1 gives h k^(-b)); without effect where \
-                 steps are fixed",
-            )
-            .why("the steps of 200 draws: steps begin to fall when the warm-up is over");
-        decay_exponent: f64 = Field::real("Decay exponent", 0.0, 1.0, Some(0.33))
-            .help(
-                "b of decreasing steps h (1 + k/a)^(-b), γ of Welling and Teh; at most 1, or the chain would come to rest; without \
-                 effect where steps are fixed",
-            )
-            .why("Baker's choice, near the 1/3 at which bias and Monte Carlo error fall equally fast");
-        temperature: f64 = Field::real("Temperature", 1e-3, 1e6, Some(1.0))
-            .help(
-                "T, 1/β of the papers: draws follow posterior^(1/T); for any value but 1 that is NOT the posterior, and intervals \
-                 are not credible intervals",
-            )
-            .why("1 is the posterior");
+        steps: StepsAlong;
+        temperature: f64 = TEMPERED;
     }
 }
 
@@ -153,10 +115,7 @@ pub const INFO: &[InfoColumn] = &[
         name: NOISE_SHARE,
         help: "predicted share of gradient noise in all noise of a step; the nearer to 0 the smaller the bias",
     },
-    InfoColumn {
-        name: WEIGHT,
-        help: "weight of the draw in averages: its step over the first one, 1 for fixed steps",
-    },
+    WEIGHT_OF_STEP,
 ];
 
 /// Gradient noise of an estimate, with N/B ρ that of plain gradients and κ/B that of gradients centred at the mode.
@@ -278,9 +237,7 @@ pub struct Config {
     /// T.
     pub temperature: f64,
     noise_share: f64,
-    decreasing: bool,
-    decay_offset: f64,
-    decay_exponent: f64,
+    decay: Decay,
 }
 
 /// Refuses a step with which the chain explodes.
@@ -315,12 +272,7 @@ impl Config {
             });
         }
         let preconditioned = rule.rates == Rates::Of(Precondition::Curvature);
-        let LangevinSettings {
-            temperature,
-            schedule,
-            decay_exponent,
-            ..
-        } = *settings;
+        let temperature = settings.temperature;
         let finish =
             |settings: &mut LangevinSettings<R, O>, step_size, steps_per_draw, noise_share| {
                 settings.step_size = Some(step_size);
@@ -332,25 +284,20 @@ impl Config {
                     steps_per_draw,
                     temperature,
                     noise_share,
-                    decreasing: schedule == Schedule::Decreasing,
-                    decay_offset: *(settings.decay_offset)
-                        .get_or_insert((OFFSET_DRAWS * steps_per_draw) as f64),
-                    decay_exponent,
+                    decay: settings.steps.settle(steps_per_draw),
                 }
             };
         let Some(((rho, rows), (slowest, stiffest))) = known else {
-            let given = settings.step_size.zip(settings.steps_per_draw);
-            let (Some((step_size, steps)), false) = (given, preconditioned) else {
+            let (Some(step_size), false) = (settings.step_size, preconditioned) else {
                 return Err(SettingError::NoMode {
                     sampler: rule.id,
                     instead: match rule.rates {
-                        Rates::Of(_) => {
-                            "set `precondition` to none and give `step_size` and `steps_per_draw`"
-                        }
-                        Rates::Own(_) => "give `step_size` and `steps_per_draw`",
+                        Rates::Of(_) => "set `precondition` to none and give `step_size`",
+                        Rates::Own(_) => "give `step_size`",
                     },
                 });
             };
+            let steps = settings.steps_per_draw.unwrap_or(1);
             return Ok(finish(settings, step_size, steps, f64::NAN));
         };
         let n = target.num_obs;
@@ -389,11 +336,7 @@ impl Config {
 
     /// h of step `k`, 0-based.
     pub fn step_at(&self, k: u64) -> f64 {
-        if self.decreasing {
-            self.step_size * (1.0 + k as f64 / self.decay_offset).powf(-self.decay_exponent)
-        } else {
-            self.step_size
-        }
+        self.step_size * self.decay.share(k)
     }
 }
 

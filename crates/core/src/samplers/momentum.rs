@@ -20,39 +20,50 @@
 //! are in equilibrium: at the end of an Euler step, half before and half after the damping of the others.
 //!
 //! **Gradient noise** adds ε² v to the 2Aε of a step, as if A were larger by B̂ = ½ε v. With A = ξ − B̂ the two balance.
+//!
+//! **Mass matrices.** Besides M = H there is M = diag, coordinates in units of their posterior standard deviations by a common factor that
+//! makes the stiffest direction 1, and M = I, the model's own coordinates, in which ε has the unit of time of the sources. Rates of
+//! directions then differ between `slow` and `stiff`: steps follow the stiffest, friction and the time between draws the slowest, and
+//! gradient noise is known coordinate by coordinate, without its correlations. Without a mode M = I, and nothing is known of noise.
+//!
+//! **Temperature** T: momenta have variance T, and A is T times what it is otherwise, so that draws follow π^{1/T}.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::minibatch_settings::MinibatchSettings;
-use super::{StateVisitor, Target, Tick};
+use super::{StateVisitor, Tick};
+use crate::models::RowLikelihood;
+use crate::oracle::centre::scaled_range;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
-use ergodic_base::linalg::{axpy, dot, symmetric_eigen};
+use ergodic_base::linalg::{axpy, dot, matvec, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Field, SettingError};
+use ergodic_base::settings::Field;
 
-/// Predicted error of a variance at the default step: 2 % of a standard deviation.
-const EXCESS: f64 = 0.04;
-/// How far the noise measured at the mode is trusted: it is a mean over the posterior and has an error itself.
-const NOISE_ERROR: f64 = 0.10;
-/// Longest default step: half the time in which a chain crosses a posterior standard deviation, a quarter of what is stable.
-const LONGEST_STEP: f64 = 0.5;
-/// Below it rounding rules: for noise that is not finite, which the first step will notice.
-const SHORTEST_STEP: f64 = 1e-12;
-/// The default is the first that will do of steps that shrink by this factor.
-const SHRINK: f64 = 0.95;
+mod plan;
+
+pub use plan::Medium;
+
 /// Critical damping, where curvature is 1: the fastest return to the mode without swinging.
 pub const CRITICAL: f64 = 2.0;
-/// Time between recorded draws by default, in units of the larger of 1 and half the friction: draws of a normal posterior
-/// are then correlated by 3 e⁻² = 0.4.
-const TIME_BETWEEN_DRAWS: f64 = 2.0;
+
+/// Friction per step without a mode, and injected noise likewise: what the R package `sgmcmc` (Baker et al. 2019) takes for α and a.
+pub const PACKAGE_SHARE: f64 = 0.01;
 
 /// The time of a step.
-pub const STEP: Field = Field::real("Step size", 1e-12, 1e3, None)
+pub const STEP: Field = Field::real("Step size", 1e-12, 1e9, None)
     .help(
         "Time ε per step of the dynamics, as in HMC, in units in which the posterior has curvature 1 at the mode: h of 003, \
-         the root of ε in SGD with momentum; 1 crosses about a standard deviation",
+         the root of ε in SGD with momentum; 1 crosses about a standard deviation. With `mass` = identity in the model's own \
+         coordinates",
     )
     .why("the longest step, at most 0.5, whose predicted error of a standard deviation is 2 %");
+
+/// M.
+pub const MASS: Field = Mass::field("Mass matrix", None)
+    .help(
+        "curvature: the curvature at the mode, so that all directions are equally fast; diagonal: scales of single parameters; \
+         identity: none, as in the sources, so that step size and friction are in the model's own coordinates",
+    )
+    .why("curvature where the mode was found, identity elsewhere");
 
 /// How a step is made.
 pub const INTEGRATOR: Field = Integrator::field("Integrator", Some(Integrator::Baoab))
@@ -71,6 +82,18 @@ ergodic_base::choice! {
         Aboba = "aboba",
         /// Symmetric, order two, exact positions on Gaussians.
         Baoab = "baoab",
+    }
+}
+
+ergodic_base::choice! {
+    /// What M is; see the module.
+    pub enum Mass {
+        /// The curvature at the mode.
+        Curvature = "curvature",
+        /// Scales of coordinates.
+        Diagonal = "diagonal",
+        /// The identity.
+        Identity = "identity",
     }
 }
 
@@ -104,9 +127,16 @@ pub struct Dynamics {
     pub step: f64,
     /// `None`: friction stays.
     pub thermostat: Option<Thermostat>,
+    /// T.
+    pub temperature: f64,
 }
 
 impl Dynamics {
+    /// With a step of another length.
+    pub fn with_step(self, step: f64) -> Self {
+        Self { step, ..self }
+    }
+
     /// The variance of momenta that a thermostat holds at 1, given that at the end of a step: `baoab` looks before and after
     /// damping, which follows the kick that ends a step.
     fn regulated(&self, friction: f64, injected: f64, rr: f64) -> f64 {
@@ -199,144 +229,100 @@ fn congruence(t: &[f64; 4], p: &[f64; 3]) -> [f64; 3] {
     ]
 }
 
-/// What default settings reckon with.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// Largest variance of gradient noise over whitened directions.
-    pub noise: f64,
-    /// Whether noise is corrected for or absorbed direction by direction; otherwise all of it heats or cools.
-    pub corrected: bool,
-    /// Whether momenta are kept at variance 1.
-    pub thermostat: bool,
+/// Directions d_i in which momenta move, with d_i'M d_j = 1 for i = j, else 0.
+#[derive(Clone, Debug)]
+enum Directions {
+    /// d_i is row i.
+    Dense(Vec<f64>),
+    /// d_i is coordinate i times this.
+    Scales(Vec<f64>),
 }
 
-impl Plan {
-    /// Largest share of gradient noise in all noise that the allowed error leaves.
-    fn share(&self) -> f64 {
-        if self.corrected {
-            EXCESS / NOISE_ERROR
-        } else {
-            EXCESS
-        }
-    }
-
-    /// Friction for a step the user chose: critical, or as much as gradient noise needs.
-    pub fn friction(&self, step: Option<f64>) -> f64 {
-        step.map_or(CRITICAL, |step| {
-            CRITICAL.max(0.5 * step * self.noise / self.share())
-        })
-    }
-
-    /// B̂ = ½ε v.
-    pub fn noise_friction(&self, step: f64) -> f64 {
-        0.5 * step * self.noise
-    }
-
-    /// The longest step on a grid whose predicted error is at most [`EXCESS`], both with more gradient noise than measured
-    /// and without any.
-    pub fn longest_step(&self, integrator: Integrator, friction: f64) -> f64 {
-        let mut step = LONGEST_STEP.min(0.5 * integrator.limit(friction));
-        let will_do = |step| {
-            self.noise_friction(step) <= self.share() * friction
-                && self.is_accurate(integrator, step, friction)
-        };
-        while step > SHORTEST_STEP && !will_do(step) {
-            step *= SHRINK;
-        }
-        step
-    }
-
-    fn is_accurate(&self, integrator: Integrator, step: f64, friction: f64) -> bool {
-        let dynamics = Dynamics {
-            integrator,
-            step,
-            thermostat: None,
-        };
-        let variance = |injected, noise| {
-            let [zz, _zr, rr] = stationary(&dynamics, friction, injected, noise);
-            if self.thermostat {
-                zz / dynamics.regulated(friction, injected, rr)
-            } else {
-                zz
+impl Directions {
+    /// ADDS Σ x_i d_i to `out` (D).
+    fn combine(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Dense(rows) => {
+                for (direction, x) in rows.chunks_exact(x.len()).zip(x) {
+                    axpy(*x, direction, out);
+                }
             }
-        };
-        let noisy = if self.corrected {
-            let injected = friction - self.noise_friction(step);
-            variance(injected, (1.0 + NOISE_ERROR) * self.noise)
-        } else {
-            variance(friction, self.noise)
-        };
-        // Rounding must not shorten a step whose error is exactly the allowed one.
-        [noisy, variance(friction, 0.0)]
-            .iter()
-            .all(|v| (v - 1.0).abs() <= EXCESS * 1.001)
-    }
-}
-
-/// Largest variance of gradient noise over whitened directions; the error says what `id` lacks.
-pub fn largest_noise(
-    id: &'static str,
-    estimator: Estimator,
-    minibatch: &MinibatchSettings,
-    target: &Target,
-) -> Result<f64, SettingError> {
-    let n = target.num_obs;
-    let factor = minibatch.noise_factor(n);
-    let noise = match estimator {
-        Estimator::Plain => target.noise_ratio,
-        Estimator::ControlVariate => {
-            (target.centred_rows(minibatch.scheme)).map(|rows| rows / n as f64)
+            Self::Scales(scales) => {
+                for ((out, x), scale) in out.iter_mut().zip(x).zip(scales) {
+                    *out += scale * x;
+                }
+            }
         }
-    };
-    let noise = noise.map(|noise| factor * noise);
-    noise.ok_or(SettingError::NoMode {
-        sampler: id,
-        instead: "use `nuts`, or `sgld` with your own `step_size`",
-    })
-}
-
-/// Refuses a step with which the dynamics explode.
-pub fn check_step(integrator: Integrator, step: f64, friction: f64) -> Result<(), SettingError> {
-    let limit = integrator.limit(friction);
-    if step < limit {
-        return Ok(());
     }
-    Err(SettingError::StepTooLong {
-        limit,
-        given: step,
-        why: format!("with friction {friction}, or the chain explodes"),
-    })
+
+    /// d_i'g of every direction, into `out` (D).
+    fn project(&self, gradient: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Dense(rows) => {
+                for (out, direction) in out.iter_mut().zip(rows.chunks_exact(gradient.len())) {
+                    *out = dot(direction, gradient);
+                }
+            }
+            Self::Scales(scales) => {
+                for ((out, g), scale) in out.iter_mut().zip(gradient).zip(scales) {
+                    *out = scale * g;
+                }
+            }
+        }
+    }
 }
 
-/// Steps between recorded draws, before caps.
-pub fn steps_between_draws(step: f64, friction: f64) -> u64 {
-    (TIME_BETWEEN_DRAWS * (0.5 * friction).max(1.0) / step).ceil() as u64
-}
-
-/// Directions d_i (row i) with d_i'H d_j = 1 for i = j, else 0, in which gradient noise of `estimator` at the mode is
-/// independent, and its variances.
+/// The directions of `medium` and the variances of gradient noise along them at the mode, at temperature 1: with M = H those in which
+/// noise is independent.
 fn directions(
     centre: &Centre,
-    estimator: Estimator,
-    minibatch: &MinibatchSettings,
+    medium: &Medium,
+    rows: Option<&dyn RowLikelihood>,
     num_obs: usize,
-) -> Option<(Vec<f64>, Vec<f64>)> {
-    let factor = minibatch.noise_factor(num_obs);
-    let (whitened, scale) = match estimator {
+) -> Option<(Directions, Vec<f64>)> {
+    let factor = medium.minibatch.noise_factor(num_obs);
+    let (whitened, scale) = match medium.estimator {
         Estimator::Plain => (centre.score_noise.as_slice(), factor),
         Estimator::ControlVariate => {
-            let noise = centre.centred_noise(minibatch.scheme);
+            let noise = match rows.filter(|_| medium.minibatch.second_order) {
+                Some(rows) => centre.second_order_noise(rows),
+                None => centre.centred_noise(medium.minibatch.scheme),
+            };
             (noise, factor / num_obs as f64)
         }
     };
     let dim = centre.u.len();
-    let (values, mut vectors) = symmetric_eigen(whitened, dim)?;
-    for direction in vectors.chunks_exact_mut(dim) {
-        centre.factor.solve_lower_transpose(direction);
+    let scales = match medium.mass {
+        Mass::Curvature => {
+            let (values, mut vectors) = symmetric_eigen(whitened, dim)?;
+            for direction in vectors.chunks_exact_mut(dim) {
+                centre.factor.solve_lower_transpose(direction);
+            }
+            // A covariance has no negative eigenvalue but for rounding.
+            let noise = values.iter().map(|value| scale * value.max(0.0)).collect();
+            return Some((Directions::Dense(vectors), noise));
+        }
+        Mass::Diagonal => {
+            let mut sds = centre.sds();
+            let (_slowest, stiffest) = scaled_range(&centre.hessian, &sds)?;
+            for sd in &mut sds {
+                *sd /= stiffest.sqrt();
+            }
+            sds
+        }
+        Mass::Identity => vec![1.0; dim],
+    };
+    // With H = L L' the noise of gradients is L W L', W that of whitened ones.
+    let (mut unit, mut row, mut product) = (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
+    let mut noise = Vec::with_capacity(dim);
+    for (j, direction) in scales.iter().enumerate() {
+        unit[j] = 1.0;
+        centre.factor.lower_transpose_mul(&unit, &mut row);
+        unit[j] = 0.0;
+        matvec(whitened, &row, &mut product);
+        noise.push(scale * direction * direction * dot(&row, &product).max(0.0));
     }
-    // A covariance has no negative eigenvalue but for rounding.
-    let noise = values.iter().map(|value| scale * value.max(0.0)).collect();
-    Some((vectors, noise))
+    Some((Directions::Scales(scales), noise))
 }
 
 /// Position, momentum and frictions, with the working memory of a step.
@@ -352,13 +338,15 @@ pub struct PhaseSpace {
     pub injected: Vec<f64>,
     /// v per direction: as measured at the mode, and by [`Self::observe_noise`].
     pub noise: Vec<f64>,
-    /// Estimates that `noise` is the mean of.
+    /// Estimates that `noise` is the mean of; 0 where nothing is known of it.
     observed: u64,
-    /// Mean of r² in the last step where it should be 1.
+    /// Mean of r²/T in the last step where it should be 1.
     pub temperature: f64,
     /// Steps of the draw that is being made, where momenta are drawn anew before the first of them.
     since_draw: Option<u64>,
-    directions: Vec<f64>,
+    /// Steps since the start of the chain.
+    steps: u64,
+    directions: Directions,
     grad: Vec<f64>,
     force: Vec<f64>,
     jump: Vec<f64>,
@@ -371,35 +359,56 @@ impl PhaseSpace {
     /// At `u0` with momenta from their equilibrium and no friction or noise yet. Sets the oracle to minibatches.
     ///
     /// # Errors
-    /// There is no mode, or nothing finite is known about it.
+    /// `medium` needs the mode, and there is none, or nothing finite is known about it.
     pub fn start(
         u0: &[f64],
-        estimator: Estimator,
-        minibatch: &MinibatchSettings,
+        medium: &Medium,
         oracle: &mut Oracle,
         rng: &mut ChainRng,
     ) -> Result<Self, StepError> {
-        oracle.set_estimator(estimator, minibatch.batch, minibatch.scheme);
-        let n = oracle.num_obs();
-        let basis = oracle
+        let Medium {
+            estimator,
+            minibatch,
+            mass,
+            temperature,
+        } = *medium;
+        minibatch.install(estimator, oracle);
+        let (n, dim) = (oracle.num_obs(), u0.len());
+        let rows = oracle.model().rows();
+        let known = oracle
             .centre()
-            .and_then(|centre| directions(centre, estimator, minibatch, n));
-        let Some((directions, noise)) = basis else {
+            .and_then(|centre| directions(centre, medium, rows, n));
+        let observed = u64::from(known.is_some());
+        let unknown = || {
+            let scales = Directions::Scales(vec![1.0; dim]);
+            (mass == Mass::Identity).then(|| (scales, vec![0.0; dim]))
+        };
+        let Some((directions, mut noise)) = known.or_else(unknown) else {
             return Err(StepError::NotPositiveDefinite {
                 what: "the curvature at the mode",
                 iter: 0,
             });
         };
-        let dim = u0.len();
+        if estimator == Estimator::ControlVariate {
+            // Differences from the mode grow with the spread of draws.
+            noise.iter_mut().for_each(|v| *v *= temperature);
+        }
+        let sd = temperature.sqrt();
         Ok(Self {
             u: u0.to_vec(),
-            momentum: (0..dim).map(|_| StandardNormal.sample(rng)).collect(),
+            momentum: (0..dim)
+                .map(|_| {
+                    let normal: f64 = StandardNormal.sample(rng);
+                    sd * normal
+                })
+                .collect(),
             friction: vec![0.0; dim],
             injected: vec![0.0; dim],
             noise,
-            observed: 1,
+            observed,
             temperature: f64::NAN,
             since_draw: None,
+            steps: 0,
             directions,
             grad: vec![0.0; dim],
             force: vec![0.0; dim],
@@ -408,6 +417,19 @@ impl PhaseSpace {
             scores: Vec::new(),
             sums: vec![[0.0; 2]; dim],
         })
+    }
+
+    /// Steps since the start of the chain.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The largest variance of gradient noise over directions; NaN where nothing is known of it.
+    pub fn largest_noise(&self) -> f64 {
+        if self.observed == 0 {
+            return f64::NAN;
+        }
+        self.noise.iter().copied().fold(0.0, f64::max)
     }
 
     /// From now on momenta are drawn anew before each draw.
@@ -430,8 +452,11 @@ impl PhaseSpace {
             return Ok(());
         };
         if since_draw == 0 {
-            let momenta = self.momentum.iter_mut();
-            momenta.for_each(|r| *r = StandardNormal.sample(&mut streams.noise));
+            let sd = dynamics.temperature.sqrt();
+            for r in &mut self.momentum {
+                let normal: f64 = StandardNormal.sample(&mut streams.noise);
+                *r = sd * normal;
+            }
             if dynamics.integrator == Integrator::Baoab {
                 self.evaluate(false, at, oracle, &mut streams.batch)?;
                 self.kick(0.5 * dynamics.step, false, &mut streams.noise);
@@ -493,6 +518,7 @@ impl PhaseSpace {
                 self.kick(step, false, &mut streams.noise);
             }
         }
+        self.steps += 1;
         Ok(())
     }
 
@@ -503,9 +529,7 @@ impl PhaseSpace {
 
     fn make_move(&mut self, at: Tick) -> Result<(), StepError> {
         self.displacement.fill(0.0);
-        for (direction, jump) in self.directions.chunks_exact(self.u.len()).zip(&self.jump) {
-            axpy(*jump, direction, &mut self.displacement);
-        }
+        self.directions.combine(&self.jump, &mut self.displacement);
         self.jump.fill(0.0);
         check_finite(&self.displacement, "the momentum", at)?;
         axpy(1.0, &self.displacement, &mut self.u);
@@ -525,10 +549,7 @@ impl PhaseSpace {
         } else {
             oracle.grad(&self.u, rng, &mut self.grad);
         }
-        let rows = self.directions.chunks_exact(self.u.len());
-        for (force, direction) in self.force.iter_mut().zip(rows) {
-            *force = dot(direction, &self.grad);
-        }
+        self.directions.project(&self.grad, &mut self.force);
         check_finite(&self.force, "the gradient", at)
     }
 
@@ -550,13 +571,14 @@ impl PhaseSpace {
 
     /// Lets the thermostat see the momenta for `share` of a step.
     fn regulate(&mut self, dynamics: &Dynamics, share: f64) {
-        let mean = dot(&self.momentum, &self.momentum) / self.momentum.len() as f64;
+        let heat = dynamics.temperature;
+        let mean = dot(&self.momentum, &self.momentum) / (heat * self.momentum.len() as f64);
         self.temperature += share * mean;
         let time = share * dynamics.step;
         for (friction, r) in self.friction.iter_mut().zip(&self.momentum) {
             match dynamics.thermostat {
                 Some(Thermostat::Scalar) => *friction += time * (mean - 1.0),
-                Some(Thermostat::PerParameter) => *friction += time * (r * r - 1.0),
+                Some(Thermostat::PerParameter) => *friction += time * (r * r / heat - 1.0),
                 None => return,
             }
         }
@@ -569,8 +591,9 @@ impl PhaseSpace {
         let rows = (self.scores.len() / dim) as f64;
         self.sums.fill([0.0; 2]);
         for score in self.scores.chunks_exact(dim) {
-            for (sums, direction) in self.sums.iter_mut().zip(self.directions.chunks_exact(dim)) {
-                let along = dot(direction, score);
+            // The force has done its work in the step.
+            self.directions.project(score, &mut self.force);
+            for (sums, &along) in self.sums.iter_mut().zip(&self.force) {
                 sums[0] += along;
                 sums[1] += along * along;
             }
@@ -591,6 +614,7 @@ impl PhaseSpace {
         visitor.slice("injected", &mut self.injected);
         visitor.slice("noise", &mut self.noise);
         visitor.counter("observed", &mut self.observed);
+        visitor.counter("steps", &mut self.steps);
         if let Some(since_draw) = &mut self.since_draw {
             visitor.counter("since_draw", since_draw);
         }

@@ -20,8 +20,17 @@
 //!
 //! None exceeds 2. Under a weak prior all four agree.
 //!
-//! **Burn-in** ends by itself ([`super::criterion`]). C is a running average for ever, as in the algorithm; G stays as it
-//! was at the end of the burn-in, so that D does not depend on the position. From then on D is made anew whenever C has seen a 64th more
+//! **Rotation** (`rotation` = t, Q ≠ 0 of the report's section 2.1.1, which leaves it open). Pairs of directions are turned against each other,
+//! θ' = θ + (D + Q) ĝ + N(0, 2D − (D + Q)(N²/|S| C + H)(D + Q)') ([`crate::numerics::fisher_step`]), with k over 1 + t². It gains
+//! nothing: with Q = q J in a pair of equal noise v the bound is k ≥ (1 + v)(k²/4 + q²), and the integrated autocorrelation time of
+//! means is k/(k²/4 + q²) − 1 ≥ v, which t = 0 reaches too.
+//!
+//! **Memory** (`memory` = M). C is a running average for ever, as in the algorithm, or over about the last M minibatches,
+//! C ← (1 − w) C + w cov with w = max(1/i, 1/M), so that it is C(θ) where the chain is and not its mean over the posterior (the report's
+//! section 2.2). H and D then depend on where the
+//! chain has been, which biases draws the more the shorter M is; sensible are M much longer than N/|S|.
+//!
+//! **Burn-in** ends by itself ([`super::osgfs_burn_in`]). G stays as it was at the end of the burn-in, so that D does not depend on the position. From then on D is made anew whenever C has seen a 64th more
 //! minibatches, not after each of them.
 //!
 //! **Defaults.** |S| = 10,000 from 100,000 rows on, as in the report, below that N/25, at least 50 (normal limit) and
@@ -32,7 +41,7 @@
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{BATCH, MinibatchSettings};
+use super::minibatch_settings::{BATCH, MinibatchSettings, Size};
 use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::{Standing, Traits};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
@@ -79,7 +88,11 @@ ergodic_base::settings! {
 impl IndependentRows {
     /// The minibatches for `target`.
     pub fn settle(&mut self, target: &Target) -> MinibatchSettings {
-        MinibatchSettings::settle(&mut self.batch, self.scheme, target, default_batch(target))
+        let mut size = self.batch.map(Size::rows);
+        let settled =
+            MinibatchSettings::settle(&mut size, self.scheme, target, default_batch(target));
+        self.batch = Some(settled.batch);
+        settled
     }
 }
 
@@ -110,6 +123,15 @@ ergodic_base::settings! {
     pub struct OsgfsSettings {
         rows: IndependentRows;
         k_bound: Bound = BOUND;
+        rotation: f64 = Field::real("Rotation", 0.0, 10.0, Some(0.0))
+            .help(
+                "t: pairs of directions are turned against each other by a skew-symmetric Q of t times the size of D, and k falls to \
+                 k/(1 + t²)",
+            )
+            .why("Q = 0 as in the report: means of draws are as precise with any other");
+        memory: Option<u64> = Field::int("Memory of C", 2, 1_000_000_000, None)
+            .help("Minibatches over which the covariance C of gradients is averaged, the newest ones; all where it is left out")
+            .why("all, as in the report");
         burn_in: BurnIn;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
     }
@@ -123,6 +145,8 @@ pub struct Osgfs;
 pub struct OsgfsConfig {
     minibatch: MinibatchSettings,
     bound: Bound,
+    rotation: f64,
+    memory: Option<u64>,
     criterion: CriterionSettings,
     steps_per_draw: u64,
 }
@@ -217,9 +241,12 @@ impl Sampler for Osgfs {
                 k_limit(factor * target.noise_ratio.unwrap_or(1.0)).min(K_INDEPENDENT)
             }
         };
+        let k = k / (1.0 + settings.rotation.powi(2));
         Ok(OsgfsConfig {
             minibatch,
             bound,
+            rotation: settings.rotation,
+            memory: settings.memory,
             criterion: settings.burn_in.settle(k),
             steps_per_draw: *(settings.steps_per_draw)
                 .get_or_insert_with(|| capped_steps(steps_for(k), &minibatch)),
@@ -237,11 +264,11 @@ impl Sampler for Osgfs {
         _streams: &mut Streams,
     ) -> Result<OsgfsState, StepError> {
         let dim = u0.len();
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let mut state = OsgfsState {
             scoring: Scoring::new(u0, config.criterion),
-            covariance: ScoreCovariance::new(dim),
+            covariance: ScoreCovariance::remembering(config.memory, dim),
             prior_curvature: vec![0.0; dim * dim],
             hessian: vec![0.0; dim * dim],
             step_covariance: vec![0.0; dim * dim],
@@ -286,7 +313,9 @@ impl Sampler for Osgfs {
             return Ok(());
         }
         let news = covariance.minibatches - *step_minibatches;
-        if at.phase != Phase::Draw || news > *step_minibatches / MINIBATCHES_PER_NEWS {
+        let known =
+            (config.memory).map_or(*step_minibatches, |memory| memory.min(*step_minibatches));
+        if at.phase != Phase::Draw || news > known / MINIBATCHES_PER_NEWS {
             step_covariance.copy_from_slice(&covariance.matrix);
             *step_minibatches = covariance.minibatches;
             *step_is_made = false;
@@ -299,11 +328,16 @@ impl Sampler for Osgfs {
             scoring.sigma.fill(0.0);
             axpy(factor * num_obs, step_covariance, &mut scoring.sigma);
             let Scoring { step, sigma, .. } = scoring;
-            choose_k(step, hessian, sigma, config.bound, factor).map_err(|_not_positive| {
-                StepError::NotPositiveDefinite {
-                    what: "the curvature N C + G of the Fisher scoring step, or its noise,",
-                    iter: at.iter,
-                }
+            choose_k(
+                step,
+                hessian,
+                sigma,
+                (config.bound, config.rotation),
+                factor,
+            )
+            .map_err(|_not_positive| StepError::NotPositiveDefinite {
+                what: "the curvature N C + G of the Fisher scoring step, or its noise,",
+                iter: at.iter,
             })?;
             *step_is_made = true;
         }
@@ -334,18 +368,18 @@ impl Sampler for Osgfs {
     }
 }
 
-/// Recomputes the step from H, Σ = `factor` N C and the bound.
+/// Recomputes the step from H, Σ = `factor` N C, the bound and the rotation.
 pub(super) fn choose_k(
     step: &mut FisherStep,
     hessian: &[f64],
     sigma: &[f64],
-    bound: Bound,
+    (bound, turn): (Bound, f64),
     factor: f64,
 ) -> Result<(), NotPositiveDefinite> {
     step.set_basis(hessian, sigma)?;
     let paper = k_limit(factor);
     let k = match bound {
-        Bound::Directions => return step.set_k(|v| k_limit(v).min(K_INDEPENDENT)),
+        Bound::Directions => return step.set_turned(turn, |v| k_limit(v).min(K_INDEPENDENT)),
         Bound::Paper => paper,
         Bound::Capped => {
             let r = step.strength_of_prior(hessian, factor);
@@ -357,7 +391,7 @@ pub(super) fn choose_k(
             k_limit(largest)
         }
     };
-    step.set_k(|_| k.min(K_INDEPENDENT))
+    step.set_turned(turn, |_| k.min(K_INDEPENDENT))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
 
 use super::langevin::STEPS_PER_DRAW;
-use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings};
+use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, Size};
 use super::osgfs::steps_for;
 use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::Traits;
@@ -37,7 +37,7 @@ use ergodic_base::settings::{Declared as _, Field, SettingError};
 ergodic_base::settings! {
     /// Settings of [`OsgfsCv`]; the noise of its schemes is that of independent rows, as of OSGFS.
     pub struct OsgfsCvSettings {
-        batch: Option<usize> = BATCH;
+        batch: Option<Size> = BATCH;
         scheme: Option<Scheme> = Field::choice("Choice of rows", &["iid", "blocks", "lipschitz"], None)
             .help(
                 "iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows; lipschitz: \
@@ -142,7 +142,7 @@ impl Sampler for OsgfsCv {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<Scoring, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
         let indefinite = |_not_positive| StepError::NotPositiveDefinite {
             what: "the curvature at the mode",

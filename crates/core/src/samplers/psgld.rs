@@ -92,6 +92,7 @@ impl Sampler for Psgld {
         fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
+        own_steps: true,
         minibatch: true,
         bias: Some(
             "Standard deviations come out too large because gradient noise is not corrected for: by up to about 5 % at the default \
@@ -135,7 +136,7 @@ impl Sampler for Psgld {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<PsgldState, StepError> {
-        let MinibatchSettings { batch, scheme } = config.core.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let (mut squares, mut scale) = (vec![f64::NAN; u0.len()], 1.0);
         if let Some(centre) = oracle.centre() {

@@ -22,6 +22,7 @@ use super::nuts::Nuts;
 use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
+use super::pseudo_marginal::PseudoMarginal;
 use super::psgld::Psgld;
 use super::saga::SagaLd;
 use super::scir::{Scir, ScirCv};
@@ -68,6 +69,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<HmcEcs>(),
     SamplerEntry::of::<HmcEcsSigned>(),
     SamplerEntry::of::<NutsEcs>(),
+    SamplerEntry::of::<PseudoMarginal>(),
     SamplerEntry::of::<FisherScoring>(),
     SamplerEntry::of::<ZigZag>(),
     SamplerEntry::of::<BouncyParticle>(),

@@ -89,6 +89,7 @@ impl Sampler for SagaLd {
         fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
+        own_steps: true,
         minibatch: true,
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
@@ -122,7 +123,7 @@ impl Sampler for SagaLd {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SagaState, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let mut table = RowTable::empty(oracle, true)?;
         table.renew(oracle, u0)?;

@@ -24,6 +24,7 @@
 //! Variances of probabilities are inflated by the same share at most.
 //!
 //! **Defaults.** h: predicted inflation of the variance by 4 % (2 % of the standard deviation) in the worst category;
+//! steps may decrease ([`super::schedule`]), whose last ones then hardly inflate anything;
 //! a draw is 1 unit of time after the one before: correlation e⁻¹. Cost of a step: |S| rows and 2K random variables.
 //!
 //! Not for: categories that are simply observed, where `conjugate` is exact and costs less. They are for categories that
@@ -35,6 +36,7 @@ use super::cir::Transition;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
+use super::schedule::{Decay, StepsAlong, WEIGHT_OF_STEP};
 use super::simplex::{self, CountNoise, Weights};
 use super::{
     Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
@@ -60,6 +62,7 @@ ergodic_base::settings! {
             .why("the longest time for which minibatches inflate standard deviations by a predicted 2 % at most");
         rows: PlainRows;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        steps: StepsAlong;
     }
 }
 
@@ -72,6 +75,7 @@ const INFO: &[InfoColumn] = &[
         name: NOISE_SHARE,
         help: "predicted share of minibatch noise in the variance of a weight, worst category",
     },
+    WEIGHT_OF_STEP,
 ];
 
 /// The sampler `scir`.
@@ -111,6 +115,7 @@ pub struct ScirConfig {
     step_size: f64,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
+    decay: Decay,
     noise_share: f64,
 }
 
@@ -135,11 +140,13 @@ impl<V: Variant> Sampler for Process<V> {
             *(settings.step_size).get_or_insert_with(|| V::step(EXCESS, noise).min(LONGEST));
         let steps = (TIME / step_size).ceil().max(1.0);
         let excess = V::excess(step_size, noise);
+        let steps_per_draw = *(settings.steps_per_draw)
+            .get_or_insert_with(|| capped_steps(steps as u64, &minibatch));
         Ok(ScirConfig {
             step_size,
             minibatch,
-            steps_per_draw: *(settings.steps_per_draw)
-                .get_or_insert_with(|| capped_steps(steps as u64, &minibatch)),
+            steps_per_draw,
+            decay: settings.steps.settle(steps_per_draw),
             noise_share: excess / (1.0 + excess),
         })
     }
@@ -154,7 +161,7 @@ impl<V: Variant> Sampler for Process<V> {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<Weights, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let view = simplex::view(oracle)?;
         // The sum of all weights is Gamma(Σa) a posteriori.
@@ -173,13 +180,17 @@ impl<V: Variant> Sampler for Process<V> {
         oracle.counts(&mut streams.batch, &mut state.counts);
         let view = simplex::view(oracle)?;
         let (alpha, totals) = (view.concentration(), view.totals());
+        let weight = config.decay.share(state.steps);
+        let step_size = weight * config.step_size;
         for j in 0..alpha.len() {
             let (rate, drift) = V::drift(alpha[j], totals[j], state.counts[j]);
-            let transition = Transition::new(rate, config.step_size);
+            let transition = Transition::new(rate, step_size);
             state.log[j] = transition.sample(&mut streams.noise, state.log[j], drift);
         }
-        info[0] = config.step_size;
+        state.steps += 1;
+        info[0] = step_size;
         info[1] = config.noise_share;
+        info[2] = weight;
         state.settle(view, at.iter)
     }
 

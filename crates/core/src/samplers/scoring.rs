@@ -72,6 +72,8 @@ pub struct ScoreCovariance {
     pub matrix: Vec<f64>,
     /// Minibatches seen, i of the algorithm.
     pub minibatches: u64,
+    /// Minibatches that C is an average of at most.
+    memory: Option<u64>,
     mean: Vec<f64>,
     /// The covariance of the newest minibatch in the lower half.
     batch: Vec<f64>,
@@ -79,11 +81,17 @@ pub struct ScoreCovariance {
 }
 
 impl ScoreCovariance {
-    /// Before the first minibatch.
+    /// Before the first minibatch of all that come.
     pub fn new(dim: usize) -> Self {
+        Self::remembering(None, dim)
+    }
+
+    /// Before the first minibatch; older ones than `memory` fade away.
+    pub fn remembering(memory: Option<u64>, dim: usize) -> Self {
         Self {
             matrix: vec![0.0; dim * dim],
             minibatches: 0,
+            memory,
             mean: vec![0.0; dim],
             batch: vec![0.0; dim * dim],
             scores: Vec::new(),
@@ -124,7 +132,8 @@ impl ScoreCovariance {
     fn average(&mut self) {
         let dim = self.mean.len();
         self.minibatches += 1;
-        let share = 1.0 / self.minibatches as f64;
+        let counted = (self.memory).map_or(self.minibatches, |memory| memory.min(self.minibatches));
+        let share = 1.0 / counted as f64;
         for i in 0..dim {
             for j in 0..=i {
                 let old = self.matrix[i * dim + j];

@@ -25,15 +25,21 @@
 //! 40 % of all noise. With a step of the user's own, friction grows until that holds again. Draws are 2 units of time apart,
 //! correlation 0.4.
 //!
+//! Mass matrices, temperature and runs without a mode: [`super::momentum`]; decreasing steps: [`super::schedule`]. With a mass matrix other
+//! than H noise is corrected coordinate by coordinate; without a mode only `running` knows any.
+//!
 //! Cost of a step: B row gradients and 2 D² (`aboba` 3 D²). Bias: what the correction misses, and O(ε²) of the splitting.
 //! Not for: posteriors with several modes or far from normal, or whenever `nuts` is affordable, which is exact.
 
 use std::marker::PhantomData;
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{CentredRows, Described, MinibatchSettings, PlainRows, Rows};
-use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
+use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
+use super::momentum::{
+    Dynamics, INTEGRATOR, Integrator, MASS, Mass, Medium, PACKAGE_SHARE, PhaseSpace, STEP,
+};
 use super::recommend::Traits;
+use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
     TEMPERATURE, Target, Tick,
@@ -46,12 +52,14 @@ ergodic_base::settings! {
     /// Settings, with those of rows `R`.
     pub struct SghmcSettings<R> {
         step_size: Option<f64> = STEP;
-        friction: Option<f64> = Field::real("Friction", 0.01, 1e6, None)
+        friction: Option<f64> = Field::real("Friction", 1e-12, 1e12, None)
             .help(
                 "Friction γ per unit of time: A of 003, α/ε of SGD with momentum; large values make the chain slow, small ones let \
                  it swing and heat up by gradient noise",
             )
-            .why("2, critical damping, or more where gradient noise of a given step needs it");
+            .why("critical damping, which is 2 with the curvature as mass, or more where gradient noise of a given step needs it; without a \
+                  mode 0.01/ε, the α of the R package sgmcmc");
+        mass: Option<Mass> = MASS;
         integrator: Integrator = INTEGRATOR;
         friction_correction: Correction = Correction::field("Noise correction", Some(Correction::Mode))
             .help(
@@ -64,6 +72,8 @@ ergodic_base::settings! {
         fresh_momenta: bool = Field::bool("Fresh momenta", false)
             .help("Draw momenta anew before the steps of each draw, as after the L steps of SGHMC in Baker (2018): L is `steps_per_draw`")
             .why("friction renews them already");
+        steps: StepsAlong;
+        temperature: f64 = TEMPERED;
     }
 }
 
@@ -79,9 +89,11 @@ pub(super) const INFO: [InfoColumn; 3] = [
     },
     InfoColumn {
         name: TEMPERATURE,
-        help: "mean over directions of the squared momentum in whitened units; its average is 1 on target",
+        help: "mean over directions of the squared momentum over its variance on target; its average is 1 on target",
     },
 ];
+
+const COLUMNS: &[InfoColumn] = &[INFO[0], INFO[1], INFO[2], WEIGHT_OF_STEP];
 
 ergodic_base::choice! {
     /// How gradient noise is estimated.
@@ -110,20 +122,22 @@ pub struct SghmcConfig {
     dynamics: Dynamics,
     friction: f64,
     correction: Correction,
-    minibatch: MinibatchSettings,
+    medium: Medium,
+    decay: Decay,
     steps_per_draw: u64,
     fresh_momenta: bool,
 }
 
 impl SghmcConfig {
-    /// 2(γ − B̂)ε, with B̂ = ½ε v̂ per direction.
-    fn correct(&self, space: &mut PhaseSpace) {
+    /// 2(γT − B̂)ε, with B̂ = ½ε v̂ per direction, for the step of `dynamics`.
+    fn correct(&self, dynamics: &Dynamics, space: &mut PhaseSpace) {
+        let wanted = self.friction * dynamics.temperature;
         for (injected, noise) in space.injected.iter_mut().zip(&space.noise) {
             let known = match self.correction {
                 Correction::Off => 0.0,
-                Correction::Mode | Correction::Running => 0.5 * self.dynamics.step * noise,
+                Correction::Mode | Correction::Running => 0.5 * dynamics.step * noise,
             };
-            *injected = (self.friction - known).max(0.0);
+            *injected = (wanted - known).max(0.0);
         }
     }
 }
@@ -143,7 +157,6 @@ where
         target: &Target,
     ) -> Result<SghmcConfig, SettingError> {
         let minibatch = settings.rows.settle(target)?;
-        let noise = momentum::largest_noise(Self::SPEC.id, R::ESTIMATOR, &minibatch, target)?;
         let correction = settings.friction_correction;
         if correction == Correction::Running && minibatch.batch < 2 {
             return Err(SettingError::unfit(
@@ -151,38 +164,57 @@ where
                 "= running needs a `batch` of at least 2 rows",
             ));
         }
-        let integrator = settings.integrator;
-        let plan = Plan {
-            noise,
-            corrected: correction != Correction::Off,
-            thermostat: false,
+        let (integrator, temperature) = (settings.integrator, settings.temperature);
+        let medium = Medium::settle(
+            R::ESTIMATOR,
+            minibatch,
+            &mut settings.mass,
+            temperature,
+            target,
+        );
+        let corrected = correction != Correction::Off;
+        let plan = medium.plan(Self::SPEC.id, settings.step_size, corrected, false, target)?;
+        let (step, friction, steps) = match (plan, settings.step_size) {
+            (None, Some(step)) => {
+                let friction = *(settings.friction).get_or_insert(PACKAGE_SHARE / step);
+                (step, friction, 1)
+            }
+            (None, None) => {
+                return Err(SettingError::NoMode {
+                    sampler: Self::SPEC.id,
+                    instead: "give `step_size`",
+                });
+            }
+            (Some(plan), given) => {
+                let friction = *(settings.friction).get_or_insert_with(|| plan.friction(given));
+                let step = given.unwrap_or_else(|| plan.longest_step(integrator, friction));
+                plan.check_step(integrator, step, friction)?;
+                if plan.corrected && plan.noise_friction(step) > friction {
+                    return Err(SettingError::StepTooLong {
+                        limit: friction / plan.noise_friction(1.0),
+                        given: step,
+                        why: format!(
+                            "with friction {friction}, or gradient noise exceeds what friction takes"
+                        ),
+                    });
+                }
+                (step, friction, plan.steps_between_draws(step, friction))
+            }
         };
-        let friction =
-            *(settings.friction).get_or_insert_with(|| plan.friction(settings.step_size));
-        let step =
-            *(settings.step_size).get_or_insert_with(|| plan.longest_step(integrator, friction));
-        momentum::check_step(integrator, step, friction)?;
-        if plan.corrected && plan.noise_friction(step) > friction {
-            return Err(SettingError::StepTooLong {
-                limit: 2.0 * friction / noise,
-                given: step,
-                why: format!(
-                    "with friction {friction}, or gradient noise exceeds what friction takes"
-                ),
-            });
-        }
-        let steps_per_draw = *settings.steps_per_draw.get_or_insert_with(|| {
-            capped_steps(momentum::steps_between_draws(step, friction), &minibatch)
-        });
+        settings.step_size = Some(step);
+        let steps_per_draw =
+            *(settings.steps_per_draw).get_or_insert_with(|| capped_steps(steps, &minibatch));
         Ok(SghmcConfig {
             dynamics: Dynamics {
                 integrator,
                 step,
                 thermostat: None,
+                temperature,
             },
             friction,
             correction,
-            minibatch,
+            medium,
+            decay: settings.steps.settle(steps_per_draw),
             steps_per_draw,
             fresh_momenta: settings.fresh_momenta,
         })
@@ -199,12 +231,12 @@ where
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, R::ESTIMATOR, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, &config.medium, oracle, rng)?;
         space.friction.fill(config.friction);
         if config.fresh_momenta {
             space.take_fresh_momenta();
         }
-        config.correct(&mut space);
+        config.correct(&config.dynamics, &mut space);
         Ok(space)
     }
 
@@ -218,26 +250,27 @@ where
     ) -> Result<(), StepError> {
         let warm_up = matches!(at.phase, Phase::Warmup { .. });
         let observe = warm_up && config.correction == Correction::Running;
-        let SghmcConfig {
-            dynamics,
-            steps_per_draw,
-            ..
-        } = config;
-        space.renew_momenta(dynamics, *steps_per_draw, at, oracle, streams)?;
-        space.advance(dynamics, observe, at, oracle, streams)?;
+        let weight = config.decay.share(space.steps());
+        let dynamics = config.dynamics.with_step(weight * config.dynamics.step);
+        if dynamics.step < config.dynamics.step {
+            config.correct(&dynamics, space);
+        }
+        space.renew_momenta(&dynamics, config.steps_per_draw, at, oracle, streams)?;
+        space.advance(&dynamics, observe, at, oracle, streams)?;
         if observe {
             let n = oracle.num_obs();
-            space.observe_noise(config.minibatch.noise_factor(n), n);
-            config.correct(space);
+            space.observe_noise(config.medium.minibatch.noise_factor(n), n);
+            config.correct(&dynamics, space);
         }
-        let noise = space.noise.iter().copied().fold(0.0, f64::max);
-        let gradient_noise = 0.5 * config.dynamics.step * noise;
-        info[0] = config.dynamics.step;
+        let gradient_noise = 0.5 * dynamics.step * space.largest_noise();
+        let wanted = config.friction * dynamics.temperature;
+        info[0] = dynamics.step;
         info[1] = match config.correction {
-            Correction::Off => gradient_noise / (config.friction + gradient_noise),
-            Correction::Mode | Correction::Running => gradient_noise / config.friction,
+            Correction::Off => gradient_noise / (wanted + gradient_noise),
+            Correction::Mode | Correction::Running => gradient_noise / wanted,
         };
         info[2] = space.temperature;
+        info[3] = weight;
         Ok(())
     }
 
@@ -260,12 +293,13 @@ impl Described for Sghmc {
                Ding, Carin 2015; Leimkuhler, Matthews 2013) and a Fisher-scoring estimate of gradient noise",
         formula: "dz = r dt, dr = ĝ dt − γ r dt + sqrt(2(γ − B̂)) dW, B̂ = ½ε v̂, mass matrix H",
         fields: SghmcSettings::<PlainRows>::FIELDS,
-        info: &INFO,
+        info: COLUMNS,
         needs_mode: true,
+        own_steps: true,
         minibatch: true,
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps, without the correction \
-             for gradient noise, or where the posterior is far from normal",
+             for gradient noise, or where the posterior is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
         default_warmup: 200,
         ..SamplerSpec::ORDINARY
@@ -284,8 +318,9 @@ impl Described for SghmcCv {
         fields: SghmcSettings::<CentredRows>::FIELDS,
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
-             is far from normal",
+             is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
+        own_steps: false,
         ..Sghmc::DESCRIPTION
     };
 }

@@ -16,8 +16,8 @@
 //! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
-use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
+use super::minibatch_settings::{PlainRows, Rows as _};
+use super::momentum::{CRITICAL, Dynamics, Integrator, Mass, Medium, PhaseSpace, STEP};
 use super::recommend::{Standing, Traits};
 use super::sghmc::INFO;
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
@@ -41,7 +41,7 @@ ergodic_base::settings! {
 #[derive(Clone, Debug)]
 pub struct SghmcNaiveConfig {
     dynamics: Dynamics,
-    minibatch: MinibatchSettings,
+    medium: Medium,
     steps_per_draw: u64,
     noise_share: f64,
 }
@@ -76,26 +76,34 @@ impl Sampler for SghmcNaive {
         target: &Target,
     ) -> Result<SghmcNaiveConfig, SettingError> {
         let minibatch = settings.rows.settle(target)?;
-        let plan = Plan {
-            noise: momentum::largest_noise(Self::SPEC.id, Estimator::Plain, &minibatch, target)?,
-            corrected: true,
-            thermostat: false,
+        let medium = Medium {
+            estimator: Estimator::Plain,
+            minibatch,
+            mass: Mass::Curvature,
+            temperature: 1.0,
+        };
+        let Some(plan) = medium.plan(Self::SPEC.id, None, true, false, target)? else {
+            return Err(SettingError::NoMode {
+                sampler: Self::SPEC.id,
+                instead: "use `nuts`",
+            });
         };
         let integrator = Integrator::Euler;
         let step =
             *(settings.step_size).get_or_insert_with(|| plan.longest_step(integrator, CRITICAL));
-        momentum::check_step(integrator, step, 0.0)?;
+        plan.check_step(integrator, step, 0.0)?;
         let gradient_noise = plan.noise_friction(step);
         let steps_per_draw = *settings.steps_per_draw.get_or_insert_with(|| {
-            capped_steps(momentum::steps_between_draws(step, CRITICAL), &minibatch)
+            capped_steps(plan.steps_between_draws(step, CRITICAL), &minibatch)
         });
         Ok(SghmcNaiveConfig {
             dynamics: Dynamics {
                 integrator,
                 step,
                 thermostat: None,
+                temperature: 1.0,
             },
-            minibatch,
+            medium,
             steps_per_draw,
             noise_share: gradient_noise / (1.0 + gradient_noise),
         })
@@ -112,7 +120,7 @@ impl Sampler for SghmcNaive {
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, Estimator::Plain, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, &config.medium, oracle, rng)?;
         space.injected.fill(1.0);
         Ok(space)
     }

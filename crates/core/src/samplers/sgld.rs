@@ -17,6 +17,10 @@
 //! Lemma 3.3.3; [`crate::oracle::AliasTable`]): then V ≤ (Σ L_i)² E|θ − û|²/B, and few heavy rows do no harm. They do so by
 //! default where the V measured at the mode is four times smaller for it.
 //!
+//! With `order` = 2 a row's gradient is compared with its linear expansion at the mode ([`crate::oracle`], SGLD₁ of Dang et al. 2019): its
+//! noise is of the second order in the distance from the mode. Defaults reckon with the noise of the first order, which bounds it near the
+//! mode, so that what the information columns predict is too much.
+//!
 //! **Default step.** The h whose predicted excess of variance is ε: h = 2ε/(1 + ε + V). ε = 4 % (2 % of a standard
 //! deviation) for centred gradients. For plain ones ε = 10 %: V is large, a chain needs 2/h steps of B rows to forget
 //! its position, so an independent draw costs at least (1/ε) 2N row gradients for whatever batch; 4 % would cost 2.5
@@ -34,7 +38,7 @@ use super::langevin::{
     Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core, LangevinSettings, Noise,
     Preconditioning, Rule, TIME_CENTRED, TIME_PLAIN,
 };
-use super::minibatch_settings::{CentredRows, Described, MinibatchSettings, PlainRows, Rows};
+use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -86,8 +90,7 @@ where
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<Core, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
-        oracle.set_estimator(R::ESTIMATOR, batch, scheme);
+        config.minibatch.install(R::ESTIMATOR, oracle);
         Ok(Core::at(u0))
     }
 
@@ -127,6 +130,7 @@ impl Described for Sgld {
         fields: <LangevinSettings<PlainRows, Preconditioning>>::FIELDS,
         info: INFO,
         needs_mode: true,
+        own_steps: true,
         minibatch: true,
         bias: Some(
             "Standard deviations come out too large because gradient noise is not corrected for: by about 5 to 10 % at the default \
@@ -153,6 +157,7 @@ impl Described for SgldCv {
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
+        own_steps: false,
         ..Sgld::DESCRIPTION
     };
 }

@@ -23,15 +23,21 @@
 //! a wrong one only changes the friction. Draws are 2 units of time apart. With `euler` the variance is too small by ε at
 //! friction 2, whence short steps.
 //!
+//! Mass matrices, temperature and runs without a mode: [`super::momentum`]; decreasing steps: [`super::schedule`].
+//!
 //! Cost of a step: B row gradients and 2 D² (`aboba` 3 D²). Bias: noise that varies over the posterior, and O(ε²).
 //! Not for: posteriors with several modes or far from normal, or whenever `nuts` is affordable, which is exact.
 
 use std::marker::PhantomData;
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{CentredRows, Described, MinibatchSettings, PlainRows, Rows};
-use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
+use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
+use super::momentum::{
+    Dynamics, INTEGRATOR, Integrator, MASS, Mass, Medium, PACKAGE_SHARE, PhaseSpace, STEP,
+    Thermostat,
+};
 use super::recommend::Traits;
+use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::sghmc::INFO;
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Oracle, StepError};
@@ -46,9 +52,10 @@ ergodic_base::settings! {
     /// Settings, with those of rows `R`.
     pub struct SgnhtSettings<R> {
         step_size: Option<f64> = STEP;
-        diffusion: Option<f64> = Field::real("Injected noise", 0.01, 1e6, None)
+        diffusion: Option<f64> = Field::real("Injected noise", 1e-12, 1e12, None)
             .help("Injected noise A per unit of time, a/ε of SGD with momentum: friction settles at A plus what balances gradient noise")
-            .why("friction is then critical: 2 less the predicted gradient noise");
+            .why("friction is then critical: 2 less the predicted gradient noise; without a mode 0.01/ε, the a of the R package sgmcmc");
+        mass: Option<Mass> = MASS;
         integrator: Integrator = INTEGRATOR;
         thermostat: Thermostat = Thermostat::field("Thermostat", Some(Thermostat::PerParameter))
             .help(
@@ -58,6 +65,8 @@ ergodic_base::settings! {
             .why("absorbs gradient noise that differs between directions");
         rows: R;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        steps: StepsAlong;
+        temperature: f64 = TEMPERED;
     }
 }
 
@@ -69,6 +78,7 @@ const COLUMNS: &[InfoColumn] = &[
         name: "thermostat",
         help: "friction that the thermostat has set, mean over directions",
     },
+    WEIGHT_OF_STEP,
 ];
 
 /// The sampler `sgnht`.
@@ -85,7 +95,8 @@ pub struct NoseHoover<R>(PhantomData<fn() -> R>);
 pub struct SgnhtConfig {
     dynamics: Dynamics,
     injected: f64,
-    minibatch: MinibatchSettings,
+    medium: Medium,
+    decay: Decay,
     steps_per_draw: u64,
     noise_share: f64,
 }
@@ -105,34 +116,55 @@ where
         target: &Target,
     ) -> Result<SgnhtConfig, SettingError> {
         let minibatch = settings.rows.settle(target)?;
-        let noise = momentum::largest_noise(Self::SPEC.id, R::ESTIMATOR, &minibatch, target)?;
         let (integrator, thermostat) = (settings.integrator, settings.thermostat);
-        let plan = Plan {
-            noise,
-            corrected: thermostat == Thermostat::PerParameter,
-            thermostat: true,
+        let temperature = settings.temperature;
+        let medium = Medium::settle(
+            R::ESTIMATOR,
+            minibatch,
+            &mut settings.mass,
+            temperature,
+            target,
+        );
+        let corrected = thermostat == Thermostat::PerParameter;
+        let plan = medium.plan(Self::SPEC.id, settings.step_size, corrected, true, target)?;
+        let (step, injected, noise_share, steps) = match (plan, settings.step_size) {
+            (None, Some(step)) => {
+                let injected = *(settings.diffusion).get_or_insert(PACKAGE_SHARE / step);
+                (step, injected, f64::NAN, 1)
+            }
+            (None, None) => {
+                return Err(SettingError::NoMode {
+                    sampler: Self::SPEC.id,
+                    instead: "give `step_size`",
+                });
+            }
+            (Some(plan), given) => {
+                let friction = plan.friction(given);
+                let step = given.unwrap_or_else(|| plan.longest_step(integrator, friction));
+                let absorbed = plan.noise_friction(step);
+                let injected = *(settings.diffusion)
+                    .get_or_insert((friction - absorbed).max(LEAST_INJECTED * friction));
+                let friction = injected + absorbed;
+                plan.check_step(integrator, step, friction)?;
+                let steps = plan.steps_between_draws(step, friction);
+                (step, injected, absorbed / friction, steps)
+            }
         };
-        let friction = plan.friction(settings.step_size);
-        let step =
-            *(settings.step_size).get_or_insert_with(|| plan.longest_step(integrator, friction));
-        let absorbed = plan.noise_friction(step);
-        let injected = *(settings.diffusion)
-            .get_or_insert((friction - absorbed).max(LEAST_INJECTED * friction));
-        let friction = injected + absorbed;
-        momentum::check_step(integrator, step, friction)?;
-        let steps_per_draw = *settings.steps_per_draw.get_or_insert_with(|| {
-            capped_steps(momentum::steps_between_draws(step, friction), &minibatch)
-        });
+        settings.step_size = Some(step);
+        let steps_per_draw =
+            *(settings.steps_per_draw).get_or_insert_with(|| capped_steps(steps, &minibatch));
         Ok(SgnhtConfig {
             dynamics: Dynamics {
                 integrator,
                 step,
                 thermostat: Some(thermostat),
+                temperature,
             },
             injected,
-            minibatch,
+            medium,
+            decay: settings.steps.settle(steps_per_draw),
             steps_per_draw,
-            noise_share: absorbed / friction,
+            noise_share,
         })
     }
 
@@ -147,9 +179,9 @@ where
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, R::ESTIMATOR, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, &config.medium, oracle, rng)?;
         space.friction.fill(config.injected);
-        space.injected.fill(config.injected);
+        (space.injected).fill(config.injected * config.dynamics.temperature);
         Ok(space)
     }
 
@@ -161,11 +193,14 @@ where
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        space.advance(&config.dynamics, false, at, oracle, streams)?;
-        info[0] = config.dynamics.step;
+        let weight = config.decay.share(space.steps());
+        let dynamics = config.dynamics.with_step(weight * config.dynamics.step);
+        space.advance(&dynamics, false, at, oracle, streams)?;
+        info[0] = dynamics.step;
         info[1] = config.noise_share;
         info[2] = space.temperature;
         info[3] = space.friction.iter().sum::<f64>() / space.friction.len() as f64;
+        info[4] = weight;
         Ok(())
     }
 
@@ -190,10 +225,11 @@ impl Described for Sgnht {
         fields: SgnhtSettings::<PlainRows>::FIELDS,
         info: COLUMNS,
         needs_mode: true,
+        own_steps: true,
         minibatch: true,
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps, with one thermostat for \
-             all parameters, or where the posterior is far from normal",
+             all parameters, or where the posterior is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
         default_warmup: 200,
         ..SamplerSpec::ORDINARY
@@ -212,8 +248,9 @@ impl Described for SgnhtCv {
         fields: SgnhtSettings::<CentredRows>::FIELDS,
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
-             is far from normal",
+             is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
+        own_steps: false,
         ..Sgnht::DESCRIPTION
     };
 }

@@ -283,7 +283,7 @@ impl Sampler for Sgrld {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SgrldState, StepError> {
-        let MinibatchSettings { batch, scheme } = config.core.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
         oracle.set_estimator(config.estimator, batch, scheme);
         let model = oracle.rows()?;
         let metric = match (model.linear_rows(), oracle.centre()) {

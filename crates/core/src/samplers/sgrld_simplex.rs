@@ -26,6 +26,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::langevin::{self, STEPS_PER_DRAW, capped_steps, step_for_excess};
 use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
+use super::schedule::{Decay, StepsAlong, WEIGHT_OF_STEP};
 use super::simplex::{self, CountNoise, Weights};
 use super::{
     Family, InfoColumn, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
@@ -51,6 +52,7 @@ ergodic_base::settings! {
             .why("the largest step whose predicted excess of the standard deviation is 5 %");
         rows: PlainRows;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        steps: StepsAlong;
     }
 }
 
@@ -63,6 +65,7 @@ pub struct SgrldConfig {
     step_size: f64,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
+    decay: Decay,
     noise_share: f64,
 }
 
@@ -107,6 +110,7 @@ impl Sampler for SgrldSimplex {
                 help: "Langevin time per step, 1 is one Newton step",
             },
             langevin::INFO[1],
+            WEIGHT_OF_STEP,
         ],
         minibatch: true,
         bias: Some(
@@ -133,11 +137,13 @@ impl Sampler for SgrldSimplex {
         let step_size = *(settings.step_size).get_or_insert_with(|| step_for_excess(EXCESS, noise));
         let steps = (TIME / step_size).ceil().max(1.0);
         let gradient_noise = 0.5 * step_size * noise;
+        let steps_per_draw = *(settings.steps_per_draw)
+            .get_or_insert_with(|| capped_steps(steps as u64, &minibatch));
         Ok(SgrldConfig {
             step_size,
             minibatch,
-            steps_per_draw: *(settings.steps_per_draw)
-                .get_or_insert_with(|| capped_steps(steps as u64, &minibatch)),
+            steps_per_draw,
+            decay: settings.steps.settle(steps_per_draw),
             noise_share: gradient_noise / (1.0 + gradient_noise),
         })
     }
@@ -152,7 +158,7 @@ impl Sampler for SgrldSimplex {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SgrldState, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let view = simplex::view(oracle)?;
         let weights = Weights::at(u0, view.concentration().iter().sum(), view);
@@ -172,6 +178,8 @@ impl Sampler for SgrldSimplex {
         info: &mut [f64],
     ) -> Result<(), StepError> {
         let weights = &mut state.weights;
+        let weight = config.decay.share(weights.steps);
+        let time = weight * state.time;
         oracle.counts(&mut streams.batch, &mut weights.counts);
         let view = simplex::view(oracle)?;
         let observations: f64 = weights.counts.iter().sum();
@@ -181,11 +189,13 @@ impl Sampler for SgrldSimplex {
             state.theta.iter_mut().zip(&mut weights.log).zip(drifts)
         {
             let z: f64 = StandardNormal.sample(&mut streams.noise);
-            *theta = mirrored_step(*theta, alpha + count - pull * *theta, state.time, z);
+            *theta = mirrored_step(*theta, alpha + count - pull * *theta, time, z);
             *log = theta.ln();
         }
-        info[0] = config.step_size;
+        weights.steps += 1;
+        info[0] = weight * config.step_size;
         info[1] = config.noise_share;
+        info[2] = weight;
         weights.settle(view, at.iter)
     }
 

@@ -73,6 +73,8 @@ pub struct Weights {
     pub u: Vec<f64>,
     /// Estimated or exact counts (K).
     pub counts: Vec<f64>,
+    /// Steps since the start of the chain, where somebody counts them.
+    pub steps: u64,
 }
 
 impl Weights {
@@ -86,6 +88,7 @@ impl Weights {
             log,
             u: u0.to_vec(),
             counts: vec![0.0; categories],
+            steps: 0,
         }
     }
 
@@ -108,5 +111,6 @@ impl Weights {
     pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
         visitor.slice("log_weights", &mut self.log);
         visitor.slice("u", &mut self.u);
+        visitor.counter("steps", &mut self.steps);
     }
 }

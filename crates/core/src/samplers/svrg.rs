@@ -74,6 +74,7 @@ impl Sampler for SvrgLd {
         fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
+        own_steps: true,
         minibatch: true,
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
@@ -113,7 +114,7 @@ impl Sampler for SvrgLd {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SvrgState, StepError> {
-        let MinibatchSettings { batch, scheme } = config.core.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         Ok(SvrgState {
             core: Langevin::at(u0),

@@ -12,8 +12,8 @@
 //! | setting | SCIR | SGRLD | |
 //! |---|---|---|---|
 //! | `step_size` h | 0.5 | 0.005 | Langevin time; the sources' ε of SGRLD is 2h |
-//! | `decay_after` τ | 10 | 1000 | steps |
-//! | `decay_power` κ | 0.33 | 0.6 | 0: steps stay as they are |
+//! | `decay_offset` τ | 10 | 1000 | steps |
+//! | `decay_exponent` κ | 0.33 | 0.6 | 0: steps stay as they are |
 //! | `batch` n, `sweeps` | 50, 40 | 50, 40 | the sources take 200 sweeps |
 //!
 //! **Bias.** SCIR has no error of discretisation while counts are fixed, but they are those of the φ before the step, and noise of
@@ -46,10 +46,10 @@ const STEPS: u64 = 5;
 const STEP: Field = Field::real("Time per minibatch", 1e-12, 100.0, None)
     .help("Langevin time h of the probabilities of words per minibatch, before it decays")
     .why("that of the paper's experiment");
-const AFTER: Field = Field::real("Steps before decay", 1e-3, 1e12, None)
+pub(super) const OFFSET: Field = Field::real("Decay offset", 1e-3, 1e12, None)
     .help("τ in h (1 + m/τ)^(−κ), the time of minibatch m")
     .why("that of the paper's experiment");
-const POWER: Field = Field::real("Power of decay", 0.0, 1.0, None)
+pub(super) const EXPONENT: Field = Field::real("Decay exponent", 0.0, 1.0, None)
     .help("κ in h (1 + m/τ)^(−κ), the time of minibatch m; with 0 it does not decay")
     .why("that of the paper's experiment");
 
@@ -57,8 +57,8 @@ ergodic_base::settings! {
     /// Settings of [`TopicsScir`] and [`TopicsSgrld`].
     pub struct StochasticSettings {
         step_size: Option<f64> = STEP;
-        decay_after: Option<f64> = AFTER;
-        decay_power: Option<f64> = POWER;
+        decay_offset: Option<f64> = OFFSET;
+        decay_exponent: Option<f64> = EXPONENT;
         sweeps: u64 = SWEEPS;
         rows: PlainRows;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
@@ -93,16 +93,17 @@ pub trait Minibatches: Process {
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     /// h.
-    size: f64,
+    pub(super) size: f64,
     /// τ.
-    after: f64,
+    pub(super) offset: f64,
     /// κ.
-    power: f64,
+    pub(super) exponent: f64,
 }
 
 impl Steps {
-    fn at(self, minibatch: u64) -> f64 {
-        self.size * (1.0 + minibatch as f64 / self.after).powf(-self.power)
+    /// The time of this minibatch, 0-based.
+    pub(super) fn at(self, minibatch: u64) -> f64 {
+        self.size * (1.0 + minibatch as f64 / self.offset).powf(-self.exponent)
     }
 }
 
@@ -110,8 +111,8 @@ impl Minibatches for CoxIngersollRoss {
     const STANDING: Standing = Standing::Alternative;
     const DEFAULT_STEPS: Steps = Steps {
         size: 0.5,
-        after: 10.0,
-        power: 0.33,
+        offset: 10.0,
+        exponent: 0.33,
     };
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "topics-scir",
@@ -135,8 +136,8 @@ impl Minibatches for Riemann {
     const STANDING: Standing = Standing::Comparison;
     const DEFAULT_STEPS: Steps = Steps {
         size: 0.005,
-        after: 1000.0,
-        power: 0.6,
+        offset: 1000.0,
+        exponent: 0.6,
     };
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "topics-sgrld",
@@ -199,8 +200,8 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         Ok(Config {
             steps: Steps {
                 size: *settings.step_size.get_or_insert(default.size),
-                after: *settings.decay_after.get_or_insert(default.after),
-                power: *settings.decay_power.get_or_insert(default.power),
+                offset: *settings.decay_offset.get_or_insert(default.offset),
+                exponent: *settings.decay_exponent.get_or_insert(default.exponent),
             },
             sweeps: settings.sweeps,
             minibatch: (settings.rows).settle_with(target, DOCUMENTS.min(target.num_obs)),
@@ -218,7 +219,7 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let MinibatchSettings { batch, scheme } = config.minibatch;
+        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let batch = oracle.batch();
         let corpus = topics::corpus(oracle)?;

@@ -79,3 +79,34 @@ fn numeric_columns_are_refused_with_a_reason() {
         assert_eq!(refusal.reason, Unsuitable::NoClusters);
     }
 }
+
+/// Both steps fall as h (1 + m/τ)^(−κ) over minibatches, those of warm-up included, and nothing falls by default.
+#[test]
+fn steps_decay_by_the_formula_of_the_source() {
+    let mixture = small_items(5, AlphaPrior::Constant(0.8));
+    for power in [0.0, 0.5] {
+        for id in ["dp-scir", "dp-sgrld"] {
+            let run = Run::new(id)
+                .set("step_size", Value::Real(0.3))
+                .set("decay_offset", Value::Real(8.0))
+                .set("decay_exponent", Value::Real(power))
+                .set("steps_per_draw", Value::Int(3));
+            let mut session = run.start(exact_oracle(model_of(mixture.clone()), None));
+            let mut last = Vec::new();
+            for _ in 0..3 {
+                session.warm_up(3).unwrap();
+                last.push(session.info[1]);
+            }
+            for _ in 0..6 {
+                session.draw().unwrap();
+                last.push(session.info[1]);
+            }
+            // Minibatches 8 and 26 are the last of the third and of the ninth iteration.
+            for (iteration, minibatch) in [(2, 8.0_f64), (8, 26.0)] {
+                let expected = 0.3 * (1.0 + minibatch / 8.0).powf(-power);
+                let found = last[iteration];
+                assert!((found - expected).abs() < 1e-12, "{id} {power}: {last:?}");
+            }
+        }
+    }
+}

@@ -51,14 +51,10 @@ impl Expansion {
     /// departures from it if `weighted`, and with equal chances else.
     pub fn new(order: usize, weighted: bool, model: &dyn RowLikelihood, centre: &Centre) -> Self {
         let dim = centre.u.len();
-        let mut prior = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_prior(&centre.u, &mut prior);
-        let mut curvature = centre.hessian.clone();
-        axpy(-1.0, &prior, &mut curvature);
         Self {
             u: centre.u.clone(),
             grad: centre.grad_log_lik.clone(),
-            curvature,
+            curvature: centre.likelihood_curvature(model),
             order,
             chances: (weighted.then(|| centre.difference_chances(model, order))).flatten(),
             delta: vec![0.0; dim],
@@ -312,6 +308,11 @@ impl Subsample {
     /// Rows in use.
     pub fn len(&self) -> usize {
         self.blocks.iter().sum::<u64>() as usize
+    }
+
+    /// Rows of the block that was renewed last.
+    pub fn block_rows(&self) -> usize {
+        self.blocks.last().map_or(0, |&rows| rows as usize)
     }
 
     /// The rows in use.

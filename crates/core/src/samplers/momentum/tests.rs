@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use super::plan::{EXCESS, LONGEST_STEP, Plan, SHORTEST_STEP};
 use super::*;
+use crate::models::Model;
 use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::sghmc::Sghmc;
 use crate::samplers::sghmc_naive::SghmcNaive;
 use crate::samplers::sgnht::Sgnht;
-use crate::samplers::testing::{assert_moments, estimate, mean};
-use crate::samplers::{Phase, Sampler, recommend};
+use crate::samplers::testing::{assert_moments, assert_moments_known_to, estimate, mean};
+use crate::samplers::{Phase, Sampler, Target, recommend};
 use ergodic_base::settings::Value;
 
 const ALL: [Integrator; 3] = [Integrator::Euler, Integrator::Aboba, Integrator::Baoab];
@@ -19,6 +21,7 @@ fn dynamics(integrator: Integrator, step: f64) -> Dynamics {
         integrator,
         step,
         thermostat: None,
+        temperature: 1.0,
     }
 }
 
@@ -193,8 +196,9 @@ fn whitened(space: &PhaseSpace, model: &GaussianRows) -> Vec<f64> {
     let scaled: Vec<f64> = (0..dim)
         .map(|j| (space.u[j] - mean[j]) / variance[j])
         .collect();
-    let rows = space.directions.chunks_exact(dim);
-    rows.map(|direction| dot(direction, &scaled)).collect()
+    let mut z = vec![0.0; dim];
+    space.directions.project(&scaled, &mut z);
+    z
 }
 
 /// Without friction the covariance is that of the same recursion after so many steps: it grows without end, and as predicted;
@@ -282,11 +286,7 @@ fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {
 fn the_default_step_is_the_longest_that_keeps_the_promise() {
     for noise in [0.0, 0.3, 10.0, 1e4] {
         for (corrected, thermostat) in [(true, false), (false, false), (true, true)] {
-            let plan = Plan {
-                noise,
-                corrected,
-                thermostat,
-            };
+            let plan = Plan::whitened(noise, corrected, thermostat);
             for integrator in ALL {
                 let step = plan.longest_step(integrator, CRITICAL);
                 assert!(plan.is_accurate(integrator, step, CRITICAL));
@@ -303,11 +303,7 @@ fn the_default_step_is_the_longest_that_keeps_the_promise() {
         }
     }
     // Noise that is not a number must not search for ever.
-    let broken = Plan {
-        noise: f64::NAN,
-        corrected: true,
-        thermostat: false,
-    };
+    let broken = Plan::whitened(f64::NAN, true, false);
     assert!(broken.longest_step(Integrator::Baoab, CRITICAL) <= SHORTEST_STEP);
 }
 
@@ -461,4 +457,216 @@ fn running_minibatches_find_the_noise() {
     let before = chain.state.noise.clone();
     chain.step(Phase::Draw);
     assert_eq!(chain.state.noise, before, "nothing adapts after warm-up");
+}
+
+/// The steps of `mass` with their settled settings, where only what is given matters.
+fn resolved(id: &str, given: &[(&str, Value)], target: &Target) -> Vec<(&'static str, Value)> {
+    (crate::samplers::find(id).unwrap().resolve)(&settings(given), target).unwrap()
+}
+
+fn word(word: &str) -> Value {
+    Value::Text(word.to_owned())
+}
+
+/// At temperature T all of phase space has T times its variance, noise of gradients included; thermostats hold momenta there.
+#[test]
+fn a_temperature_multiplies_the_variance() {
+    let (n, batch, step) = (500, 100, 0.1);
+    let model = Arc::new(GaussianRows::balanced(n, 2, 48));
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let start = model.posterior_mean();
+    for temperature in [0.25, 4.0] {
+        let given = settings(&[
+            ("step_size", Value::Real(step)),
+            ("batch", Value::Int(batch)),
+            ("temperature", Value::Real(temperature)),
+        ]);
+        let centre = || Some(centre.clone());
+        let mut sghmc = Chain::<Sghmc>::start(model.clone(), centre(), &given, &start, 3);
+        let mut sgnht = Chain::<Sgnht>::start(model.clone(), centre(), &given, &start, 4);
+        let space = &sghmc.state;
+        let (friction, injected, noise) = (space.friction[0], space.injected[0], space.noise[0]);
+        let predicted = stationary(
+            &dynamics(Integrator::Baoab, step),
+            friction,
+            injected,
+            noise,
+        );
+        for (what, variance, series) in [
+            (
+                "sghmc",
+                predicted[0],
+                follow(&mut sghmc, &model, 2000, 150_000),
+            ),
+            (
+                "sgnht",
+                temperature,
+                follow(&mut sgnht, &model, 4000, 150_000),
+            ),
+        ] {
+            assert!((variance / temperature - 1.0).abs() < 0.02, "{variance}");
+            for [z, ..] in &series {
+                let what = format!("{what} {temperature}");
+                assert_moments_known_to(0.2, &what, std::slice::from_ref(z), 0.0, variance);
+            }
+        }
+    }
+}
+
+/// Step k is ε (1 + k/a)^(−b), draws weigh as much, and the injected noise follows the step: with exact gradients the covariance after
+/// each step is known, T P T' + Q with that step's matrices.
+#[test]
+fn decreasing_steps_follow_their_formula_and_have_their_closed_form_covariance() {
+    let model = Arc::new(GaussianRows::simulated(300, 2, 49));
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let start = model.posterior_mean();
+    let (step, friction, steps, chains) = (0.8, 1.5, 60, 2000);
+    for integrator in ALL {
+        let given = settings(&[
+            ("step_size", Value::Real(step)),
+            ("friction", Value::Real(friction)),
+            ("integrator", word(integrator.word())),
+            ("batch", Value::Int(300)),
+            ("scheme", word("epoch")),
+            ("schedule", word("decreasing")),
+            ("decay_offset", Value::Real(10.0)),
+            ("decay_exponent", Value::Real(0.5)),
+        ]);
+        let (mut expected, mut total, mut p) = (0.0, 0.0, [0.0, 0.0, 1.0]);
+        for k in 0..steps {
+            let weight = (1.0 + f64::from(k) / 10.0).powf(-0.5);
+            let (t, q) = written_out(integrator, step * weight, friction, friction, 0.0);
+            p = congruence(&t, &p);
+            for (p, q) in p.iter_mut().zip(q) {
+                *p += q;
+            }
+            expected += weight * p[0];
+            total += weight;
+        }
+        let mut found = Vec::new();
+        for seed in 0..chains {
+            let centre = Some(centre.clone());
+            let mut chain = Chain::<Sghmc>::start(model.clone(), centre, &given, &start, seed);
+            let mut sum = 0.0;
+            for k in 0..steps {
+                chain.step(Phase::Draw);
+                let weight = (1.0 + f64::from(k) / 10.0).powf(-0.5);
+                assert!((chain.info[0] - step * weight).abs() < 1e-12);
+                assert!((chain.info[3] - weight).abs() < 1e-12);
+                let z = whitened(&chain.state, &model);
+                sum += weight * 0.5 * dot(&z, &z);
+            }
+            found.push(sum / total);
+        }
+        let expected = expected / total;
+        let variance = found
+            .iter()
+            .map(|x| (x - mean(&found)).powi(2))
+            .sum::<f64>()
+            / (found.len() as f64 - 1.0);
+        let error = (variance / found.len() as f64).sqrt();
+        assert!(
+            (mean(&found) - expected).abs() < 4.0 * error && error < 0.05 * expected,
+            "{integrator:?}: {} ± {error} against {expected}",
+            mean(&found)
+        );
+    }
+}
+
+/// Whatever the mass matrix, a normal posterior with unequal scales comes out right, and steps stay where the dynamics are stable.
+#[test]
+fn every_mass_matrix_leaves_the_posterior_alone() {
+    let model = Arc::new(GaussianRows::simulated(400, 3, 50).with_prior_precision(900.0));
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let start = model.posterior_mean();
+    let dynamic: Arc<dyn Model> = model.clone();
+    let target = Target::new(&dynamic, Some(&centre));
+    let (slow, stiff) = target.curvature_range.unwrap();
+    assert!(stiff > 1.2 * slow, "{slow} {stiff}");
+    for mass in ["curvature", "diagonal", "identity"] {
+        let given = settings(&[("mass", word(mass)), ("batch", Value::Int(80))]);
+        let centre = || Some(centre.clone());
+        let mut sghmc = Chain::<Sghmc>::start(model.clone(), centre(), &given, &start, 5);
+        let mut sgnht = Chain::<Sgnht>::start(model.clone(), centre(), &given, &start, 6);
+        let thin = [
+            Sghmc::steps_per_draw(&sghmc.config),
+            Sgnht::steps_per_draw(&sgnht.config),
+        ];
+        for (what, draws) in [
+            ("sghmc", sghmc.draws(500, 4000, thin[0])),
+            ("sgnht", sgnht.draws(500, 4000, thin[1])),
+        ] {
+            for j in 0..3 {
+                let what = format!("{what} {mass} {j}");
+                let series = std::slice::from_ref(&draws[j]);
+                let variance = model.posterior_variance()[j];
+                assert_moments_known_to(0.2, &what, series, start[j], variance);
+            }
+        }
+    }
+    // In raw coordinates times have a unit: that of the stiffest direction.
+    let step = |mass: &str| {
+        let given = [("mass", word(mass)), ("integrator", word("baoab"))];
+        let settled = resolved("sghmc-cv", &given, &target);
+        let step = settled.iter().find(|(key, _)| *key == "step_size").unwrap();
+        match step.1 {
+            Value::Real(step) => step,
+            _ => f64::NAN,
+        }
+    };
+    assert!((step("identity") * stiff.sqrt() - step("curvature")).abs() < 1e-9);
+}
+
+/// Without a mode a step of the user's own will do: no matrix is made, and momenta know their temperature. The variance is that of the
+/// closed form for the noise that is there.
+#[test]
+fn steps_of_the_users_own_do_without_a_mode() {
+    let (n, batch, step, friction) = (500, 100, 0.01, 30.0);
+    let model = Arc::new(GaussianRows::balanced(n, 2, 51));
+    let start = model.posterior_mean();
+    for id in ["sghmc", "sgnht"] {
+        let dynamic: Arc<dyn Model> = model.clone();
+        let unknown = Target::new(&dynamic, None);
+        let message = (crate::samplers::find(id).unwrap().resolve)(&settings(&[]), &unknown)
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("`step_size`"), "{message}");
+    }
+    let given = settings(&[
+        ("step_size", Value::Real(step)),
+        ("friction", Value::Real(friction)),
+        ("integrator", word("euler")),
+        ("batch", Value::Int(batch)),
+    ]);
+    let mut chain = Chain::<Sghmc>::start(model.clone(), None, &given, &start, 7);
+    assert_eq!(Sghmc::steps_per_draw(&chain.config), 1);
+    let draws = chain.draws(2000, 200_000, 1);
+    assert!(chain.info[1].is_nan(), "{:?}", chain.info);
+    for j in 0..2 {
+        // In units of the standard deviation s times are longer by 1/s, and noise of gradients is s times itself.
+        let s = model.posterior_variance()[j].sqrt();
+        let noise = (n * n) as f64 / batch as f64 * model.score_variance()[j] * s * s;
+        let [zz, ..] = stationary(
+            &dynamics(Integrator::Euler, step / s),
+            friction * s,
+            friction * s,
+            noise,
+        );
+        assert!(zz > 1.2, "{zz}: the noise would not be noticed");
+        let series = std::slice::from_ref(&draws[j]);
+        assert_moments_known_to(0.2, "raw", series, start[j], zz * s * s);
+    }
+    // A thermostat absorbs it, but for what is of the second order in the step, a fifth of the one above.
+    let given = settings(&[
+        ("step_size", Value::Real(0.2 * step)),
+        ("diffusion", Value::Real(friction)),
+        ("batch", Value::Int(batch)),
+    ]);
+    let mut chain = Chain::<Sgnht>::start(model.clone(), None, &given, &start, 8);
+    let draws = chain.draws(20_000, 200_000, 1);
+    for j in 0..2 {
+        let series = std::slice::from_ref(&draws[j]);
+        let variance = model.posterior_variance()[j];
+        assert_moments_known_to(0.2, "thermostat", series, start[j], variance);
+    }
 }

@@ -14,17 +14,20 @@ use ergodic_base::settings::{Settings, Value};
 const COUNTS: [usize; 4] = [80, 15, 5, 0];
 const ALPHA: f64 = 0.1;
 
+/// Logarithms of weights.
+struct Read(Vec<f64>);
+
+impl StateVisitor for Read {
+    fn slice(&mut self, name: &'static str, values: &mut [f64]) {
+        if name == "log_weights" {
+            self.0 = values.to_vec();
+        }
+    }
+    fn counter(&mut self, _name: &'static str, _value: &mut u64) {}
+}
+
 /// Weights θ (not probabilities) over `draws` steps of size `h` with `batch` rows, after `warmup` steps; by category.
 fn weights(id: &'static str, h: f64, batch: i64, warmup: usize, draws: usize) -> Vec<Vec<f64>> {
-    struct Read(Vec<f64>);
-    impl StateVisitor for Read {
-        fn slice(&mut self, name: &'static str, values: &mut [f64]) {
-            if name == "log_weights" {
-                self.0 = values.to_vec();
-            }
-        }
-        fn counter(&mut self, _name: &'static str, _value: &mut u64) {}
-    }
     let (model, centre) = categorical_with_centre(&COUNTS);
     let mut session = Run::new(id)
         .set("step_size", Value::Real(h))
@@ -299,4 +302,87 @@ fn models_without_the_view_and_sparse_ones_are_refused_with_a_reason() {
             .contains("2 of the 5 categories have fewer than 10 observations")
     );
     (sgld.suits)(dense.as_ref()).unwrap();
+}
+
+/// Given Ĉ drawn anew at each step, a weight's mean moves by m' = e^{−h} m + (1 − e^{−h}) a and its variance by
+/// v' = e^{−2h} v + (1 − e^{−h})² (a + Var Ĉ) + 2 e^{−h} (1 − e^{−h}) m, so that the weighted mean of (θ − a)² over a chain with decreasing
+/// steps is known.
+#[test]
+fn decreasing_steps_have_their_closed_form_variance() {
+    let (h, batch, steps, chains) = (0.8, 20, 120_u32, 1500);
+    let (model, centre) = categorical_with_centre(&COUNTS);
+    let weight = |k: u32| (1.0 + f64::from(k) / 5.0).powf(-0.6);
+    let mut differences = vec![Vec::new(); 3];
+    for seed in 1..=chains {
+        let mut session = Run::new("scir")
+            .seed(seed)
+            .set("step_size", Value::Real(h))
+            .set("batch", Value::Int(batch))
+            .set("steps_per_draw", Value::Int(1))
+            .set("schedule", Value::Text("decreasing".into()))
+            .set("decay_offset", Value::Real(5.0))
+            .set("decay_exponent", Value::Real(0.6))
+            .start(exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))));
+        let read = |session: &mut crate::samplers::testing::Session| {
+            let mut read = Read(Vec::new());
+            session.kernel.visit(&mut read);
+            read.0
+        };
+        let mut mean: Vec<f64> = read(&mut session).iter().map(|log| log.exp()).collect();
+        let mut variance = [0.0; 4];
+        let (mut found, mut expected, mut total) = ([0.0; 4], [0.0; 4], 0.0);
+        for k in 0..steps {
+            session.draw().unwrap();
+            let now = read(&mut session);
+            let step = h * weight(k);
+            assert!((session.info[0] - step).abs() < 1e-12);
+            assert!((session.info[2] - weight(k)).abs() < 1e-12);
+            let (kept, lost) = ((-step).exp(), -(-step).exp_m1());
+            total += weight(k);
+            for j in 0..4 {
+                let a = ALPHA + COUNTS[j] as f64;
+                let noise = estimate_variance(COUNTS[j], batch as f64);
+                variance[j] = kept * kept * variance[j]
+                    + lost * lost * (a + noise)
+                    + 2.0 * kept * lost * mean[j];
+                mean[j] = kept * mean[j] + lost * a;
+                expected[j] += weight(k) * (variance[j] + (mean[j] - a).powi(2));
+                found[j] += weight(k) * (now[j].exp() - a).powi(2);
+            }
+        }
+        // Squares of the category never seen have tails too heavy for a mean.
+        for j in 0..3 {
+            let a = ALPHA + COUNTS[j] as f64;
+            differences[j].push((found[j] - expected[j]) / (total * a));
+        }
+    }
+    for (j, series) in differences.iter().enumerate() {
+        let count = series.len() as f64;
+        let mean = series.iter().sum::<f64>() / count;
+        let variance = series.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let error = (variance / count).sqrt();
+        assert!(
+            mean.abs() < 4.0 * error && error < 0.1,
+            "{j}: {mean} ± {error}"
+        );
+    }
+}
+
+/// The steps of `sgrld-simplex` fall by the same formula.
+#[test]
+fn langevin_steps_on_the_simplex_fall_and_weigh_their_draws() {
+    let (model, centre) = categorical_with_centre(&COUNTS);
+    let mut session = Run::new("sgrld-simplex")
+        .set("step_size", Value::Real(0.4))
+        .set("steps_per_draw", Value::Int(1))
+        .set("schedule", Value::Text("decreasing".into()))
+        .set("decay_offset", Value::Real(3.0))
+        .set("decay_exponent", Value::Real(0.5))
+        .start(exact_oracle(model, Some(centre)));
+    for k in 0..20 {
+        session.draw().unwrap();
+        let weight = (1.0 + f64::from(k) / 3.0).powf(-0.5);
+        assert!((session.info[0] - 0.4 * weight).abs() < 1e-12);
+        assert!((session.info[2] - weight).abs() < 1e-12);
+    }
 }

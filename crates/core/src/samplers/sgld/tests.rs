@@ -4,12 +4,13 @@ use crate::samplers::{Phase, configure};
 use std::sync::Arc;
 
 use super::*;
-use crate::estimators::find_mode;
+use crate::estimators::{ModeError, find_mode};
 use crate::models::Model;
 use crate::models::testing::GaussianRows;
 use crate::oracle::{Centre, Scheme};
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
+use crate::samplers::minibatch_settings::MinibatchSettings;
 use crate::samplers::testing::{logistic_with_centre, small_logistic};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
@@ -100,7 +101,11 @@ fn control_variates_remove_gradient_noise_on_a_gaussian() {
 fn every_scheme_has_the_predicted_noise() {
     let (n, batch, orders, draws) = (400, 80, 60, 200);
     for scheme in [Scheme::Iid, Scheme::Blocks, Scheme::Spans, Scheme::Epoch] {
-        let minibatch = MinibatchSettings { batch, scheme };
+        let minibatch = MinibatchSettings {
+            batch,
+            scheme,
+            second_order: false,
+        };
         let mut ratios = Vec::new();
         for order in 0..orders {
             let model = Arc::new(GaussianRows::simulated(n, 1, 100 + order));
@@ -220,6 +225,41 @@ fn unusable_settings_are_refused_in_one_sentence() {
         ("steps_per_draw", Value::Int(10)),
     ]);
     assert!(configure::<Sgld>(&own, &unknown).is_ok());
+}
+
+/// Without a mode and in raw coordinates the variance is that of the closed form, for SGLD and for tables of gradients, whose noise on a
+/// Gaussian is nothing.
+#[test]
+fn steps_of_the_users_own_do_without_a_mode() {
+    let (n, batch, h) = (1000, 100, 2e-4);
+    let model = Arc::new(GaussianRows::simulated(n, 2, 39).with_prior_precision(300.0));
+    let start = model.posterior_mean();
+    let given = settings(&[("step_size", real(h)), ("batch", real(0.1))]);
+    let mut chain = Chain::<Sgld>::start(model.clone(), None, &given, &start, 7);
+    assert_eq!(Sgld::steps_per_draw(&chain.config), 1);
+    assert_eq!(chain.config.minibatch.batch, batch);
+    let draws = chain.draws(1000, 100_000, 1);
+    assert!(chain.info[1].is_nan());
+    for j in 0..2 {
+        let curvature = 1.0 / model.posterior_variance()[j];
+        let noise = (n * n) as f64 / batch as f64 * model.score_variance()[j];
+        let phi = 1.0 - h * curvature;
+        let variance = (2.0 * h + h * h * noise) / (1.0 - phi * phi);
+        let what = format!("raw {j}");
+        Moments::of(&draws[j]).assert_autoregressive(start[j], variance, phi, &what);
+    }
+    let dynamic = Arc::clone(&model) as Arc<dyn Model>;
+    let unknown = Target::new(&dynamic, None);
+    for id in ["sgld", "saga-ld", "svrg-ld", "psgld"] {
+        let entry = crate::samplers::find(id).unwrap();
+        let error = ModeError::TooMany(2000);
+        let settle = |given: &Settings| entry.settle(given, model.as_ref(), &unknown, Some(&error));
+        let message = settle(&Settings::default()).unwrap_err().to_string();
+        assert!(message.contains("give `step_size`"), "{message}");
+        let settled = settle(&given).unwrap();
+        assert_eq!(settled.int("steps_per_draw"), Some(1));
+        assert_eq!(settled.int("batch"), Some(batch as i64));
+    }
 }
 
 #[test]

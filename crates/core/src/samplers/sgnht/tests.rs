@@ -49,7 +49,7 @@ fn injected_noise_and_predicted_gradient_noise_make_friction_critical() {
             ..Target::default()
         };
         let config = configure::<Sgnht>(&Settings::default(), &target).unwrap();
-        let noise = config.minibatch.noise_factor(num_obs);
+        let noise = config.medium.minibatch.noise_factor(num_obs);
         let friction = config.injected + 0.5 * config.dynamics.step * noise;
         assert!((friction - CRITICAL).abs() < 1e-12 && config.noise_share < 0.41);
         let given = settings(&[("step_size", Value::Real(1.0)), ("batch", Value::Int(10))]);

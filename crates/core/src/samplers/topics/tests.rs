@@ -136,7 +136,7 @@ fn separated() -> Corpus {
 fn stochastic(id: &'static str, step: f64, batch: i64) -> Run {
     Run::new(id)
         .set("step_size", Value::Real(step))
-        .set("decay_power", Value::Real(0.0))
+        .set("decay_exponent", Value::Real(0.0))
         .set("sweeps", Value::Int(12))
         .set("batch", Value::Int(batch))
 }

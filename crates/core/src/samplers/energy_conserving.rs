@@ -44,7 +44,7 @@ use super::{
     ACCEPT, ACCEPT_ROWS, ENERGY, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE, STEP_SIZE,
     Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
-use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
+use crate::models::{LinearRows, Model, RowLikelihood, Rows, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::recommend::Traits;
 use calibration::Spread;
@@ -364,6 +364,9 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         let step_size = config.step_size.unwrap_or(first_step);
         let mut place = Place::empty(dim);
         place.u.copy_from_slice(u0);
+        // The pass that moves the expansion finds its memory made, for steps do not allocate.
+        let mut hessian = vec![0.0; dim * dim];
+        model.add_neg_hessian_log_lik(u0, Rows::Pick(&[]), &mut scratch, &mut hessian);
         oracle.datum_grads += Spread::cost(num_obs) + subsample.len() as u64;
         Ok(State {
             place,
@@ -379,7 +382,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             scratch,
             tree: Tree::new(dim, max_depth),
             factor: Cholesky::empty(dim),
-            hessian: vec![0.0; dim * dim],
+            hessian,
         })
     }
 

@@ -10,9 +10,9 @@ use super::*;
 use crate::allocations::count_during;
 use crate::design::response::ResponseUse;
 use crate::estimators::find_mode;
+use crate::models::ModelOptions;
 use crate::models::logistic::Logistic;
 use crate::models::testing::{built, table_of};
-use crate::models::{ModelOptions, Rows};
 use crate::oracle::Centre;
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::hamiltonian::LogDensity as _;
@@ -595,11 +595,11 @@ fn signs_make_exact_what_noise_would_bias() {
 #[test]
 fn pseudo_marginal_metropolis_has_the_target_of_trajectories() {
     assert_exact("default", &chains(&Run::new("pseudo-marginal"), 12_000));
-    // Expansions of order zero leave the most noise, and not more of it the farther away than the likelihood falls.
+    // What expansions of order one leave is never positive, so that its noise makes no mass far away.
     let noisy = |id, blocks| {
-        let run = Run::new(id).set("order", Value::Int(0));
+        let run = Run::new(id).set("order", Value::Int(1));
         let run = run.set("scheme", Value::Text("iid".to_owned()));
-        run.set("batch", Value::Int(40))
+        run.set("batch", Value::Int(8))
             .set("blocks", Value::Int(blocks))
     };
     let moments = |chains: &[Chain], j: usize, power: i32| {
@@ -618,7 +618,10 @@ fn pseudo_marginal_metropolis_has_the_target_of_trajectories() {
     for blocks in [1, 4] {
         let walk = chains(&noisy("pseudo-marginal", blocks), 40_000);
         let variance = mean(&walk[0].info(2));
-        assert!(variance > 0.3, "{variance}: the noise would not be noticed");
+        assert!(
+            variance > 0.08,
+            "{variance}: the noise would not be noticed"
+        );
         for (j, power) in [(0, 1), (1, 1), (0, 2), (1, 2)] {
             let (expected, error) = moments(&trajectories, j, power);
             let (found, own) = moments(&walk, j, power);

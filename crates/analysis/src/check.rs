@@ -184,6 +184,7 @@ impl Fitted {
         most: usize,
         control: &Control,
     ) -> Result<Check, CheckError> {
+        self.expects_an_outcome().map_err(LogLikError::from)?;
         let all: usize = draws.iter().map(|chain| chain.len()).sum();
         let places = places(draws, draw_weights, most)?;
         let replicates = self.replicates(draws, &places, control);
@@ -227,13 +228,13 @@ impl Fitted {
         let own: Vec<(f64, f64)> = (0..rows)
             .into_par_iter()
             .map_init(
-                || vec![0.0; used],
-                |work, i| {
+                || Row::new(used),
+                |row, i| {
                     if control.is_cancelled() {
                         return (0.0, 0.0);
                     }
                     control.advance(1);
-                    replicates.residual(i, work)
+                    replicates.residual(i, row)
                 },
             )
             .collect();

@@ -246,6 +246,7 @@ impl Fitted {
         control: &Control,
     ) -> Result<Effects, EffectsError> {
         options.check()?;
+        self.expects_an_outcome()?;
         let rows = Rows::new(&self.coding, &self.table, &self.rows, options.with_groups)?;
         let columns = self.coding.coded_columns();
         if columns.is_empty() {
@@ -379,7 +380,7 @@ impl Fitted {
         let held = VALUES / self.model.params().len().max(1);
         let one = self.posterior_of(draws, &[], &[(first, 0)], control)?;
         // Of an expected outcome that is the linear predictor each draw is asked once, however many rows there are.
-        let affordable = if Expectation::of(&one).is_linear() {
+        let affordable = if Expectation::of(&one).is_some_and(Expectation::is_linear) {
             usize::MAX
         } else {
             EVALUATIONS / evaluations.max(1)
@@ -511,7 +512,9 @@ impl Fitted {
         asked: &[Asked<'_>],
         options: &EffectsOptions,
     ) -> Result<Vec<Ratio>, EffectsError> {
-        let terms = self.terms.iter().zip(&posterior.coefficients);
+        let linear = posterior.linear();
+        let coefficients = linear.map_or(&[][..], |linear| &linear.coefficients);
+        let terms = self.terms.iter().zip(coefficients);
         // The intercept belongs to no predictor.
         let of = |column: &str| asked.iter().any(|it| it.column.name == column);
         let terms = terms.filter(|(term, _)| term.factors().iter().any(|it| of(it.column())));
@@ -695,7 +698,7 @@ impl EffectsOptions {
 
 /// What exp of a coefficient is.
 fn ratio(response: &ResponseInfo, posterior: &Posterior) -> Option<&'static str> {
-    match (Expectation::of(posterior).link, response.kind.function()) {
+    match (Expectation::of(posterior)?.link, response.kind.function()) {
         (Link::Logit, _) => Some("odds ratio"),
         (Link::Log, _) if matches!(response.kind, ResponseKind::Count { .. }) => Some("rate ratio"),
         (Link::Log, _) => Some("ratio of means"),

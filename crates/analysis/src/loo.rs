@@ -272,6 +272,11 @@ impl CrossValidation {
 /// Why two runs cannot be compared: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
+    /// A model as text of whose outcome nothing is known.
+    #[error(
+        "The rows of {0} have no single line `outcome ~ distribution(…)`, so what they score is not known and cannot be compared"
+    )]
+    Unknown(String),
     /// Other columns.
     #[error(
         "{one} and {other} explain different outcomes (`{of_one}` and `{of_other}`), so their scores are not of the same thing"
@@ -333,6 +338,11 @@ pub fn check_comparable(
             what: what.to_owned(),
         })
     };
+    for (name, of) in [(&a, one), (&b, other)] {
+        if of.column.is_empty() {
+            return Err(Incomparable::Unknown(name.clone()));
+        }
+    }
     let same_values = one.values == other.values && one.labels == other.labels;
     if one.column != other.column && !same_values {
         return Err(Incomparable::Outcome {

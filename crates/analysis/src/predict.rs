@@ -17,8 +17,6 @@ use crate::templates;
 use std::path::Path;
 use std::sync::Arc;
 
-use ndarray::ArrayView1;
-use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
 use super::job::{self, Job, JobError};
@@ -26,29 +24,33 @@ use super::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::coding::{Coding, NewRows};
+use ergodic_core::design::coding::Coding;
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_core::design::{ColumnKind, DesignError, DesignTerm};
-use ergodic_core::families::Outcome;
-use ergodic_core::formula::Elementwise;
-use ergodic_core::models::Model;
 use ergodic_core::models::predicts::Point;
+use ergodic_core::models::{Model, Predicts};
 use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
 use ergodic_data::{ColumnKindOverride, DataError};
-use ergodic_diagnostics::{quantiles, weights};
+use ergodic_diagnostics::weights;
+use ergodic_language::Own;
+use posterior::Rule;
 
 pub mod log_lik;
+#[cfg(test)]
+mod own_tests;
 pub mod picture;
 pub mod plug_in;
+mod posterior;
 pub mod scores;
 #[cfg(test)]
 mod tests;
+
+pub(super) use posterior::{Linear, Posterior, Work};
 
 /// Default of draws used: their Monte Carlo error is 3 % of a posterior standard deviation.
 pub const DRAWS: usize = 1000;
@@ -226,24 +228,38 @@ impl Fitted {
         design: &Design,
         model: Arc<dyn Model>,
     ) -> Result<Self, PredictError> {
-        if model.predicts().is_none() {
-            return Err(PredictError::Refused(format!(
-                "Template `{}` explains no outcome, so there is nothing to predict; predictions are for regressions and \
-                 models with groups",
-                recipe.model.template
-            )));
+        let observation = model.observation();
+        if model.predicts().is_none() && observation.is_none() {
+            return Err(PredictError::Refused(
+                match recipe.model.template.as_str() {
+                    Own::ID => "This model has no section `rows`, so there are no rows to predict"
+                        .to_owned(),
+                    template => format!(
+                        "Template `{template}` explains no outcome, so there is nothing to predict; predictions are for regressions and \
+                     models with groups"
+                    ),
+                },
+            ));
         }
         let mut order: Vec<usize> = (0..design.row.len()).collect();
         order.sort_unstable_by_key(|&i| design.row[i]);
         let weights = design.weights.as_ref();
         let frame = job::model_frame(recipe, &table)?;
+        let coding = Coding::of(table.as_ref(), &frame, design)?;
+        let (coding, response) = match observation {
+            Some(observation) => (
+                coding.for_observation(observation),
+                observation.response().clone(),
+            ),
+            None => (coding, design.response.clone()),
+        };
         Ok(Self {
             terms: design.terms.clone(),
-            coding: Coding::of(table.as_ref(), &frame, design)?,
+            coding,
             held_out: frame.held_out,
             rows: order.iter().map(|&i| design.row[i]).collect(),
             row_weights: weights.map(|weights| order.iter().map(|&i| weights[i]).collect()),
-            response: design.response.clone(),
+            response,
             has_groups: !design.group_terms.is_empty(),
             import: recipe.data.import.clone(),
             seed: recipe.run.seed,
@@ -276,6 +292,14 @@ impl Fitted {
         Self::new(recipe, table, &design, model)
     }
 
+    /// Refuses a model that expects no outcome.
+    pub(super) fn expects_an_outcome(&self) -> Result<(), PredictError> {
+        match self.model.observation().and_then(|it| it.refusal()) {
+            Some(why) => Err(PredictError::Refused(why.to_owned())),
+            None => Ok(()),
+        }
+    }
+
     /// Reads a file of new rows.
     ///
     /// # Errors
@@ -303,6 +327,7 @@ impl Fitted {
                 options.interval
             )));
         }
+        self.expects_an_outcome()?;
         let rows = match new {
             Some(table) => self.coding.code(table, None, options.with_groups)?,
             None => {
@@ -351,7 +376,7 @@ impl Fitted {
         Ok(Predictions {
             quantity: quantity(&self.response),
             response: self.response.clone(),
-            whole: posterior.outcomes[0].is_whole(),
+            whole: posterior.is_whole,
             options,
             draws: (posterior.len(), all),
             rows_total: rows.rows_total,
@@ -389,9 +414,6 @@ impl Fitted {
         control: &Control,
     ) -> Result<Posterior, PredictError> {
         let refuse = |text: &str| Err(PredictError::Refused(text.to_owned()));
-        let Some(model) = self.model.predicts() else {
-            return refuse("This model predicts nothing");
-        };
         let width = self.model.params().len();
         if draws.iter().any(|chain| chain.width() != width) {
             return refuse("The draws are not those of the recipe's model: their variables differ");
@@ -401,7 +423,11 @@ impl Fitted {
             return refuse("There are no draws to predict from");
         }
         let mut theta = vec![0.0; width];
-        let mut points = Vec::with_capacity(used);
+        let mut rule = match (self.model.predicts(), self.model.observation()) {
+            (Some(model), _) => Gathered::Points(model, Vec::with_capacity(used)),
+            (None, Some(_)) => Gathered::Numbers(vec![Vec::with_capacity(used); width]),
+            (None, None) => return refuse("This model predicts nothing"),
+        };
         let mut thinned = Vec::with_capacity(if weights.is_empty() { 0 } else { used });
         let mut lengths = vec![0; draws.len()];
         for &(chain, i) in places {
@@ -412,9 +438,15 @@ impl Fitted {
             for (j, theta) in theta.iter_mut().enumerate() {
                 *theta = draws[chain].value(i, j);
             }
-            match model.point(&theta) {
-                Some(point) => points.push(point),
-                None => return refuse("A draw is no draw of the recipe's model"),
+            match &mut rule {
+                Gathered::Points(model, points) => match model.point(&theta) {
+                    Some(point) => points.push(point),
+                    None => return refuse("A draw is no draw of the recipe's model"),
+                },
+                Gathered::Numbers(numbers) => {
+                    let each = numbers.iter_mut().zip(&theta);
+                    each.for_each(|(numbers, value)| numbers.push(*value));
+                }
             }
             if let Some(weights) = weights.get(chain) {
                 thinned.push(weights.get(i).copied().unwrap_or(f64::NAN));
@@ -431,13 +463,31 @@ impl Fitted {
                 );
             }
         };
-        Ok(Posterior::new(
-            &points,
-            lengths,
+        let (rule, is_whole) = match (rule, self.model.observation()) {
+            (Gathered::Numbers(numbers), Some(model)) => {
+                (Rule::Read(model.prepare(numbers)), model.is_whole())
+            }
+            (Gathered::Points(_, points), _) => (
+                Rule::Linear(Linear::of(&points)),
+                points[0].outcome.is_whole(),
+            ),
+            (Gathered::Numbers(_), None) => return refuse("This model predicts nothing"),
+        };
+        Ok(Posterior {
+            rule,
+            is_whole,
+            len: used,
+            chains: lengths,
             weights,
-            self.response.kind.function(),
-        ))
+            function: self.response.kind.function(),
+        })
     }
+}
+
+/// Draws as they are gathered: on the scale of the data, or of each reported quantity.
+enum Gathered<'a> {
+    Points(&'a dyn Predicts, Vec<Point>),
+    Numbers(Vec<Vec<f64>>),
 }
 
 /// Reads new rows: columns that were categories in the fit are read as categories, and what the user said about a column
@@ -508,271 +558,4 @@ pub(super) fn taken_back(response: &ResponseInfo) -> Option<String> {
         response.name,
         response.column()
     ))
-}
-
-/// Draws by parameter, so that a row's predictors under all of them are sums of whole vectors.
-#[derive(Debug)]
-pub(super) struct Posterior {
-    /// One per draw (S).
-    pub(super) outcomes: Vec<Outcome>,
-    /// Draws of each chain; they stand one chain after the other.
-    chains: Vec<usize>,
-    /// The function of the outcome that the model explains.
-    pub(super) function: Option<Elementwise>,
-    /// Relative weights (S), where they matter.
-    pub(super) weights: Option<Vec<f64>>,
-    /// P × S.
-    pub(super) coefficients: Vec<Vec<f64>>,
-    pub(super) terms: Vec<PosteriorTerm>,
-}
-
-#[derive(Debug)]
-pub(super) struct PosteriorTerm {
-    /// q.
-    pub(super) width: usize,
-    /// (groups × q) × S.
-    pub(super) effects: Vec<Vec<f64>>,
-    /// (q × q) × S.
-    factor: Vec<Vec<f64>>,
-}
-
-impl PosteriorTerm {
-    /// Adds z'r of a `group` under the draws from `first` on.
-    fn add(&self, z: &ArrayView1<'_, f64>, group: usize, first: usize, eta: &mut [f64]) {
-        for (z, effects) in z.iter().zip(&self.effects[group * self.width..]) {
-            add(*z, &effects[first..], eta);
-        }
-    }
-}
-
-/// Adds a multiple of the first of `values` to as many of `eta`.
-fn add(factor: f64, values: &[f64], eta: &mut [f64]) {
-    if factor != 0.0 {
-        ergodic_base::linalg::axpy(factor, &values[..eta.len()], eta);
-    }
-}
-
-/// Working memory of one thread.
-struct Work {
-    predictor: Vec<f64>,
-    outcome: Vec<f64>,
-    noise: Vec<f64>,
-    order: Vec<u32>,
-    cdf: Vec<f64>,
-}
-
-impl Work {
-    fn new(draws: usize) -> Self {
-        Self {
-            predictor: vec![0.0; draws],
-            outcome: vec![0.0; draws],
-            noise: Vec::new(),
-            order: Vec::new(),
-            cdf: Vec::new(),
-        }
-    }
-}
-
-impl Posterior {
-    fn new(
-        points: &[Point],
-        chains: Vec<usize>,
-        weights: Option<Vec<f64>>,
-        function: Option<Elementwise>,
-    ) -> Self {
-        let first = &points[0];
-        let by_draw = |len: usize, pick: &dyn Fn(&Point, usize) -> f64| -> Vec<Vec<f64>> {
-            (0..len)
-                .map(|j| points.iter().map(|point| pick(point, j)).collect())
-                .collect()
-        };
-        let terms = first
-            .terms
-            .iter()
-            .enumerate()
-            .map(|(t, term)| PosteriorTerm {
-                width: term.factor.len().isqrt(),
-                effects: by_draw(term.effects.len(), &|point, j| point.terms[t].effects[j]),
-                factor: by_draw(term.factor.len(), &|point, j| point.terms[t].factor[j]),
-            });
-        Self {
-            outcomes: points.iter().map(|point| point.outcome).collect(),
-            chains,
-            function,
-            weights,
-            coefficients: by_draw(first.coefficients.len(), &|p, j| p.coefficients[j]),
-            terms: terms.collect(),
-        }
-    }
-
-    /// S.
-    pub(super) fn len(&self) -> usize {
-        self.outcomes.len()
-    }
-
-    /// Offset and x'b of row `i` under the draws from `first` on, as many as `eta` has place for.
-    fn begin(&self, rows: &NewRows, i: usize, first: usize, eta: &mut [f64]) {
-        eta.fill(rows.offset.as_ref().map_or(0.0, |offset| offset[i]));
-        for (x, b) in rows.x.row(i).iter().zip(&self.coefficients) {
-            add(*x, &b[first..], eta);
-        }
-    }
-
-    /// Adds the effects of the groups of row `i` under the draws from `first` on; those of a group that the fit did not have are
-    /// drawn by `seed`, with `noise` as working memory. Whether there is such a group.
-    fn add_groups(
-        &self,
-        rows: &NewRows,
-        i: usize,
-        first: usize,
-        (seed, noise): (u64, &mut Vec<f64>),
-        eta: &mut [f64],
-    ) -> bool {
-        let mut new_group = false;
-        let draws = self.len();
-        for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
-            let groups = &rows.groups[*factor];
-            let group = groups.index[i] as usize;
-            let q = term.width;
-            if group < groups.num_known {
-                term.add(&z.row(i), group, first, eta);
-                continue;
-            }
-            new_group = true;
-            let place = (t << 32) + (group - groups.num_known);
-            let mut rng = stream(seed, place, Purpose::NewGroups);
-            noise.resize(q * draws, 0.0);
-            let all = noise.iter_mut();
-            all.for_each(|noise| *noise = StandardNormal.sample(&mut rng));
-            for j in 0..q {
-                for k in 0..=j {
-                    let (factor, z) = (&term.factor[j * q + k][first..], z[[i, j]]);
-                    let noise = &noise[k * draws + first..][..eta.len()];
-                    for ((eta, factor), noise) in eta.iter_mut().zip(factor).zip(noise) {
-                        *eta += z * factor * noise;
-                    }
-                }
-            }
-        }
-        new_group
-    }
-
-    /// Posterior means of the probabilities of `count` ordered levels in row `i`.
-    fn chances(
-        &self,
-        rows: &NewRows,
-        i: usize,
-        seed: u64,
-        count: usize,
-        work: &mut Work,
-    ) -> Vec<f64> {
-        let eta = &mut work.predictor;
-        self.begin(rows, i, 0, eta);
-        self.add_groups(rows, i, 0, (seed, &mut work.noise), eta);
-        let level = |level: usize| {
-            let draws = self.outcomes.iter().zip(&*eta).enumerate();
-            let weighted = draws.map(|(s, (outcome, eta))| {
-                let weight = self.weights.as_ref().map_or(1.0, |weights| weights[s]);
-                let y = level as f64;
-                weight * (outcome.at(*eta, y, 1.0).log_p + outcome.constant(y, 1.0)).exp()
-            });
-            weighted.sum::<f64>() / self.len() as f64
-        };
-        (1..=count).map(level).collect()
-    }
-
-    fn predict(
-        &self,
-        rows: &NewRows,
-        i: usize,
-        seed: u64,
-        interval: f64,
-        work: &mut Work,
-    ) -> RowPrediction {
-        let eta = &mut work.predictor;
-        self.begin(rows, i, 0, eta);
-        let new_group = self.add_groups(rows, i, 0, (seed, &mut work.noise), eta);
-        let trials = rows.trials.as_ref().map_or(1.0, |trials| trials[i]);
-        let mut rng: ChainRng = stream(seed, rows.row[i] as usize, Purpose::Predictive);
-        for ((eta, y), outcome) in eta.iter_mut().zip(&mut work.outcome).zip(&self.outcomes) {
-            *y = outcome.draw(*eta, rows.known(i), &mut rng);
-            *eta = outcome.mean(*eta);
-        }
-        if let Some(function) = self.function {
-            let values = eta.iter_mut().chain(&mut work.outcome);
-            values.for_each(|value| *value = function.inverse(*value));
-        }
-        let (mean, sd) = self.moments(eta);
-        let expected = self.interval(
-            &mut work.predictor,
-            &mut work.order,
-            &mut work.cdf,
-            interval,
-        );
-        let (order, cdf) = (&mut work.order, &mut work.cdf);
-        let outcome = self.outcome_interval(&mut work.outcome, order, cdf, interval);
-        RowPrediction {
-            row: rows.row[i],
-            mean,
-            sd,
-            expected,
-            outcome,
-            observed: rows.seen(i),
-            trials,
-            new_group,
-        }
-    }
-
-    /// [`Self::interval`] of outcomes.
-    fn outcome_interval(
-        &self,
-        values: &mut [f64],
-        order: &mut Vec<u32>,
-        cdf: &mut Vec<f64>,
-        interval: f64,
-    ) -> [f64; 2] {
-        let [low, high] = self.interval(values, order, cdf, interval);
-        // Between two whole numbers the interval takes both.
-        match self.outcomes[0].is_whole() {
-            true => [low.floor(), high.ceil()],
-            false => [low, high],
-        }
-    }
-
-    /// Mean and standard deviation (divisor S − 1) over draws.
-    fn moments(&self, values: &[f64]) -> (f64, f64) {
-        let weight = |s: usize| self.weights.as_ref().map_or(1.0, |weights| weights[s]);
-        let n = values.len() as f64;
-        let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
-            values
-                .iter()
-                .enumerate()
-                .map(|(s, &v)| weight(s) * f(v))
-                .sum()
-        };
-        let mean = sum(&|v| v) / n;
-        let squares = sum(&|v| (v - mean) * (v - mean));
-        // Signed weights can make it negative.
-        (mean, (squares / (n - 1.0)).max(0.0).sqrt())
-    }
-
-    /// Quantiles that leave the same probability on both sides; the order of `values` is lost.
-    fn interval(
-        &self,
-        values: &mut [f64],
-        order: &mut Vec<u32>,
-        cdf: &mut Vec<f64>,
-        interval: f64,
-    ) -> [f64; 2] {
-        let probs = [0.5 - 0.5 * interval, 0.5 + 0.5 * interval];
-        let Some(weights) = &self.weights else {
-            return probs.map(|prob| quantiles::of_unsorted(values, prob));
-        };
-        order.clear();
-        order.extend(0..values.len() as u32);
-        order.sort_unstable_by(|a, b| values[*a as usize].total_cmp(&values[*b as usize]));
-        weights::cdf(weights, order, cdf);
-        values.sort_unstable_by(f64::total_cmp);
-        probs.map(|prob| weights::quantile(values, cdf, prob))
-    }
 }

@@ -31,13 +31,13 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
-use ergodic_core::design::response::ResponseKind;
 use ergodic_core::families::{Link, log_mean};
 use ergodic_core::models::NO_SIMULATION;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
-use rows::{expected_of, first_code, num_predictors, one_by_one};
+use rows::{expected_of, num_predictors, observed_of, one_by_one};
 
+mod read;
 mod rows;
 
 /// Draws of the prior: a share of them has a standard error of at most 2.5 percentage points.
@@ -257,31 +257,7 @@ pub struct PreviewRows {
 impl PreviewRows {
     /// The preview over the rows of a design.
     pub fn new(design: &Design) -> Self {
-        let share = |k: f64| {
-            let mine = design.y.iter().filter(|&&y| y == k).count();
-            mine as f64 / design.y.len().max(1) as f64
-        };
-        let observed = match &design.response.kind {
-            ResponseKind::Binary { .. } => vec![vec![share(1.0)]],
-            ResponseKind::Successes => {
-                let trials: f64 = design.trials.iter().flatten().sum();
-                vec![vec![design.y.iter().sum::<f64>() / trials]]
-            }
-            kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
-                let first = first_code(kind);
-                vec![(0..levels.len()).map(|k| share(first + k as f64)).collect()]
-            }
-            ResponseKind::Number { .. } | ResponseKind::Count { .. } => vec![kept(&design.y)],
-            ResponseKind::Absent => (numeric(design).map(|(_, values)| kept(values)))
-                .chain(categorical(design).map(|(_, levels, codes)| {
-                    let mut shares = vec![0.0; levels.len()];
-                    for &code in codes {
-                        shares[code as usize] += 1.0 / codes.len() as f64;
-                    }
-                    shares
-                }))
-                .collect(),
-        };
+        let observed = observed_of(design);
         let rows = design.head(ROWS);
         Self {
             one_by_one: (num_predictors(design) > 1).then(|| Arc::new(one_by_one(&rows, design))),
@@ -348,6 +324,10 @@ impl PreviewRows {
     ) -> Result<PriorPredictive, JobError> {
         let entry = templates::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
+        if let Some(reader) = model.observation() {
+            let reader = (reader.as_ref(), model.params().len());
+            return Self::read(design, reader, recipe, control);
+        }
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
         let refuse = |reason: &'static str| {
@@ -393,28 +373,7 @@ impl PreviewRows {
             means: &means,
             one_by_one: self.one_by_one.is_some(),
         };
-        let outcomes = match &design.response.kind {
-            ResponseKind::Binary { success, .. } => vec![simulated.success(success)],
-            ResponseKind::Successes => vec![simulated.success("success")],
-            kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
-                let first = first_code(kind);
-                let codes = |draw: &[f64]| draw.iter().map(|y| y - first).collect();
-                vec![categories(
-                    &design.response.name,
-                    levels,
-                    outcomes.chunks_exact(rows).map(codes),
-                    &self.observed[0],
-                )]
-            }
-            ResponseKind::Number { .. } if in_proportion => vec![simulated.in_proportion(false)],
-            ResponseKind::Number { .. } => {
-                vec![simulated.numbers(of_shares)]
-            }
-            ResponseKind::Count { .. } => {
-                vec![simulated.in_proportion(true)]
-            }
-            ResponseKind::Absent => simulated.columns(width),
-        };
+        let outcomes = simulated.expected((in_proportion, of_shares), width);
         Ok(PriorPredictive {
             draws,
             rows,

@@ -31,6 +31,7 @@ pub mod lump_levels;
 mod many_levels;
 pub mod matrix;
 mod model_frame;
+pub mod observation;
 pub mod ordered_levels;
 pub mod rating;
 mod remark;
@@ -48,5 +49,6 @@ pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values
 pub use design_term::DesignTerm;
 pub use error::DesignError;
 pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
+pub use observation::{ObservationModel, ObservationRows};
 pub use remark::Remark;
 pub use response::{ResponseInfo, ResponseKind, ResponseUse};

@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::design::matrix::Design;
+use crate::design::observation::ObservationModel;
 use crate::design::response::ResponseUse;
 use crate::families::{Family, FamilyError};
 use ergodic_base::param::ParamId;
@@ -199,8 +200,12 @@ pub trait Model: Send + Sync {
     fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
         None
     }
-    /// The view of a model that predicts outcomes of new rows.
+    /// The view of a model that predicts outcomes of new rows from one linear predictor.
     fn predicts(&self) -> Option<&dyn Predicts> {
+        None
+    }
+    /// The view of a model whose rows do not follow from one linear predictor.
+    fn observation(&self) -> Option<&Arc<dyn ObservationModel>> {
         None
     }
     /// The view of a model that draws from its prior, and rows for what it drew.

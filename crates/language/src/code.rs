@@ -117,6 +117,55 @@ pub(crate) fn once(graph: &Graph, outputs: &[Id]) -> Code {
     builder.code(outputs)
 }
 
+/// A program for numbers of rows, before it is known of which rows.
+#[derive(Clone, Debug)]
+pub(crate) struct RowCode {
+    /// What is the same for all rows; none where that is nothing but constants and parameters.
+    pub head: Option<Code>,
+    pub body: Code,
+    /// The numbers that are its columns.
+    columns: Vec<Id>,
+}
+
+impl RowCode {
+    /// The program that computes `outputs` of every row.
+    pub fn of(graph: &Graph, outputs: &[Id]) -> Self {
+        let mut builder = Builder::new(graph, outputs, true);
+        builder.reach();
+        let body = builder.code(outputs);
+        let heads = &builder.heads;
+        Self {
+            head: (!heads.is_empty()).then(|| once(graph, heads)),
+            body,
+            columns: builder.columns,
+        }
+    }
+
+    /// Its columns in these rows. Numbers that are none are refused if `all` rows are asked for.
+    pub fn store(&self, graph: &Graph, columns: &Columns, all: bool) -> Result<Store, Fault> {
+        let mut evaluated = Evaluated::default();
+        let mut store = Store {
+            numbers: Vec::new(),
+            codes: columns.groups.iter().map(|it| it.codes.clone()).collect(),
+        };
+        for &id in &self.columns {
+            let Some(values) = evaluated.of(graph, columns, id) else {
+                return Err(Fault::new(
+                    Span::default(),
+                    "A column depends on parameters",
+                ));
+            };
+            let lost = values.iter().position(|value| !value.is_finite());
+            if let Some(row) = lost.filter(|_| all) {
+                let message = format!("This is {} in a row, which is no number", values[row]);
+                return Err(Fault::new(graph.span(id), message));
+            }
+            store.numbers.push(values.to_vec());
+        }
+        Ok(store)
+    }
+}
+
 /// The sum over `count` rows of `term`.
 pub(crate) fn plate(
     graph: &Graph,
@@ -124,33 +173,12 @@ pub(crate) fn plate(
     term: Id,
     count: usize,
 ) -> Result<Plate, Fault> {
-    let mut builder = Builder::new(graph, &[term], true);
-    builder.reach();
-    let body = builder.code(&[term]);
-    let mut evaluated = Evaluated::default();
-    let mut store = Store {
-        numbers: Vec::new(),
-        codes: columns.groups.iter().map(|it| it.codes.clone()).collect(),
-    };
-    for &id in &builder.columns {
-        let Some(values) = evaluated.of(graph, columns, id) else {
-            return Err(Fault::new(
-                Span::default(),
-                "A column depends on parameters",
-            ));
-        };
-        if let Some(row) = values.iter().position(|value| !value.is_finite()) {
-            let message = format!("This is {} in a row, which is no number", values[row]);
-            return Err(Fault::new(graph.span(id), message));
-        }
-        store.numbers.push(values.to_vec());
-    }
-    let heads = &builder.heads;
+    let code = RowCode::of(graph, &[term]);
     Ok(Plate {
         count,
-        head: (!heads.is_empty()).then(|| once(graph, heads)),
-        body,
-        store,
+        store: code.store(graph, columns, true)?,
+        head: code.head,
+        body: code.body,
     })
 }
 

@@ -6,8 +6,14 @@
 
 use std::sync::LazyLock;
 
+use ergodic_base::rng::ChainRng;
+use rand::RngExt as _;
+
 use crate::parser::parse_expression;
 use crate::syntax::Expr;
+use crate::variates::{
+    beta, binomial, exponential, gamma, level, logistic, normal, poisson, share, student_t,
+};
 
 /// Values of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +47,20 @@ impl Support {
         )
     }
 
+    /// Whether `value` is one of them; `most` is the number of trials, where it is known. Of shares and levels everything is one.
+    pub(crate) fn holds(self, value: f64, most: Option<f64>) -> bool {
+        let is_whole = value >= 0.0 && value.fract() == 0.0;
+        match self {
+            Self::Real | Self::Between => value.is_finite(),
+            Self::Positive => value > 0.0 && value.is_finite(),
+            Self::Unit => value > 0.0 && value < 1.0,
+            Self::Binary => value == 0.0 || value == 1.0,
+            Self::Counts => is_whole && value.is_finite(),
+            Self::Trials => is_whole && most.is_none_or(|most| value <= most),
+            Self::Simplex | Self::Levels => true,
+        }
+    }
+
     /// The values in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -58,6 +78,7 @@ impl Support {
 }
 
 /// A distribution of the language.
+#[derive(Debug)]
 pub struct Distribution {
     /// Its name.
     pub name: &'static str,
@@ -67,56 +88,96 @@ pub struct Distribution {
     pub support: Support,
     /// log p(y) in the language; empty for a distribution of or by vectors, which `lower` knows.
     pub density: &'static str,
+    /// The expected value in the language, of [`Support::Trials`] the expected share of them; empty where there is none, or `lower`
+    /// knows it.
+    pub mean: &'static str,
+    /// Draws a value; none where nobody has said how.
+    pub(crate) draw: Option<Draw>,
+}
+
+/// Draws a value, given the parameters.
+pub(crate) type Draw = fn(&[f64], &mut ChainRng) -> f64;
+
+/// A [`Draw`] from its line.
+macro_rules! draw {
+    (($($parameter:ident),*), $rng:ident, $draw:expr) => {
+        |numbers: &[f64], $rng: &mut ChainRng| match *numbers {
+            [$($parameter),*] => {
+                // Not every one has a part in every draw.
+                _ = ($($parameter,)*);
+                $draw
+            }
+            _ => f64::NAN,
+        }
+    };
+}
+
+/// What may be left out.
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($given:expr) => {
+        Some($given)
+    };
+}
+
+macro_rules! names {
+    (($($parameter:ident),*)) => {
+        &[$(stringify!($parameter)),*]
+    };
 }
 
 macro_rules! distributions {
-    ($($name:ident($($parameter:ident),*) on $support:ident: $density:expr;)*) => {
+    ($($name:ident $parameters:tt on $support:ident: $density:literal $(, mean $mean:literal)? $(, draw |$rng:ident| $draw:expr)? $(, draw by $by:ident)?;)*) => {
         /// All distributions.
         pub static DISTRIBUTIONS: &[Distribution] = &[$(Distribution {
             name: stringify!($name),
-            parameters: &[$(stringify!($parameter)),*],
+            parameters: names!($parameters),
             support: Support::$support,
             density: $density,
+            mean: concat!($($mean)?),
+            draw: optional!($(draw!($parameters, $rng, $draw))? $($by)?),
         }),*];
     };
 }
 
 distributions! {
-    normal(mu, sigma) on Real: "-0.5 * ((y - mu) / sigma)^2 - log(sigma) - 0.9189385332046727";
-    student_t(nu, mu, sigma) on Real: "lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p(((y - mu) / sigma)^2 / nu)";
-    cauchy(mu, sigma) on Real: "-log(pi) - log(sigma) - log1p(((y - mu) / sigma)^2)";
-    laplace(mu, sigma) on Real: "-abs(y - mu) / sigma - log(2 * sigma)";
-    logistic(mu, sigma) on Real: "-(y - mu) / sigma - log(sigma) - 2 * softplus(-(y - mu) / sigma)";
-    gumbel(mu, sigma) on Real: "-(y - mu) / sigma - exp(-(y - mu) / sigma) - log(sigma)";
-    half_normal(sigma) on Positive: "-0.5 * (y / sigma)^2 - log(sigma) - 0.22579135264472744";
-    half_student_t(nu, zero, sigma) on Positive: "log(2) + lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p((y / sigma)^2 / nu)";
-    half_cauchy(sigma) on Positive: "log(2) - log(pi) - log(sigma) - log1p((y / sigma)^2)";
-    exponential(rate) on Positive: "log(rate) - rate * y";
-    gamma(shape, rate) on Positive: "shape * log(rate) - lgamma(shape) + (shape - 1) * log(y) - rate * y";
-    inv_gamma(shape, scale) on Positive: "shape * log(scale) - lgamma(shape) - (shape + 1) * log(y) - scale / y";
-    chi_square(nu) on Positive: "-0.5 * nu * log(2) - lgamma(0.5 * nu) + (0.5 * nu - 1) * log(y) - 0.5 * y";
-    lognormal(mu, sigma) on Positive: "-0.5 * ((log(y) - mu) / sigma)^2 - log(sigma) - log(y) - 0.9189385332046727";
-    weibull(shape, scale) on Positive: "log(shape) - log(scale) + (shape - 1) * (log(y) - log(scale)) - exp(shape * (log(y) - log(scale)))";
-    beta(a, b) on Unit: "lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1) * log(y) + (b - 1) * log1p(-y)";
-    beta_proportion(mu, kappa) on Unit: "lgamma(kappa) - lgamma(mu * kappa) - lgamma((1 - mu) * kappa) + (mu * kappa - 1) * log(y) + ((1 - mu) * kappa - 1) * log1p(-y)";
-    uniform(lower, upper) on Between: "-log(upper - lower)";
-    bernoulli(p) on Binary: "y * log(p) + (1 - y) * log1p(-p)";
-    bernoulli_logit(z) on Binary: "y * z - softplus(z)";
-    binomial(n, p) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * log(p) + (n - y) * log1p(-p)";
-    binomial_logit(n, z) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * z - n * softplus(z)";
-    poisson(rate) on Counts: "y * log(rate) - rate - lgamma(y + 1)";
-    poisson_log(z) on Counts: "y * z - exp(z) - lgamma(y + 1)";
-    neg_binomial_2(mu, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + phi * (log(phi) - log(mu + phi)) + y * (log(mu) - log(mu + phi))";
-    neg_binomial_2_log(z, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + y * (z - log(phi)) - (y + phi) * softplus(z - log(phi))";
-    geometric(p) on Counts: "log(p) + y * log1p(-p)";
+    normal(mu, sigma) on Real: "-0.5 * ((y - mu) / sigma)^2 - log(sigma) - 0.9189385332046727", mean "mu", draw |rng| mu + sigma * normal(rng);
+    student_t(nu, mu, sigma) on Real: "lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p(((y - mu) / sigma)^2 / nu)", mean "mu", draw |rng| mu + sigma * student_t(nu, rng);
+    cauchy(mu, sigma) on Real: "-log(pi) - log(sigma) - log1p(((y - mu) / sigma)^2)", draw |rng| mu + sigma * student_t(1.0, rng);
+    laplace(mu, sigma) on Real: "-abs(y - mu) / sigma - log(2 * sigma)", mean "mu", draw |rng| mu + sigma * (exponential(rng) - exponential(rng));
+    logistic(mu, sigma) on Real: "-(y - mu) / sigma - log(sigma) - 2 * softplus(-(y - mu) / sigma)", mean "mu", draw |rng| mu + sigma * logistic(rng);
+    gumbel(mu, sigma) on Real: "-(y - mu) / sigma - exp(-(y - mu) / sigma) - log(sigma)", mean "mu + 0.5772156649015329 * sigma", draw |rng| mu - sigma * exponential(rng).ln();
+    half_normal(sigma) on Positive: "-0.5 * (y / sigma)^2 - log(sigma) - 0.22579135264472744", mean "0.7978845608028654 * sigma", draw |rng| sigma * normal(rng).abs();
+    half_student_t(nu, zero, sigma) on Positive: "log(2) + lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p((y / sigma)^2 / nu)", mean "where(1 < nu, 2 * sigma * sqrt(nu / pi) * exp(lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu)) / (nu - 1), inf)", draw |rng| sigma * student_t(nu, rng).abs();
+    half_cauchy(sigma) on Positive: "log(2) - log(pi) - log(sigma) - log1p((y / sigma)^2)", draw |rng| sigma * student_t(1.0, rng).abs();
+    exponential(rate) on Positive: "log(rate) - rate * y", mean "1 / rate", draw |rng| exponential(rng) / rate;
+    gamma(shape, rate) on Positive: "shape * log(rate) - lgamma(shape) + (shape - 1) * log(y) - rate * y", mean "shape / rate", draw |rng| gamma(shape, rng) / rate;
+    inv_gamma(shape, scale) on Positive: "shape * log(scale) - lgamma(shape) - (shape + 1) * log(y) - scale / y", mean "where(1 < shape, scale / (shape - 1), inf)", draw |rng| scale / gamma(shape, rng);
+    chi_square(nu) on Positive: "-0.5 * nu * log(2) - lgamma(0.5 * nu) + (0.5 * nu - 1) * log(y) - 0.5 * y", mean "nu", draw |rng| 2.0 * gamma(0.5 * nu, rng);
+    lognormal(mu, sigma) on Positive: "-0.5 * ((log(y) - mu) / sigma)^2 - log(sigma) - log(y) - 0.9189385332046727", mean "exp(mu + 0.5 * sigma^2)", draw |rng| (mu + sigma * normal(rng)).exp();
+    weibull(shape, scale) on Positive: "log(shape) - log(scale) + (shape - 1) * (log(y) - log(scale)) - exp(shape * (log(y) - log(scale)))", mean "scale * exp(lgamma(1 + 1 / shape))", draw |rng| scale * exponential(rng).powf(1.0 / shape);
+    beta(a, b) on Unit: "lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1) * log(y) + (b - 1) * log1p(-y)", mean "a / (a + b)", draw |rng| beta(a, b, rng);
+    beta_proportion(mu, kappa) on Unit: "lgamma(kappa) - lgamma(mu * kappa) - lgamma((1 - mu) * kappa) + (mu * kappa - 1) * log(y) + ((1 - mu) * kappa - 1) * log1p(-y)", mean "mu", draw |rng| beta(mu * kappa, (1.0 - mu) * kappa, rng);
+    uniform(lower, upper) on Between: "-log(upper - lower)", mean "0.5 * (lower + upper)", draw |rng| lower + (upper - lower) * rng.random::<f64>();
+    bernoulli(p) on Binary: "y * log(p) + (1 - y) * log1p(-p)", mean "p", draw |rng| binomial(1.0, p, rng);
+    bernoulli_logit(z) on Binary: "y * z - softplus(z)", mean "logistic(z)", draw |rng| binomial(1.0, share(z), rng);
+    binomial(n, p) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * log(p) + (n - y) * log1p(-p)", mean "p", draw |rng| binomial(n, p, rng);
+    binomial_logit(n, z) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * z - n * softplus(z)", mean "logistic(z)", draw |rng| binomial(n, share(z), rng);
+    poisson(rate) on Counts: "y * log(rate) - rate - lgamma(y + 1)", mean "rate", draw |rng| poisson(rate, rng);
+    poisson_log(z) on Counts: "y * z - exp(z) - lgamma(y + 1)", mean "exp(z)", draw |rng| poisson(z.exp(), rng);
+    neg_binomial_2(mu, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + phi * (log(phi) - log(mu + phi)) + y * (log(mu) - log(mu + phi))", mean "mu", draw |rng| poisson(mu / phi * gamma(phi, rng), rng);
+    neg_binomial_2_log(z, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + y * (z - log(phi)) - (y + phi) * softplus(z - log(phi))", mean "exp(z)", draw |rng| poisson(z.exp() / phi * gamma(phi, rng), rng);
+    geometric(p) on Counts: "log(p) + y * log1p(-p)", mean "(1 - p) / p", draw |rng| (-exponential(rng) / (-p).ln_1p()).floor();
     dirichlet(alpha) on Simplex: "";
-    ordered_logistic(z, thresholds) on Levels: "";
+    ordered_logistic(z, thresholds) on Levels: "", draw by level;
 }
 
-/// Trees of the densities, in the order of [`DISTRIBUTIONS`].
-static TREES: LazyLock<Vec<Option<Expr>>> = LazyLock::new(|| {
-    let tree = |distribution: &Distribution| parse_expression(distribution.density).ok();
-    DISTRIBUTIONS.iter().map(tree).collect()
+/// Trees of the densities and of the means, in the order of [`DISTRIBUTIONS`].
+static TREES: LazyLock<Vec<[Option<Expr>; 2]>> = LazyLock::new(|| {
+    let trees = |it: &Distribution| [it.density, it.mean].map(|text| parse_expression(text).ok());
+    DISTRIBUTIONS.iter().map(trees).collect()
 });
 
 /// The distribution of this name.
@@ -140,8 +201,23 @@ pub(crate) fn is_of_levels(function: &str) -> bool {
 impl Distribution {
     /// The tree of its density; none for a distribution of or by vectors.
     pub(crate) fn tree(&self) -> Option<&'static Expr> {
+        self.trees()?[0].as_ref()
+    }
+
+    /// The tree of its expected value; none where there is none, or for a distribution by vectors.
+    pub(crate) fn mean_tree(&self) -> Option<&'static Expr> {
+        self.trees()?[1].as_ref()
+    }
+
+    fn trees(&self) -> Option<&'static [Option<Expr>; 2]> {
         let at = DISTRIBUTIONS.iter().position(|it| it.name == self.name)?;
-        TREES[at].as_ref()
+        TREES.get(at)
+    }
+
+    /// The names of its parameters with `numbers` that stand for them.
+    pub(crate) fn named<T: Copy>(&self, numbers: &[T]) -> impl Iterator<Item = (&'static str, T)> {
+        let names = self.parameters.iter().copied();
+        names.zip(numbers.to_vec())
     }
 
     /// How it is written: `normal(mu, sigma)`.

@@ -55,7 +55,7 @@ pub(crate) struct Depends {
 const MAX_NODES: usize = 400_000;
 
 /// The numbers of a program.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     depends: Vec<Depends>,
@@ -173,6 +173,29 @@ impl Graph {
             total = self.binary(Binary::Add, total, item);
         }
         total
+    }
+
+    /// Marks the columns of numbers and of categories that `ids` are made of.
+    pub fn mark_columns(&self, ids: &[Id], numbers: &mut [bool], groups: &mut [bool]) {
+        let mut is_reached = vec![false; self.len()];
+        ids.iter().for_each(|&id| is_reached[id as usize] = true);
+        for at in (0..self.len()).rev() {
+            if !is_reached[at] {
+                continue;
+            }
+            let mut reach = |child: Id| is_reached[child as usize] = true;
+            match &self.nodes[at] {
+                Node::Column(column) => numbers[*column] = true,
+                Node::LevelIs { column, .. } => groups[*column] = true,
+                Node::Gather { picks, .. } => {
+                    picks.iter().for_each(|(_, column)| groups[*column] = true);
+                }
+                Node::Call(_, a) => reach(*a),
+                Node::Binary(_, a, b) => [*a, *b].into_iter().for_each(reach),
+                Node::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(reach),
+                Node::Constant(_) | Node::Parameter(_) | Node::Element { .. } => {}
+            }
+        }
     }
 
     /// The same for all rows, though it depends on parameters.

@@ -27,10 +27,13 @@
 //! | their values and derivatives | `machine`, `functions` |
 //! | parameters within bounds | `transform` |
 //! | the posterior, and what is linear in it | `model`, `linear` |
+//! | draws from the prior | `prior` |
+//! | rows, known and new, under draws | `observation` |
 //! | the template `own` | `own` |
 //!
 //! Distributions are one line each in `distributions`. `docs/models-as-text.md` describes the language.
 
+mod across;
 #[cfg(test)]
 #[path = "../../core/src/allocations.rs"]
 mod allocations;
@@ -44,15 +47,18 @@ mod linear;
 mod lower;
 mod machine;
 mod model;
+mod observation;
 mod own;
 mod parser;
 mod place;
+mod prior;
 mod program;
 mod syntax;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod transform;
+mod variates;
 mod workspace;
 
 pub use columns::{ColumnUse, Role};

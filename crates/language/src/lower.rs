@@ -15,10 +15,12 @@ use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 mod calls;
 mod declarations;
 mod levels;
+mod outcome;
 mod relations;
 mod stan;
 
 pub(crate) use declarations::{Bounds, Parameter};
+pub(crate) use outcome::{Left, Outcome, PriorLaw, RowLaw};
 pub(crate) use stan::stan;
 
 /// Expressions read, each as often as it is needed: a program of definitions within definitions could ask for more than there is
@@ -104,8 +106,12 @@ pub(crate) struct Lowered {
     pub has_target: bool,
     /// Sums over elements of vectors.
     pub sums: Vec<ElementSum>,
+    /// Priors of the parameters that have one.
+    pub priors: Vec<PriorLaw>,
     /// The log density of a row.
     pub row: Option<Id>,
+    /// What the rows say of an outcome.
+    pub outcome: Outcome,
     pub reported: Vec<Reported>,
 }
 
@@ -159,13 +165,16 @@ pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
             lowering.number_of_definition(at)?;
         }
     }
+    let outcome = lowering.outcome(tree)?;
     Ok(Lowered {
         graph: lowering.graph,
         parameters: lowering.parameters,
         terms,
         has_target: !tree.target.is_empty(),
         sums,
+        priors: lowering.priors,
         row,
+        outcome,
         reported,
     })
 }
@@ -179,6 +188,9 @@ struct Lowering<'a> {
     defined: Vec<Defined<'a>>,
     section: Section,
     steps: usize,
+    /// Lines `outcome ~ distribution(…)` of the rows, one per element.
+    laws: Vec<RowLaw>,
+    priors: Vec<PriorLaw>,
 }
 
 impl<'a> Lowering<'a> {
@@ -192,6 +204,8 @@ impl<'a> Lowering<'a> {
             defined: Vec::new(),
             section: Section::Parameters,
             steps: 0,
+            laws: Vec::new(),
+            priors: Vec::new(),
         }
     }
 

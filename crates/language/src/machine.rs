@@ -19,11 +19,11 @@ pub(crate) const ONE: usize = LANES;
 /// Registers of one chain for one program, with blocks of `B` rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Registers<const B: usize> {
-    values: Vec<[f64; B]>,
+    pub values: Vec<[f64; B]>,
     adjoints: Vec<[f64; B]>,
-    slopes: Vec<[f64; B]>,
+    pub slopes: Vec<[f64; B]>,
     /// Columns at rows that are not neighbours.
-    picked: Vec<[f64; B]>,
+    pub picked: Vec<[f64; B]>,
     /// Derivatives by the inputs that are the same for all rows, as sums of eight.
     sums: Vec<Lane>,
 }
@@ -86,11 +86,11 @@ pub(crate) struct Pass<'a, const B: usize> {
 }
 
 /// Where column values of a block are.
-struct Data<'a, const B: usize> {
-    store: &'a Store,
-    picked: &'a [[f64; B]],
+pub(crate) struct Data<'a, const B: usize> {
+    pub store: &'a Store,
+    pub picked: &'a [[f64; B]],
     /// First row of a block of neighbours.
-    start: Option<usize>,
+    pub start: Option<usize>,
 }
 
 impl<const B: usize> Data<'_, B> {
@@ -107,7 +107,7 @@ impl<const B: usize> Data<'_, B> {
 }
 
 #[inline(always)]
-fn read<'a, const B: usize>(
+pub(crate) fn read<'a, const B: usize>(
     operand: Operand,
     values: &'a [[f64; B]],
     data: &'a Data<'_, B>,
@@ -169,9 +169,9 @@ impl<const B: usize> RowLoop for Pass<'_, B> {
             };
             let with_slopes = matches!(want, Want::Gradient(_) | Want::Scores(_));
             if with_slopes {
-                forward::<A, B, true>(code, values, slopes, &data, width);
+                forward::<A, B, true, false>(code, values, slopes, &data, width);
             } else {
-                forward::<A, B, false>(code, values, slopes, &data, width);
+                forward::<A, B, false, false>(code, values, slopes, &data, width);
             }
             let value = read(output, values, &data);
             for group in value[..live].chunks(LANES) {
@@ -246,7 +246,7 @@ impl RowLoop for Once<'_> {
                     _ => register.fill(f64::NAN),
                 }
             }
-            return forward::<A, ONE, true>(code, values, slopes, &data, ONE);
+            return forward::<A, ONE, true, false>(code, values, slopes, &data, ONE);
         };
         adjoints.fill([0.0; ONE]);
         for (output, seed) in code.outputs.iter().zip(seeds) {
@@ -384,8 +384,9 @@ fn scatter<const B: usize>(
     }
 }
 
+/// Runs the steps of a block. `ACROSS`: its places are draws of one row, so factors of affine terms differ too.
 #[inline(always)]
-fn forward<A: Arithmetic, const B: usize, const SLOPES: bool>(
+pub(crate) fn forward<A: Arithmetic, const B: usize, const SLOPES: bool, const ACROSS: bool>(
     code: &Code,
     values: &mut [[f64; B]],
     slopes: &mut [[f64; B]],
@@ -443,9 +444,40 @@ fn forward<A: Arithmetic, const B: usize, const SLOPES: bool>(
                     out[k] = if a[k] == 0.0 { c[k] } else { b[k] };
                 }
             }
+            Op::Affine { from, to } if ACROSS => {
+                affine_across::<A, B>(&code.terms[from..to], before, data, width, out);
+            }
             Op::Affine { from, to } => {
                 affine::<A, B>(&code.terms[from..to], before, data, width, out);
             }
+        }
+    }
+}
+
+/// Σ sign × factor × column with factors of their own, in the order of [`affine`].
+#[inline(always)]
+fn affine_across<A: Arithmetic, const B: usize>(
+    terms: &[Term],
+    values: &[[f64; B]],
+    data: &Data<'_, B>,
+    width: usize,
+    out: &mut [f64; B],
+) {
+    let width = width.min(B);
+    out[..width].fill(0.0);
+    for term in terms.iter().filter(|term| term.column.is_none()) {
+        let factor = &values[term.factor];
+        for k in 0..width {
+            out[k] += term.sign * factor[k];
+        }
+    }
+    for term in terms {
+        let Some(column) = term.column else {
+            continue;
+        };
+        let (factor, x) = (&values[term.factor], data.column(column));
+        for k in 0..width {
+            out[k] = A::mul_add(term.sign * factor[k], x[k], out[k]);
         }
     }
 }

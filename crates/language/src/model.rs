@@ -1,17 +1,21 @@
 //! The posterior of a program.
 
+use std::sync::Arc;
+
 use ergodic_base::param::ParamId;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
+use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
     Block, CentreRows, LinearRows, LogDensity, Model, ParamInfo, Posterior, Prior, PriorRows,
     RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
-use crate::columns::Columns;
+use crate::columns::{ColumnUse, Columns};
 use crate::linear::{Linear, linear_rows, prior_rows};
 use crate::lower::{Bounds, Lowered, Parameter, Reported};
 use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
+use crate::observation::Observation;
 use crate::place::Fault;
 use crate::transform::Transform;
 use crate::workspace::Pool;
@@ -31,6 +35,7 @@ pub(crate) struct ProgramModel {
     reported: Option<Code>,
     linear: Option<Linear>,
     prior_rows: Option<PriorRows>,
+    observation: Option<Arc<dyn ObservationModel>>,
     level: SimdLevel,
     pool: Pool<Workspace>,
 }
@@ -153,8 +158,13 @@ impl Marginal {
 }
 
 impl ProgramModel {
-    /// The model of a program; `priors` are the texts of the priors of its parameters.
-    pub fn new(lowered: &Lowered, columns: &Columns, priors: &[String]) -> Result<Self, Fault> {
+    /// The model of the program `text` that uses these columns; `priors` are the texts of the priors of its parameters.
+    pub fn new(
+        lowered: &Lowered,
+        columns: &Columns,
+        (uses, text): (&[ColumnUse], &str),
+        priors: &[String],
+    ) -> Result<Self, Fault> {
         let graph = &lowered.graph;
         let transform = Transform::of(&lowered.parameters);
         let mut sums = Vec::new();
@@ -187,8 +197,11 @@ impl ProgramModel {
         for (parameter, text) in lowered.parameters.iter().zip(priors) {
             marginals.extend(vec![Marginal::of(parameter, text); parameter.len()]);
         }
+        let params = params(lowered, priors);
+        let observation = Observation::of(lowered, columns, (uses, text), params.len())?;
         Ok(Self {
-            params: params(lowered, priors),
+            params,
+            observation: observation.map(|it| Arc::new(it) as Arc<dyn ObservationModel>),
             marginals,
             blocks: blocks.collect(),
             terms,
@@ -446,6 +459,10 @@ impl Model for ProgramModel {
 
     fn blocks(&self) -> Vec<Block> {
         self.blocks.clone()
+    }
+
+    fn observation(&self) -> Option<&Arc<dyn ObservationModel>> {
+        self.observation.as_ref()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::lower::{lower, stan};
 use crate::model::ProgramModel;
 use crate::parser::parse;
 use crate::place::{Fault, ProgramError};
-use crate::syntax::Tree;
+use crate::syntax::{Statement, Tree};
 
 /// A model as text, whose grammar is right and whose columns are known by name.
 #[derive(Clone, Debug)]
@@ -54,6 +54,21 @@ impl Program {
     /// Whether it says nothing of rows of data and needs none.
     pub fn needs_no_data(&self) -> bool {
         self.tree.rows.is_empty() && self.uses.is_empty()
+    }
+
+    /// Whether it says how likely rows are.
+    pub fn has_rows(&self) -> bool {
+        (self.tree.rows.iter()).any(|line| !matches!(line, Statement::Definition(_)))
+    }
+
+    /// Whether the rows have one line `outcome ~ distribution(…)` and nothing else, so that outcomes may be predicted.
+    pub fn has_one_outcome(&self) -> bool {
+        let lines = self.tree.rows.iter();
+        let mut said = lines.filter(|line| !matches!(line, Statement::Definition(_)));
+        matches!(
+            (said.next(), said.next()),
+            (Some(Statement::Relation(..)), None)
+        )
     }
 
     /// Names that it declares or defines.
@@ -158,7 +173,8 @@ impl Program {
             }
             let columns = Columns::of(&self.uses, columns, num_rows, &self.declared())?;
             let lowered = lower(&self.tree, &columns)?;
-            ProgramModel::new(&lowered, &columns, &self.priors())
+            let read = (self.uses.as_slice(), self.text.as_str());
+            ProgramModel::new(&lowered, &columns, read, &self.priors())
         };
         let model = make().map_err(|fault| self.error(fault))?;
         Ok(Arc::new(model))

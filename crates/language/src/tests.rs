@@ -11,6 +11,7 @@ use crate::distributions::DISTRIBUTIONS;
 
 mod densities;
 mod levels;
+mod observation;
 mod passes;
 mod reading;
 mod stan;

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::EffectsError;
 use super::what_if::{Change, Rows, To};
-use crate::predict::Posterior;
+use crate::predict::{Linear, Posterior, Work};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
 use ergodic_core::design::DesignError;
@@ -75,10 +75,10 @@ struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    fn of(posterior: &'a Posterior) -> Self {
-        let mut all: Vec<&[f64]> = posterior.coefficients.iter().map(Vec::as_slice).collect();
+    fn of(linear: &'a Linear) -> Self {
+        let mut all: Vec<&[f64]> = linear.coefficients.iter().map(Vec::as_slice).collect();
         let mut terms = Vec::new();
-        for term in &posterior.terms {
+        for term in &linear.terms {
             terms.push(all.len());
             all.extend(term.effects.iter().map(Vec::as_slice));
         }
@@ -156,11 +156,13 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    pub fn of(posterior: &Posterior) -> Self {
-        Self {
-            link: posterior.outcomes[0].family().definition().link,
+    /// None where there is no linear predictor.
+    pub fn of(posterior: &Posterior) -> Option<Self> {
+        let linear = posterior.linear()?;
+        Some(Self {
+            link: linear.outcomes[0].family().definition().link,
             function: posterior.function,
-        }
+        })
     }
 
     /// Whether the expected outcome is the linear predictor.
@@ -197,8 +199,10 @@ pub(super) fn averages(
     asks: &[Ask],
     control: &Control,
 ) -> Result<Averages, EffectsError> {
-    let vectors = Vectors::of(posterior);
-    let curve = Expectation::of(posterior);
+    let (Some(predictors), Some(curve)) = (posterior.linear(), Expectation::of(posterior)) else {
+        return averages_of_rows(posterior, (rows, at), weights, asks, control);
+    };
+    let vectors = Vectors::of(predictors);
     let draws = posterior.len();
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..rows.len()).map(weight).sum();
@@ -236,7 +240,7 @@ pub(super) fn averages(
                 |work, block| {
                     if !control.is_cancelled() {
                         let weight = |i: usize| weight(first + i);
-                        let outcomes = &posterior.outcomes[block.first..];
+                        let outcomes = &predictors.outcomes[block.first..];
                         block.add(&tile, &vectors, (curve, outcomes), asks, weight, work);
                     }
                 },
@@ -264,6 +268,93 @@ pub(super) fn averages(
         values.iter_mut().for_each(|value| *value /= total);
         Ok(values)
     });
+    Ok(made.collect())
+}
+
+/// The same where rows do not follow from linear predictors: what is expected of each row is asked for in every draw, and slopes are
+/// differences of it between the ends of a column.
+fn averages_of_rows(
+    posterior: &Posterior,
+    (rows, at): (&Rows<'_>, &[Change]),
+    weights: Option<&[f64]>,
+    asks: &[Ask],
+    control: &Control,
+) -> Result<Averages, EffectsError> {
+    let draws = posterior.len();
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let total: f64 = (0..rows.len()).map(weight).sum();
+    let mut failed: Vec<Option<DesignError>> = asks.iter().map(|_| None).collect();
+    let mut sums = vec![vec![0.0; draws]; asks.len()];
+    control.expect(rows.len() as u64);
+    for first in (0..rows.len()).step_by(TILE) {
+        control.check(EffectsError::Cancelled)?;
+        let range = first..(first + TILE).min(rows.len());
+        let coded = |column: &str, to: &To| {
+            let change = Change::new(column, to.clone());
+            rows.coded(range.clone(), &[at, &[change]].concat())
+        };
+        for ((ask, failed), sums) in asks.iter().zip(&mut failed).zip(&mut sums) {
+            if failed.is_some() {
+                continue;
+            }
+            let made = match ask {
+                Ask::Expected(changes) => {
+                    (rows.coded(range.clone(), &[at, changes].concat())).map(|plus| (plus, None))
+                }
+                Ask::Slope { column, ends } => {
+                    let end = |end: &Arc<[f64]>| coded(column, &To::Numbers(Arc::clone(end)));
+                    let plus = end(&ends[1]);
+                    plus.and_then(|plus| Ok((plus, Some((end(&ends[0])?, ends)))))
+                }
+            };
+            let (plus, minus) = match made {
+                Ok(made) => made,
+                Err(error) => {
+                    *failed = Some(error);
+                    continue;
+                }
+            };
+            sums.par_chunks_mut(BLOCK).enumerate().for_each_init(
+                || (Work::new(0), [vec![0.0; BLOCK], vec![0.0; BLOCK]]),
+                |(work, [above, below]), (b, sums)| {
+                    let (above, below) = (&mut above[..sums.len()], &mut below[..sums.len()]);
+                    for i in 0..range.len() {
+                        if control.is_cancelled() {
+                            return;
+                        }
+                        let mut expect = |rows: &NewRows, out: &mut [f64]| {
+                            posterior.expected(rows, i, b * BLOCK, 0, work, out);
+                            if let Some(function) = posterior.function {
+                                out.iter_mut()
+                                    .for_each(|value| *value = function.inverse(*value));
+                            }
+                        };
+                        let mut factor = weight(first + i);
+                        expect(&plus, above);
+                        if let Some((minus, ends)) = &minus {
+                            expect(minus, below);
+                            let each = above.iter_mut().zip(&*below);
+                            each.for_each(|(above, below)| *above -= below);
+                            factor /= ends[1][first + i] - ends[0][first + i];
+                        }
+                        axpy(factor, above, sums);
+                    }
+                },
+            );
+        }
+        control.advance(range.len() as u64);
+    }
+    control.check(EffectsError::Cancelled)?;
+    let made = sums
+        .into_iter()
+        .zip(failed)
+        .map(|(mut values, failed)| match failed {
+            Some(error) => Err(error),
+            None => {
+                values.iter_mut().for_each(|value| *value /= total);
+                Ok(values)
+            }
+        });
     Ok(made.collect())
 }
 

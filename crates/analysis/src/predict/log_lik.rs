@@ -184,7 +184,7 @@ impl Fitted {
                 trials: coded.trials.clone(),
                 censoring: coded.censoring.clone(),
                 weights,
-                is_whole: posterior.outcomes[0].is_whole(),
+                is_whole: posterior.is_whole,
                 function,
             },
             draws_total: posterior.len(),
@@ -257,34 +257,19 @@ impl LogLik {
 
     /// Writes log p(y_i | s) for the `i`-th row and the draws from `first` on, as many as `out` has place for.
     pub fn row(&self, i: usize, first: usize, out: &mut [f64]) {
-        self.predictor(i, first, out);
-        self.density(i, first, out);
-    }
-
-    /// Writes the linear predictor of the `i`-th row under the draws from `first` on, as many as `out` has place for.
-    fn predictor(&self, i: usize, first: usize, out: &mut [f64]) {
-        let Self {
-            posterior, coded, ..
-        } = self;
-        posterior.begin(coded, i, first, out);
-        posterior.add_groups(coded, i, first, (self.seed, &mut Vec::new()), out);
+        let place = (i, self.y[i]);
+        (self.posterior).log_density(&self.coded, place, first, self.seed, out);
+        let weight = self.observed.weights.as_ref().map_or(1.0, |w| w[i]);
+        let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
+        if weight != 1.0 || log_slope != 0.0 {
+            out.iter_mut()
+                .for_each(|value| *value = weight * (*value + log_slope));
+        }
     }
 
     /// Trials of the `i`-th row, 1 where there are none.
     fn trials(&self, i: usize) -> f64 {
         self.coded.trials.as_ref().map_or(1.0, |trials| trials[i])
-    }
-
-    /// Turns linear predictors of the `i`-th row under the draws from `first` on into log p(y_i | s).
-    fn density(&self, i: usize, first: usize, out: &mut [f64]) {
-        let y = self.y[i];
-        let known = self.coded.known(i);
-        let weight = self.observed.weights.as_ref().map_or(1.0, |w| w[i]);
-        let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
-        for (value, outcome) in out.iter_mut().zip(&self.posterior.outcomes[first..]) {
-            let log_p = outcome.at(*value, y, known).log_p + outcome.constant(y, known);
-            *value = weight * (log_p + log_slope);
-        }
     }
 }
 

@@ -430,6 +430,7 @@ impl Fitted {
         most: usize,
         control: &Control,
     ) -> Result<PredictionScores, ScoresError> {
+        self.expects_an_outcome().map_err(LogLikError::from)?;
         let (table, among) = match new {
             Some(table) => (table, None),
             None if self.held_out.is_empty() => return Err(ScoresError::NothingHeldOut),

@@ -11,6 +11,7 @@ use super::*;
 use crate::likelihood::{LikelihoodOptions, fit};
 use crate::recipe::Scale;
 use ergodic_base::control::Control;
+use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::families::Family;
 use ergodic_data::load::Loaded;
 use ergodic_data::samples;

@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Axis};
 
+use super::{categorical, kept, numeric};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::models::predicts::Point;
@@ -11,6 +12,35 @@ pub(super) fn first_code(kind: &ResponseKind) -> f64 {
     match kind {
         ResponseKind::Ordered { .. } => 1.0,
         _ => 0.0,
+    }
+}
+
+/// Shares of successes or categories, or sorted numbers of each column.
+pub(super) fn observed_of(design: &Design) -> Vec<Vec<f64>> {
+    let share = |k: f64| {
+        let mine = design.y.iter().filter(|&&y| y == k).count();
+        mine as f64 / design.y.len().max(1) as f64
+    };
+    match &design.response.kind {
+        ResponseKind::Binary { .. } => vec![vec![share(1.0)]],
+        ResponseKind::Successes => {
+            let trials: f64 = design.trials.iter().flatten().sum();
+            vec![vec![design.y.iter().sum::<f64>() / trials]]
+        }
+        kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
+            let first = first_code(kind);
+            vec![(0..levels.len()).map(|k| share(first + k as f64)).collect()]
+        }
+        ResponseKind::Number { .. } | ResponseKind::Count { .. } => vec![kept(&design.y)],
+        ResponseKind::Absent => (numeric(design).map(|(_, values)| kept(values)))
+            .chain(categorical(design).map(|(_, levels, codes)| {
+                let mut shares = vec![0.0; levels.len()];
+                for &code in codes {
+                    shares[code as usize] += 1.0 / codes.len() as f64;
+                }
+                shares
+            }))
+            .collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! New rows coded as those of a design were: with its levels, knots, means and groups.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use ndarray::Array2;
 
@@ -9,6 +10,7 @@ use super::columns::Labels;
 use super::lump_levels::OTHER;
 use super::matrix::Design;
 use super::model_frame::{FrameReader, ModelFrame, Predictors, check_errors, complete_rows};
+use super::observation::{ObservationModel, ObservationRows};
 use super::response::ResponseKind;
 use super::response_columns::num_trials;
 use super::terms::Predictor;
@@ -19,6 +21,7 @@ use crate::formula::{Factor, Formula, Trials};
 
 mod compared;
 mod observed;
+mod read;
 
 pub use compared::ComparedRows;
 
@@ -37,6 +40,8 @@ pub struct Coding {
     /// Columns of each grouping, and their values in each group.
     groups: Vec<(Vec<String>, Vec<Vec<String>>)>,
     response: ResponseKind,
+    /// The model that reads columns instead of one linear predictor, where it does.
+    observation: Option<Arc<dyn ObservationModel>>,
 }
 
 /// A column of the data that rows are coded from, and what it may be.
@@ -76,6 +81,8 @@ pub struct NewRows {
     pub observed: Option<Vec<f64>>,
     /// How far observed responses were seen (n), where the formula has a column of that.
     pub censoring: Option<Vec<Censoring>>,
+    /// The rows as a model reads them that asks for columns; `x` and the like are empty then.
+    pub read: Option<Arc<dyn ObservationRows>>,
 }
 
 impl NewRows {
@@ -164,6 +171,7 @@ impl Coding {
             transforms: design.transforms.clone(),
             groups,
             response: design.response.kind.clone(),
+            observation: None,
         })
     }
 
@@ -178,7 +186,8 @@ impl Coding {
         &self.frame.formula
     }
 
-    /// The predictors in the order of the formula, each column once; one that is a number and a category is a category.
+    /// The predictors in the order of the formula, each column once; one that is a number and a category is a category. Columns
+    /// that a model reads for its outcome alone are none.
     pub fn coded_columns(&self) -> Vec<CodedColumn> {
         let formula = &self.frame.formula;
         let fixed = formula.terms.iter().flatten().map(|factor| (factor, true));
@@ -186,6 +195,9 @@ impl Coding {
         let varying = varying.flatten().map(|factor| (factor, false));
         let mut found: Vec<CodedColumn> = Vec::new();
         for (factor, is_fixed) in fixed.chain(varying) {
+            if self.is_outcome(factor.column()) {
+                continue;
+            }
             let levels = self.categories.get(factor);
             match found.iter_mut().find(|known| known.name == factor.column()) {
                 Some(known) => known.levels = known.levels.take().or_else(|| levels.cloned()),
@@ -217,6 +229,23 @@ impl Coding {
             Some(rows) => (rows, Vec::new()),
             None => complete_rows(table, &self.columns(table, with_groups)?, &[])?,
         };
+        if let Some(model) = &self.observation {
+            let read = self.read(model, table, &rows)?;
+            return Ok(NewRows {
+                rows_total: table.num_rows(),
+                dropped,
+                x: Array2::zeros((rows.len(), 0)),
+                offset: None,
+                observed: Some(read.observed().to_vec()),
+                censoring: None,
+                trials: read.trials().map(<[f64]>::to_vec),
+                se: None,
+                groups: Vec::new(),
+                terms: Vec::new(),
+                row: rows,
+                read: Some(read),
+            });
+        }
         let predictors = self.predictors(&reader, &rows, with_groups)?;
         let formula = &frame.formula;
         let order: Vec<u32> = (0..rows.len() as u32).collect();
@@ -268,13 +297,15 @@ impl Coding {
             groups,
             terms,
             row: rows,
+            read: None,
         })
     }
 
     /// Positions of the columns that predictions need.
     fn columns(&self, table: &dyn Columns, with_groups: bool) -> Result<Vec<usize>, DesignError> {
         let formula = &self.frame.formula;
-        let mut names: Vec<&str> = formula.terms.iter().flatten().map(Factor::column).collect();
+        let fixed = formula.terms.iter().flatten().map(Factor::column);
+        let mut names: Vec<&str> = fixed.filter(|name| !self.is_outcome(name)).collect();
         names.extend(formula.offsets.iter().map(Factor::column));
         names.extend((formula.response.as_ref()).and_then(|r| r.se.as_deref()));
         let trials = formula.response.as_ref().and_then(|r| r.trials.as_ref());

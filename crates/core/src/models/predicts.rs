@@ -1,4 +1,4 @@
-//! The view of a model that predicts new rows.
+//! The view of a model that predicts new rows from one linear predictor.
 
 use crate::families::Outcome;
 
@@ -23,7 +23,7 @@ pub struct PointTerm {
     pub factor: Vec<f64>,
 }
 
-/// The view of a model that predicts outcomes of new rows.
+/// The view of a model that predicts outcomes of new rows from one linear predictor.
 pub trait Predicts {
     /// A draw from its reported quantities (Q); `None` where these are no draw of this model.
     fn point(&self, theta: &[f64]) -> Option<Point>;

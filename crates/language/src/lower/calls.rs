@@ -199,7 +199,7 @@ impl Lowering<'_> {
         if distribution.support == Support::Levels
             && let [outcome, rest @ ..] = arguments
         {
-            return self.level(outcome, rest, picks, span);
+            return Ok(self.level(outcome, rest, picks, span)?.log_p);
         }
         if distribution.tree().is_none() {
             let message = format!("`{stem}` is of vectors; write `p ~ {stem}(…)`");

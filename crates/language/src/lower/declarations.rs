@@ -26,6 +26,18 @@ pub(crate) enum Bounds {
     Ordered,
 }
 
+impl Bounds {
+    /// Whether a number may lie there by itself.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Above(lower) => value > lower && value < f64::INFINITY,
+            Self::Below(upper) => value < upper && value > f64::NEG_INFINITY,
+            Self::Between(lower, upper) => value > lower && value < upper,
+            Self::Real | Self::Simplex | Self::Ordered => value.is_finite(),
+        }
+    }
+}
+
 /// One dimension of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Dimension {

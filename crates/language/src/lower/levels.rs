@@ -17,6 +17,15 @@ use crate::syntax::{Binary, Expr};
 /// Most levels of an outcome: more are numbers in all but name.
 const MOST_LEVELS: usize = 50;
 
+/// An outcome that is a level.
+pub(super) struct Level {
+    pub log_p: Id,
+    /// The level, from 1.
+    pub y: Id,
+    /// The linear predictor and the thresholds.
+    pub numbers: Vec<Id>,
+}
+
 impl Lowering<'_> {
     /// log p of a level, given its linear predictor and a vector of thresholds.
     pub(super) fn level(
@@ -25,7 +34,7 @@ impl Lowering<'_> {
         arguments: &[Expr],
         picks: &Picks,
         span: Span,
-    ) -> Result<Id, Fault> {
+    ) -> Result<Level, Fault> {
         let [z, thresholds] = arguments else {
             return Err(Fault::new(
                 span,
@@ -62,7 +71,13 @@ impl Lowering<'_> {
             cuts.push(self.number(thresholds, &Picks::Each(vec![Pick::At(k)]))?);
         }
         self.graph.place = span;
-        Ok(self.log_level(y, z, &cuts))
+        let log_p = self.log_level(y, z, &cuts);
+        cuts.insert(0, z);
+        Ok(Level {
+            log_p,
+            y,
+            numbers: cuts,
+        })
     }
 
     fn log_level(&mut self, y: Id, z: Id, cuts: &[Id]) -> Id {

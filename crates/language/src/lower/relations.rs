@@ -31,7 +31,7 @@ impl Lowering<'_> {
         let distribution = self.check_law(law)?;
         if count > MOST_WRITTEN_OUT && distribution.tree().is_some() {
             self.check_shapes(law, &sizes)?;
-            if let Ok(term) = self.element(&name, law, distribution) {
+            if let Ok(term) = self.element((&name, count), law, distribution) {
                 sums.push(ElementSum { count, term });
                 return Ok(());
             }
@@ -42,16 +42,18 @@ impl Lowering<'_> {
     /// The term of the element whose turn it is.
     fn element(
         &mut self,
-        outcome: &Expr,
+        (outcome, count): (&Expr, usize),
         law: &Law,
-        distribution: &Distribution,
+        distribution: &'static Distribution,
     ) -> Result<Id, Fault> {
         let y = self.number(outcome, &Picks::Element)?;
         let mut numbers = Vec::new();
         for argument in &law.arguments {
             numbers.push(self.part(argument, &Picks::Element)?);
         }
-        self.density(distribution, y, &numbers, law.span)
+        let term = self.density(distribution, y, &numbers, law.span)?;
+        self.note_prior(distribution, (y, count), numbers);
+        Ok(term)
     }
 
     /// A line of `rows` or `target`.
@@ -95,11 +97,13 @@ impl Lowering<'_> {
         let distribution = self.check_law(law)?;
         let sizes = self.shape(outcome)?;
         if distribution.support == Support::Levels {
-            terms.push(self.level(outcome, &law.arguments, &Picks::none(), law.span)?);
+            let level = self.level(outcome, &law.arguments, &Picks::none(), law.span)?;
+            terms.push(level.log_p);
+            self.note_law(distribution, outcome, level.y, level.numbers);
             return Ok(());
         }
         if distribution.tree().is_none() {
-            return self.dirichlet(outcome, &sizes, law, terms);
+            return self.dirichlet((outcome, &sizes), (law, distribution), terms);
         }
         self.check_shapes(law, &sizes)?;
         let total: usize = sizes.iter().product();
@@ -112,6 +116,8 @@ impl Lowering<'_> {
             }
             self.check_values(distribution, y, &numbers, outcome.span)?;
             terms.push(self.density(distribution, y, &numbers, law.span)?);
+            self.note_prior(distribution, (y, 1), numbers.clone());
+            self.note_law(distribution, outcome, y, numbers);
         }
         Ok(())
     }
@@ -142,20 +148,8 @@ impl Lowering<'_> {
             _ => None,
         };
         for (row, &value) in values.iter().enumerate() {
-            let whole = value >= 0.0 && value.fract() == 0.0;
-            let fits = match distribution.support {
-                Support::Real | Support::Between => value.is_finite(),
-                Support::Positive => value > 0.0 && value.is_finite(),
-                Support::Unit => value > 0.0 && value < 1.0,
-                Support::Binary => value == 0.0 || value == 1.0,
-                Support::Counts => whole && value.is_finite(),
-                Support::Trials => {
-                    let most = limits.as_ref().and_then(|limits| limits.get(row));
-                    whole && most.is_none_or(|most| value <= *most)
-                }
-                Support::Simplex | Support::Levels => true,
-            };
-            if !fits {
+            let most = limits.as_ref().and_then(|limits| limits.get(row));
+            if !distribution.support.holds(value, most.copied()) {
                 let message = format!(
                     "`{}` is of {}, but this is {value}{}",
                     distribution.name,
@@ -171,9 +165,8 @@ impl Lowering<'_> {
     /// Σ (α_k − 1) log p_k + log Γ(Σ α) − Σ log Γ(α_k), along the last dimension.
     fn dirichlet(
         &mut self,
-        outcome: &Expr,
-        sizes: &[usize],
-        law: &Law,
+        (outcome, sizes): (&Expr, &[usize]),
+        (law, distribution): (&Law, &'static Distribution),
         terms: &mut Vec<Id>,
     ) -> Result<(), Fault> {
         let Some((&shares, groups)) = sizes.split_last() else {
@@ -195,11 +188,12 @@ impl Lowering<'_> {
             let Picks::Each(before) = position(group, groups) else {
                 continue;
             };
-            let (mut alphas, mut sum) = (Vec::new(), Vec::new());
+            let (mut alphas, mut sum, mut first) = (Vec::new(), Vec::new(), None);
             for share in 0..shares {
                 let mut at = before.clone();
                 at.push(Pick::At(share));
                 let p = self.number(outcome, &Picks::Each(at))?;
+                first = first.or(Some(p));
                 let a = self.part(alpha, &Picks::Each(vec![Pick::At(share)]))?;
                 self.graph.place = law.span;
                 let one = self.graph.constant(1.0);
@@ -213,6 +207,9 @@ impl Lowering<'_> {
             let all = self.graph.sum(&alphas);
             sum.push(self.graph.call(Function::Lgamma, all));
             terms.push(self.graph.sum(&sum));
+            if let Some(first) = first {
+                self.note_prior(distribution, (first, shares), alphas);
+            }
         }
         Ok(())
     }
@@ -243,19 +240,18 @@ impl Lowering<'_> {
             return Err(Fault::new(span, message));
         };
         let mut names = vec![("y", y)];
-        names.extend(
-            distribution
-                .parameters
-                .iter()
-                .copied()
-                .zip(numbers.iter().copied()),
-        );
+        names.extend(distribution.named(numbers));
         self.graph.place = span;
         self.formula(tree, &names, span)
     }
 
     /// The number of a density's formula, in which `names` stand for numbers. Errors point at the use of the density.
-    fn formula(&mut self, e: &Expr, names: &[(&str, Id)], span: Span) -> Result<Id, Fault> {
+    pub(super) fn formula(
+        &mut self,
+        e: &Expr,
+        names: &[(&str, Id)],
+        span: Span,
+    ) -> Result<Id, Fault> {
         self.count_step(span)?;
         let wrong = || Fault::new(span, "The density of this distribution is not understood");
         Ok(match &e.kind {
@@ -276,6 +272,15 @@ impl Lowering<'_> {
                 let a = self.formula(a, names, span)?;
                 let b = self.formula(b, names, span)?;
                 self.graph.binary(*operation, a, b)
+            }
+            ExprKind::Call(name, arguments) if name.text == "where" => {
+                let [condition, a, b] = arguments.as_slice() else {
+                    return Err(wrong());
+                };
+                let condition = self.formula(condition, names, span)?;
+                let a = self.formula(a, names, span)?;
+                let b = self.formula(b, names, span)?;
+                self.graph.select(condition, a, b)
             }
             ExprKind::Call(name, arguments) => {
                 let function = Function::find(&name.text).ok_or_else(wrong)?;

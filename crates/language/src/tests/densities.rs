@@ -4,7 +4,7 @@ use statrs::distribution as other;
 use statrs::distribution::{Continuous as _, Discrete as _};
 
 use super::*;
-use crate::distributions::Support;
+use crate::distributions::{Distribution, Support};
 
 /// Values of parameters at which densities are checked.
 fn example(parameter: &str) -> f64 {
@@ -20,26 +20,84 @@ fn example(parameter: &str) -> f64 {
     }
 }
 
+/// Parameters of a distribution at which it is checked, as they are written.
+pub(super) fn arguments(name: &str, parameters: &[&str]) -> Vec<String> {
+    let value = |parameter: &&str| match (name, *parameter) {
+        ("beta_proportion", "mu") => 0.3,
+        ("neg_binomial_2", "mu") => 2.2,
+        (_, it) => example(it),
+    };
+    parameters.iter().map(|it| value(it).to_string()).collect()
+}
+
 /// The density of a distribution at `y`, of a model that has nothing else.
 fn density_at(name: &str, parameters: &[&str], y: f64) -> f64 {
     // In the interior every coordinate is the number itself.
-    let numbers: Vec<String> = parameters
-        .iter()
-        .map(|it| {
-            let value = match (name, *it) {
-                ("beta_proportion", "mu") => 0.3,
-                ("neg_binomial_2", "mu") => 2.2,
-                (_, it) => example(it),
-            };
-            value.to_string()
-        })
-        .collect();
+    let numbers = arguments(name, parameters);
     let text = format!(
         "parameters\n y: real\ntarget\n {name}_lpdf(y, {})\n",
         numbers.join(", ")
     );
     let (value, _) = density(model(&text, &[]).as_ref(), &[y]);
     value.exp()
+}
+
+/// The expectation of a function of a value of `it`, by integration or summation of its density.
+pub(super) fn expectation(it: &Distribution, of: impl Fn(f64) -> f64) -> f64 {
+    let numbers = arguments(it.name, it.parameters);
+    let text = format!(
+        "parameters\n y: real\ntarget\n {}_lpdf(y, {})\n",
+        it.name,
+        numbers.join(", ")
+    );
+    let model = model(&text, &[]);
+    let at = |y: f64| {
+        let p = density(model.as_ref(), &[y]).0.exp();
+        // Far out the density is 0 however large the function.
+        if p == 0.0 { 0.0 } else { p * of(y) }
+    };
+    match it.support {
+        Support::Binary | Support::Trials | Support::Counts => {
+            let most = match it.support {
+                Support::Binary => 1,
+                Support::Trials => 12,
+                _ => 400,
+            };
+            (0..=most).map(|y| at(f64::from(y))).sum()
+        }
+        _ => {
+            // y = exp(sinh(t)) and its like reach far tails with few nodes: the trapezoid rule converges fast.
+            let nodes = 2000;
+            let sum: f64 = (-nodes..=nodes)
+                .map(|k| {
+                    let t = 4.0 * f64::from(k) / f64::from(nodes);
+                    let s = t.sinh() * std::f64::consts::FRAC_PI_2;
+                    let slope = t.cosh() * std::f64::consts::FRAC_PI_2;
+                    let (y, dy) = match it.support {
+                        Support::Unit | Support::Between => {
+                            let (a, b) = match it.support {
+                                Support::Unit => (0.0, 1.0),
+                                _ => (-1.0, 2.5),
+                            };
+                            let p = 1.0 / (1.0 + (-2.0 * s).exp());
+                            let q = 1.0 / (1.0 + (2.0 * s).exp());
+                            (a + (b - a) * p, (b - a) * 2.0 * p * q)
+                        }
+                        // Both sides of a kink by themselves.
+                        _ => (s.exp(), s.exp()),
+                    };
+                    let value = match it.support {
+                        Support::Real => at(example("mu") + y) + at(example("mu") - y),
+                        _ => at(y),
+                    };
+                    let value = value * dy * slope;
+                    // At the ends of the support rounding reaches the bounds themselves.
+                    if value.is_finite() { value } else { 0.0 }
+                })
+                .sum();
+            sum * 4.0 / f64::from(nodes)
+        }
+    }
 }
 
 /// Densities are complete: they integrate, or sum, to 1.
@@ -49,50 +107,7 @@ fn densities_integrate_to_one() {
         .iter()
         .filter(|it| !matches!(it.support, Support::Simplex | Support::Levels))
     {
-        let at = |y: f64| density_at(it.name, it.parameters, y);
-        let total: f64 = match it.support {
-            Support::Binary | Support::Trials | Support::Counts => {
-                let most = match it.support {
-                    Support::Binary => 1,
-                    Support::Trials => 12,
-                    _ => 400,
-                };
-                (0..=most).map(|y| at(f64::from(y))).sum()
-            }
-            _ => {
-                // y = exp(sinh(t)) and its like reach far tails with few nodes: the trapezoid rule converges fast.
-                let nodes = 2000;
-                let sum: f64 = (-nodes..=nodes)
-                    .map(|k| {
-                        let t = 4.0 * f64::from(k) / f64::from(nodes);
-                        let s = t.sinh() * std::f64::consts::FRAC_PI_2;
-                        let slope = t.cosh() * std::f64::consts::FRAC_PI_2;
-                        let (y, dy) = match it.support {
-                            Support::Positive => (s.exp(), s.exp()),
-                            Support::Unit | Support::Between => {
-                                let (a, b) = match it.support {
-                                    Support::Unit => (0.0, 1.0),
-                                    _ => (-1.0, 2.5),
-                                };
-                                let p = 1.0 / (1.0 + (-2.0 * s).exp());
-                                let q = 1.0 / (1.0 + (2.0 * s).exp());
-                                (a + (b - a) * p, (b - a) * 2.0 * p * q)
-                            }
-                            // Both sides of a kink by themselves.
-                            _ => (s.exp(), s.exp()),
-                        };
-                        let value = match it.support {
-                            Support::Real => at(example("mu") + y) + at(example("mu") - y),
-                            _ => at(y),
-                        };
-                        let value = value * dy * slope;
-                        // At the ends of the support rounding reaches the bounds themselves.
-                        if value.is_finite() { value } else { 0.0 }
-                    })
-                    .sum();
-                sum * 4.0 / f64::from(nodes)
-            }
-        };
+        let total = expectation(it, |_y| 1.0);
         assert!((total - 1.0).abs() < 1e-8, "{}: {total}", it.name);
     }
 }

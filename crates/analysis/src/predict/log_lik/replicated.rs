@@ -2,7 +2,6 @@
 
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::censoring::Censoring;
 
 use super::super::{Fitted, PredictError, Work};
@@ -23,6 +22,7 @@ pub(crate) struct Row {
     pub(crate) outcome: Vec<f64>,
     /// By how much the outcome is above `mean`, on the scale of the model; of successes among trials their share.
     pub(crate) noise: Vec<f64>,
+    work: Work,
 }
 
 impl Row {
@@ -33,6 +33,7 @@ impl Row {
             mean: vec![0.0; draws],
             outcome: vec![0.0; draws],
             noise: vec![0.0; draws],
+            work: Work::new(draws),
         }
     }
 }
@@ -90,14 +91,16 @@ impl Replicates {
     }
 
     /// By how much what was observed in the `i`-th row is above the posterior mean of what is expected there, and that mean: on the
-    /// scale of the model; of successes among trials their share. `work` has place for all draws.
-    pub(crate) fn residual(&self, i: usize, work: &mut [f64]) -> (f64, f64) {
-        self.log_lik.predictor(i, 0, work);
-        let outcomes = self.log_lik.posterior.outcomes.iter();
-        let means = outcomes
-            .zip(&*work)
-            .map(|(outcome, eta)| outcome.mean(*eta));
-        let mean = means.sum::<f64>() / work.len() as f64;
+    /// scale of the model; of successes among trials their share. `row` is working memory.
+    pub(crate) fn residual(&self, i: usize, row: &mut Row) -> (f64, f64) {
+        let LogLik {
+            posterior,
+            coded,
+            seed,
+            ..
+        } = &self.log_lik;
+        posterior.expected(coded, i, 0, *seed, &mut row.work, &mut row.mean);
+        let mean = row.mean.iter().sum::<f64>() / row.mean.len() as f64;
         (self.log_lik.y[i] / self.trials(i) - mean, mean)
     }
 
@@ -114,22 +117,22 @@ impl Replicates {
 
     /// The `i`-th row under every draw; the outcomes are those that predictions of the row are made of.
     pub(crate) fn row(&self, i: usize, out: &mut Row) {
-        let posterior = &self.log_lik.posterior;
-        let known = self.log_lik.coded.known(i);
-        self.log_lik.predictor(i, 0, &mut out.log_lik);
+        let LogLik {
+            posterior,
+            coded,
+            seed,
+            ..
+        } = &self.log_lik;
+        let both = (out.mean.as_mut_slice(), out.outcome.as_mut_slice());
+        posterior.replicate(coded, i, *seed, &mut out.work, both);
         let trials = self.trials(i);
-        let row = self.log_lik.coded.row[i] as usize;
-        let mut rng: ChainRng = stream(self.log_lik.seed, row, Purpose::Predictive);
-        for (s, outcome) in posterior.outcomes.iter().enumerate() {
-            let eta = out.log_lik[s];
-            let drawn = outcome.draw(eta, known, &mut rng);
-            out.mean[s] = outcome.mean(eta);
-            out.noise[s] = drawn / trials - out.mean[s];
-            out.outcome[s] = match posterior.function {
-                Some(function) => function.inverse(drawn),
-                None => drawn,
-            };
+        for s in 0..out.mean.len() {
+            out.noise[s] = out.outcome[s] / trials - out.mean[s];
         }
-        self.log_lik.density(i, 0, &mut out.log_lik);
+        if let Some(function) = posterior.function {
+            let outcomes = out.outcome.iter_mut();
+            outcomes.for_each(|outcome| *outcome = function.inverse(*outcome));
+        }
+        self.log_lik.row(i, 0, &mut out.log_lik);
     }
 }

@@ -41,7 +41,10 @@ impl Coding {
         let weights = response.and_then(|response| response.weights.as_deref());
         let outcome = response.map(|response| response.column.as_str());
         let cens = response.and_then(|response| response.cens.as_deref());
-        for name in outcome.into_iter().chain(weights).chain(cens) {
+        let model = self.observation.as_ref();
+        let read = model.into_iter().flat_map(|model| model.outcome_columns());
+        let read = read.map(String::as_str);
+        for name in outcome.into_iter().chain(weights).chain(cens).chain(read) {
             let col = table.index_of(name, "The formula")?;
             if !columns.contains(&col) {
                 columns.push(col);

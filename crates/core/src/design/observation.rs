@@ -1,0 +1,55 @@
+//! The view of a model whose rows do not follow from one linear predictor: what it says of rows, known and new.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::design::matrix::Predictor;
+use crate::design::response::ResponseInfo;
+use ergodic_base::rng::ChainRng;
+
+/// What a model says of rows of a table under draws of its reported quantities.
+pub trait ObservationModel: Debug + Send + Sync {
+    /// The outcome, whose kind is [`crate::design::response::ResponseKind::Absent`] where the rows have none that is known.
+    fn response(&self) -> &ResponseInfo;
+    /// Why no outcome can be expected or drawn, in one sentence; `None` where it can.
+    fn refusal(&self) -> Option<&str>;
+    /// Whether outcomes have probabilities; the others have densities.
+    fn is_whole(&self) -> bool;
+    /// Columns that are read for the outcome alone: rows without them can be predicted.
+    fn outcome_columns(&self) -> &[String];
+    /// Draws all parameters from the prior; `theta` (Q) begins with them, and what else is reported stays as it is.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words that can follow "because".
+    fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String>;
+    /// The draws (Q × S: one vector per reported quantity), and behind them what else the rows need of each.
+    fn prepare(&self, draws: Vec<Vec<f64>>) -> Vec<Vec<f64>>;
+    /// The rows with these columns, as many as `has_outcome` is long, which says of each whether its outcome is there.
+    ///
+    /// # Errors
+    /// A value that the model cannot use, in one sentence.
+    fn code(
+        &self,
+        columns: &[(String, Predictor)],
+        has_outcome: &[bool],
+    ) -> Result<Arc<dyn ObservationRows>, String>;
+}
+
+/// Rows as a model reads them. `draws` are those of [`ObservationModel::prepare`].
+pub trait ObservationRows: Debug + Send + Sync {
+    /// Outcomes as they stand in their column; of two values 1 for success; NaN where there is none.
+    fn observed(&self) -> &[f64];
+    /// Numbers of trials, for successes among them.
+    fn trials(&self) -> Option<&[f64]>;
+    /// W, the numbers that say how the outcome of a row is distributed under a draw.
+    fn width(&self) -> usize;
+    /// Writes these of row `i` under the draws from `first` on (W × as many as there is place for): first the expected outcome, of
+    /// successes their share.
+    fn distribution(&self, i: usize, draws: &[Vec<f64>], first: usize, out: &mut [f64]);
+    /// Draws an outcome for each of the W × S numbers of [`Self::distribution`].
+    fn draw(&self, distribution: &[f64], rng: &mut ChainRng, out: &mut [f64]);
+    /// Writes the probability of the ordered level `level`, from 1, for each of these.
+    fn chance(&self, distribution: &[f64], level: usize, out: &mut [f64]);
+    /// Writes the log density of row `i`, whose outcome is there, under the draws from `first` on.
+    fn log_density(&self, i: usize, draws: &[Vec<f64>], first: usize, out: &mut [f64]);
+}

@@ -86,9 +86,95 @@ fn a_model_with_rows_is_fitted_saved_replayed_and_continued() {
     );
     let summary = fs::read_to_string(at.join("summary.csv")).unwrap();
     assert!(summary.contains("odds"), "{summary}");
-    // What needs to know the outcome says so.
-    let why = refused(at, &["loo", "two"]);
-    assert!(why.contains("`own` explains no outcome"), "{why}");
+}
+
+/// A model as text answers as the template does that says the same, whatever is asked of a finished run.
+#[test]
+fn a_text_answers_as_its_template() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(
+        at.join("own.model"),
+        "parameters\n  a ~ normal(0, 5)\n  b ~ normal(0, 5)\n  c[plan] ~ normal(0, 2)\nrows\n  years = tenure_months / 12\n  \
+         (churned == \"yes\") ~ bernoulli_logit(a + b * years + c[plan])\n",
+    )
+    .unwrap();
+    let common = [
+        "--draws",
+        "400",
+        "--hold-out",
+        "0.1",
+        "--data",
+        "sample:churn",
+    ];
+    let text = ["fit", "--model", "own.model", "--out", "text"];
+    done(at, &[&text[..], &common].concat());
+    let formula = "churned ~ tenure_months + plan";
+    let template = ["fit", "--formula", formula, "--out", "template"];
+    done(at, &[&template[..], &common].concat());
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&done(at, &[args, &["--json"]].concat())).unwrap()
+    };
+    // Leave-one-out scores of both are comparable, and differ by no more than the priors do.
+    let loo = json(&["loo", "text", "template"]);
+    let difference = &loo["comparison"]["models"][1]["elpd_diff"]["estimate"];
+    assert!(difference.as_f64().unwrap().abs() < 2.0, "{loo}");
+    let log_lik = [
+        "export",
+        "text",
+        "--format",
+        "log-lik-csv",
+        "--out",
+        "rows.csv",
+    ];
+    done(at, &log_lik);
+    assert!(
+        fs::read_to_string(at.join("rows.csv"))
+            .unwrap()
+            .lines()
+            .count()
+            > 400
+    );
+    // Slopes and contrasts of the expected outcome.
+    let effects = |run: &str| {
+        let found = json(&["effects", run]);
+        let all = found["effects"].as_array().unwrap().clone();
+        let slope = |it: &&serde_json::Value| it["predictor"] == "tenure_months";
+        all.iter().find(slope).unwrap()["mean"].as_f64().unwrap()
+    };
+    let (own, other) = (effects("text"), effects("template"));
+    assert!((own / other - 1.0).abs() < 0.1, "{own} {other}");
+    let score = |run: &str| done(at, &["score", run]);
+    assert!(score("text").contains("Brier"), "{}", score("text"));
+    let check = done(at, &["check", "text"]);
+    assert!(check.contains("churned"), "{check}");
+    fs::write(at.join("new.csv"), "plan,tenure_months\nplus,12\nplus,60\n").unwrap();
+    let predicted = |run: &str| -> Vec<f64> {
+        let rows = done(at, &["predict", run, "--data", "new.csv"]);
+        let mean = |line: &str| line.split(',').nth(1).unwrap().parse().unwrap();
+        rows.lines().skip(1).map(mean).collect()
+    };
+    for (own, other) in predicted("text").iter().zip(predicted("template")) {
+        assert!((own - other).abs() < 0.03, "{own} {other}");
+    }
+    // Without a mean there is nothing to expect, and densities of rows there are.
+    let cauchy = "parameters\n  a ~ normal(0, 50)\nrows\n  age ~ cauchy(a, 10)\n";
+    fs::write(at.join("cauchy.model"), cauchy).unwrap();
+    let args = [
+        "fit",
+        "--model",
+        "cauchy.model",
+        "--data",
+        "sample:churn",
+        "--draws",
+        "100",
+        "--out",
+        "cauchy",
+    ];
+    done(at, &args);
+    done(at, &["loo", "cauchy"]);
+    let why = refused(at, &["predict", "cauchy"]);
+    assert!(why.contains("`cauchy` has no mean"), "{why}");
 }
 
 #[test]

@@ -134,6 +134,10 @@ fn check_model(
     let rows = Arc::new(PreviewRows::new(&design));
     let expected = rows.expect(recipe, control);
     control.check(JobError::Cancelled)?;
+    let response = match model.observation() {
+        Some(reads) => reads.response(),
+        None => &design.response,
+    };
     Ok(ModelCheck {
         ways_out: Vec::new(),
         quick_fixes: (warnings.iter())
@@ -144,9 +148,19 @@ fn check_model(
         expected: Some(expected.map_err(|error| error.to_string())),
         completed: Some(job::complete_model(recipe, loaded, &design)?),
         chosen: outcome::because(&document, &loaded.table),
-        response: design.response.sentence(),
+        response: match model.observation() {
+            Some(reads) => match reads.refusal() {
+                Some(why) => why.to_owned(),
+                None => format!(
+                    "Explains {}: {}",
+                    reads.response().name,
+                    response.sentence()
+                ),
+            },
+            None => response.sentence(),
+        },
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
-        response_levels: design.response.counts.clone(),
+        response_levels: response.counts.clone(),
         rows: (design.rows_used, design.rows_total),
         dropped: design.dropped.clone(),
         references: design.reference_levels.clone(),

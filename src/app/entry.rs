@@ -30,6 +30,7 @@ use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::RunFolder;
 use ergodic_export::journal::Journal;
 use ergodic_export::manifest::Manifest;
+use ergodic_language::{Own, Program};
 
 /// What state a run is in.
 pub enum RunPhase {
@@ -163,6 +164,17 @@ impl RunEntry {
 
     /// Whether its model explains an outcome, so that rows can be predicted.
     pub fn can_predict(&self) -> bool {
+        match self.program() {
+            Some(program) => program.has_one_outcome(),
+            None => self.has_row_densities(),
+        }
+    }
+
+    /// Whether its model says how likely rows are, so that they can be left out.
+    pub fn has_row_densities(&self) -> bool {
+        if let Some(program) = self.program() {
+            return program.has_rows();
+        }
         match &self.phase {
             RunPhase::Live(run) => run.job().model.predicts().is_some(),
             RunPhase::Read(read) => {
@@ -173,6 +185,15 @@ impl RunEntry {
             }
             _ => false,
         }
+    }
+
+    /// The program of a model as text that has draws.
+    fn program(&self) -> Option<Program> {
+        if !matches!(self.phase, RunPhase::Live(_) | RunPhase::Read(_)) {
+            return None;
+        }
+        let model = &self.recipe.as_ref()?.model;
+        (model.template == Own::ID).then(|| Own::program(&model.settings).ok())?
     }
 
     /// An entry with nothing but its state.
@@ -336,7 +357,7 @@ impl RunEntry {
                 .as_ref()
                 .is_some_and(|report| report.topics.is_some()),
             "density" => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
-            _ => !format.needs_log_lik || self.can_predict(),
+            _ => !format.needs_log_lik || self.has_row_densities(),
         }
     }
 

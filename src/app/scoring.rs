@@ -22,7 +22,7 @@ use ergodic_core::samplers::weight_column;
 pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
     if entry.is_active() {
         Some("Rows are left out once the run has ended")
-    } else if source(entry).is_none() || !entry.can_predict() {
+    } else if source(entry).is_none() || !entry.has_row_densities() {
         Some("Draws without a model that explains rows have none to leave out")
     } else {
         None

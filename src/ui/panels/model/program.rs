@@ -85,7 +85,11 @@ pub fn program_ui(
         None if !is_drafted => {
             hint(ui, "The draft takes the text when the editor is left");
         }
-        None => {}
+        None => {
+            if let Some(check) = check {
+                hint(ui, &check.response);
+            }
+        }
     }
 }
 

@@ -54,7 +54,7 @@ impl Pane for LooView {
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        if of.entry.can_predict() {
+        if of.entry.has_row_densities() {
             Ok(())
         } else {
             Err(

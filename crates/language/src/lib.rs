@@ -39,6 +39,7 @@ mod across;
 mod allocations;
 mod code;
 mod columns;
+mod complete;
 mod distributions;
 mod functions;
 mod graph;
@@ -62,6 +63,7 @@ mod variates;
 mod workspace;
 
 pub use columns::{ColumnUse, Role};
+pub use complete::{Completion, complete};
 pub use distributions::{DISTRIBUTIONS, Distribution, Support};
 pub use highlight::{Word, highlight};
 pub use own::Own;

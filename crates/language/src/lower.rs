@@ -19,6 +19,7 @@ mod outcome;
 mod relations;
 mod stan;
 
+pub(crate) use calls::OTHER_FUNCTIONS;
 pub(crate) use declarations::{Bounds, Parameter};
 pub(crate) use outcome::{Left, Outcome, PriorLaw, RowLaw};
 pub(crate) use stan::stan;

@@ -8,7 +8,7 @@ use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, Law, Name};
 
 /// Functions of several numbers or of vectors, for messages.
-const OTHER_FUNCTIONS: [&str; 9] = [
+pub(crate) const OTHER_FUNCTIONS: [&str; 9] = [
     "sum",
     "mean",
     "dot",

@@ -1,7 +1,7 @@
 //! The model as text, with colours, and what is wrong with it marked where it stands.
 
-use eframe::egui::text::{LayoutJob, TextFormat};
-use eframe::egui::{Color32, Role, Stroke, TextEdit, Ui, WidgetInfo};
+use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
+use eframe::egui::{Button, Color32, Id, Role, Stroke, TextEdit, Ui, WidgetInfo};
 
 use crate::app::{Command, DataState, Document, ModelCheck};
 use crate::ui::outbox::Outbox;
@@ -10,10 +10,13 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, hint};
 use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Value;
-use ergodic_language::{Own, Program, ProgramError, Word, highlight};
+use ergodic_core::design::Columns as _;
+use ergodic_language::{Own, Program, ProgramError, Word, complete, highlight};
 
 /// Lines that show at least.
 const ROWS: usize = 14;
+/// Ways on from a word that are offered.
+const WAYS: usize = 10;
 
 /// What the editor keeps.
 #[derive(Default)]
@@ -21,6 +24,10 @@ pub struct ProgramView {
     pub(super) text: String,
     /// The draft's text that `text` was last set from.
     shown: String,
+    /// Characters before the cursor.
+    cursor: usize,
+    /// Whether the pointer is at a way on, for which the editor gives up the keyboard.
+    is_completing: bool,
 }
 
 /// What is wrong with a text that the columns of the table can tell.
@@ -54,13 +61,21 @@ pub fn program_ui(
         job.wrap.max_width = width;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
-    let response = ui.add(
-        TextEdit::multiline(&mut view.text)
-            .code_editor()
-            .desired_rows(ROWS)
-            .desired_width(f32::INFINITY)
-            .layouter(&mut layout),
-    );
+    let editor = TextEdit::multiline(&mut view.text)
+        .code_editor()
+        .desired_rows(ROWS)
+        .desired_width(f32::INFINITY)
+        .layouter(&mut layout)
+        .show(ui);
+    let response = editor.response.response;
+    if let Some(cursor) = editor.cursor_range.filter(|_| response.has_focus()) {
+        view.cursor = cursor.primary.index.0;
+    }
+    let is_open = response.has_focus() || view.is_completing;
+    view.is_completing = false;
+    if is_open {
+        complete_ui(ui, data, response.id, view);
+    }
     response
         .widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, "Text of the model"));
     if response.lost_focus() && view.text != view.shown {
@@ -91,6 +106,37 @@ pub fn program_ui(
             }
         }
     }
+}
+
+/// Ways on from the word before the cursor: one that is chosen takes its place.
+fn complete_ui(ui: &mut Ui, data: &DataState, editor: Id, view: &mut ProgramView) {
+    let byte = |text: &str, cursor: usize| {
+        let found = text.char_indices().nth(cursor);
+        found.map_or(text.len(), |(at, _)| at)
+    };
+    let columns: Vec<&str> = data.loaded.table.names().collect();
+    let at = byte(&view.text, view.cursor);
+    let Some(found) = complete(&view.text, at, &columns) else {
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        for word in found.words.iter().take(WAYS) {
+            let button = Button::new(Text::Code.rich(word, Palette::of(ui).link)).frame(false);
+            let button = ui.add(button);
+            // The editor has lost the keyboard by the time a button is released.
+            view.is_completing |= button.is_pointer_button_down_on() || button.hovered();
+            if button.clicked() {
+                view.text.replace_range(found.range.clone(), word);
+                let end = view.text[..found.range.start + word.len()].chars().count();
+                view.cursor = end;
+                let mut state = TextEdit::load_state(ui.ctx(), editor).unwrap_or_default();
+                let cursor = CCursorRange::one(CCursor::new(end));
+                state.cursor.set_char_range(Some(cursor));
+                TextEdit::store_state(ui.ctx(), editor, state);
+                ui.memory_mut(|memory| memory.request_focus(editor));
+            }
+        }
+    });
 }
 
 /// The text with colours; what is wrong is underlined.

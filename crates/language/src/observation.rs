@@ -91,6 +91,8 @@ struct Parts {
     refusal: Option<String>,
     response: ResponseInfo,
     outcome_columns: Vec<String>,
+    /// Columns that the expected outcome is made of.
+    predictors: Vec<String>,
     /// Draws from the prior, or why there are none.
     prior: Result<PriorProgram, String>,
     level: SimdLevel,
@@ -135,12 +137,13 @@ impl Observation {
             pool: Pool::default(),
         };
         let density = sheet(&[row], num_quantities);
-        let mut outcome_columns = Vec::new();
+        let (mut outcome_columns, mut predictors) = (Vec::new(), Vec::new());
         let law = match (&known, lowered.outcome.mean, &refusal) {
             (Some(known), Some(mean), None) => {
                 let mut outputs = vec![mean];
                 outputs.extend(&known.law.numbers);
-                outcome_columns = unread(graph, columns, &outputs);
+                outcome_columns = columns_of(graph, columns, &outputs, false);
+                predictors = columns_of(graph, columns, &[mean], true);
                 let first_head = num_quantities + density.num_heads();
                 known.law.distribution.draw.map(|draw| Law {
                     sheet: sheet(&outputs, first_head),
@@ -158,6 +161,7 @@ impl Observation {
             refusal,
             response,
             outcome_columns,
+            predictors,
             prior: PriorProgram::of(lowered),
             level: SimdLevel::detect(),
         }))))
@@ -190,15 +194,17 @@ fn known(lowered: &Lowered, columns: &Columns) -> Option<Known> {
     })
 }
 
-/// Names of the columns that `outputs` do not read.
-fn unread(graph: &Graph, columns: &Columns, outputs: &[Id]) -> Vec<String> {
+/// Names of the columns that `outputs` read, or do not.
+fn columns_of(graph: &Graph, columns: &Columns, outputs: &[Id], read: bool) -> Vec<String> {
     let mut numbers = vec![false; columns.numbers.len()];
     let mut groups = vec![false; columns.groups.len()];
     graph.mark_columns(outputs, &mut numbers, &mut groups);
     let numbers = columns.numbers.iter().map(|(name, _)| name).zip(numbers);
     let groups = columns.groups.iter().map(|group| &group.name).zip(groups);
-    let unread = numbers.chain(groups).filter(|(_, is_read)| !is_read);
-    unread.map(|(name, _)| name.clone()).collect()
+    let found = numbers
+        .chain(groups)
+        .filter(|(_, is_read)| *is_read == read);
+    found.map(|(name, _)| name.clone()).collect()
 }
 
 /// The outcome as people call it, and what its values are.
@@ -348,6 +354,10 @@ impl ObservationModel for Observation {
 
     fn outcome_columns(&self) -> &[String] {
         &self.0.outcome_columns
+    }
+
+    fn predictors(&self) -> &[String] {
+        &self.0.predictors
     }
 
     fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {

@@ -259,12 +259,15 @@ impl LogLik {
     pub fn row(&self, i: usize, first: usize, out: &mut [f64]) {
         let place = (i, self.y[i]);
         (self.posterior).log_density(&self.coded, place, first, self.seed, out);
+        self.count(i, out);
+    }
+
+    /// Takes log densities of the `i`-th row back to its column, as often as its weight says.
+    fn count(&self, i: usize, out: &mut [f64]) {
         let weight = self.observed.weights.as_ref().map_or(1.0, |w| w[i]);
         let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
-        if weight != 1.0 || log_slope != 0.0 {
-            out.iter_mut()
-                .for_each(|value| *value = weight * (*value + log_slope));
-        }
+        let values = out.iter_mut();
+        values.for_each(|value| *value = weight * (*value + log_slope));
     }
 
     /// Trials of the `i`-th row, 1 where there are none.

@@ -178,7 +178,10 @@ fn rows_are_as_likely_and_scores_the_same() {
         let runs = [("one".to_owned(), &template), ("two".to_owned(), &own)];
         let compared = crate::loo::compare(&runs).unwrap();
         near(compared.models[1].difference.estimate, 0.0, 1e-7, "elpd");
-        assert_eq!(of[0].response, of[1].response, "{}", pair.template);
+        let [template, own] = of.each_ref().map(|it| &it.response);
+        assert_eq!(template.name, own.name);
+        assert_eq!(template.counts, own.counts);
+        assert_eq!(quantity(template), quantity(own));
     }
 }
 
@@ -254,7 +257,7 @@ fn new_rows_are_predicted_by_the_names_of_their_columns() {
         }
     }
     let why = predict(&of[1], "f,x\nd,0.5\n").unwrap_err().to_string();
-    assert!(why.contains("`f` is `d` in row 1"), "{why}");
+    assert!(why.contains("`f` is `d`"), "{why}");
     let why = predict(&of[1], "f\na\n").unwrap_err().to_string();
     assert!(why.contains("`x`"), "{why}");
 }
@@ -333,7 +336,7 @@ fn checks_agree_within_noise() {
             .map(|fitted| fitted.check(&[&draws], &[], 1000, &CONTROL()).unwrap());
         assert_eq!(template.statistics.len(), own.statistics.len());
         for (a, b) in template.statistics.iter().zip(&own.statistics) {
-            near(b.observed, a.observed, 1e-12, pair.template);
+            near(b.observed, a.observed, 1e-10, pair.template);
             // Two simulations of 1,000 data sets each.
             let error = (2.0 * a.at_least.clamp(0.01, 0.99) * (1.0 - a.at_least.clamp(0.01, 0.99))
                 / 1000.0)

@@ -169,6 +169,16 @@ impl Linear {
     }
 }
 
+impl Linear {
+    /// Turns linear predictors of row `i` under the draws from `first` on into log densities of `y`.
+    fn weigh(&self, rows: &NewRows, (i, y): (usize, f64), first: usize, eta: &mut [f64]) {
+        let known = rows.known(i);
+        for (value, outcome) in eta.iter_mut().zip(&self.outcomes[first..]) {
+            *value = outcome.at(*value, y, known).log_p + outcome.constant(y, known);
+        }
+    }
+}
+
 impl Posterior {
     /// S.
     pub(crate) fn len(&self) -> usize {
@@ -295,14 +305,32 @@ impl Posterior {
             Rule::Linear(linear) => {
                 linear.begin(rows, i, first, out);
                 linear.add_groups(rows, i, first, (seed, &mut Vec::new()), out);
-                let known = rows.known(i);
-                for (value, outcome) in out.iter_mut().zip(&linear.outcomes[first..]) {
-                    *value = outcome.at(*value, y, known).log_p + outcome.constant(y, known);
-                }
+                linear.weigh(rows, (i, y), first, out);
             }
             Rule::Read(draws) => {
                 if let Some(read) = &rows.read {
                     read.log_density(i, draws, first, out);
+                }
+            }
+        }
+    }
+
+    /// The same under all draws for a row whose distributions were the last that `work` was used for.
+    pub(super) fn log_density_again(
+        &self,
+        rows: &NewRows,
+        (i, y): (usize, f64),
+        work: &Work,
+        out: &mut [f64],
+    ) {
+        match &self.rule {
+            Rule::Linear(linear) => {
+                out.copy_from_slice(&work.distribution);
+                linear.weigh(rows, (i, y), 0, out);
+            }
+            Rule::Read(draws) => {
+                if let Some(read) = &rows.read {
+                    read.log_density(i, draws, 0, out);
                 }
             }
         }

@@ -187,7 +187,7 @@ impl Coding {
     }
 
     /// The predictors in the order of the formula, each column once; one that is a number and a category is a category. Columns
-    /// that a model reads for its outcome alone are none.
+    /// that a model reads without expecting other outcomes for them are none.
     pub fn coded_columns(&self) -> Vec<CodedColumn> {
         let formula = &self.frame.formula;
         let fixed = formula.terms.iter().flatten().map(|factor| (factor, true));
@@ -195,7 +195,7 @@ impl Coding {
         let varying = varying.flatten().map(|factor| (factor, false));
         let mut found: Vec<CodedColumn> = Vec::new();
         for (factor, is_fixed) in fixed.chain(varying) {
-            if self.is_outcome(factor.column()) {
+            if !self.is_predictor(factor.column()) {
                 continue;
             }
             let levels = self.categories.get(factor);

@@ -17,6 +17,8 @@ pub trait ObservationModel: Debug + Send + Sync {
     fn is_whole(&self) -> bool;
     /// Columns that are read for the outcome alone: rows without them can be predicted.
     fn outcome_columns(&self) -> &[String];
+    /// Columns that the expected outcome depends on.
+    fn predictors(&self) -> &[String];
     /// Draws all parameters from the prior; `theta` (Q) begins with them, and what else is reported stays as it is.
     ///
     /// # Errors

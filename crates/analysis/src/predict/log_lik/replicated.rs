@@ -133,6 +133,8 @@ impl Replicates {
             let outcomes = out.outcome.iter_mut();
             outcomes.for_each(|outcome| *outcome = function.inverse(*outcome));
         }
-        self.log_lik.row(i, 0, &mut out.log_lik);
+        let place = (i, self.log_lik.y[i]);
+        posterior.log_density_again(coded, place, &out.work, &mut out.log_lik);
+        self.log_lik.count(i, &mut out.log_lik);
     }
 }

@@ -24,6 +24,12 @@ impl Coding {
         model.is_some_and(|model| model.outcome_columns().iter().any(|it| it == name))
     }
 
+    /// Whether the expected outcome may depend on the column `name` of the formula.
+    pub(super) fn is_predictor(&self, name: &str) -> bool {
+        let model = self.observation.as_ref();
+        model.is_none_or(|model| model.predictors().iter().any(|it| it == name))
+    }
+
     /// `rows` of `table` as `model` reads them.
     pub(super) fn read(
         &self,

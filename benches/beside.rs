@@ -26,7 +26,7 @@ use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 use ergodic_core::design::matrix::Scaling;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
+    Criterion, Fineness, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::Family;
 use ergodic_core::models::DefaultPriors;
@@ -285,7 +285,13 @@ fn mixed(response: &str, effects: &str) -> Option<f64> {
             drop(fit.expect("the fit exists"));
         }),
         "binary" => shortest(|| {
-            let fit = fit_generalised(&data, Family::Bernoulli, Method::Laplace, 1, &control);
+            let fit = fit_generalised(
+                &data,
+                Family::Bernoulli,
+                Method::Laplace,
+                Fineness::default(),
+                &control,
+            );
             drop(fit.expect("the fit exists"));
         }),
         _ => return None,

@@ -8,7 +8,7 @@ use divan::Bencher;
 use ergodic_base::control::Control;
 use ergodic_core::design::matrix::Scaling;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
+    Criterion, Fineness, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::Family;
 
@@ -173,7 +173,7 @@ fn counts_laplace(bencher: Bencher<'_, '_>) {
             &data,
             Family::Poisson,
             Method::Laplace,
-            1,
+            Fineness::default(),
             &Control::default(),
         )
         .unwrap()

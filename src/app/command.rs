@@ -218,8 +218,8 @@ pub enum Command {
     PickExportPredictions(u64),
     /// Export the predictions of a run.
     ExportPredictions(u64, PathBuf),
-    /// Fit the data and formula of a run by likelihood.
-    EstimateRun(u64),
+    /// Fit the data and formula of a run by likelihood, with these options or those that its recipe says.
+    EstimateRun(u64, Option<LikelihoodOptions>),
     /// Stop doing that.
     CancelEstimateRun(u64),
     /// Compare the model of a run with one of this formula, which has fewer or more terms, by their likelihood ratio.

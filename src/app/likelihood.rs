@@ -34,8 +34,13 @@ pub(super) fn start(state: &mut AppState, options: LikelihoodOptions, fx: &mut d
     state.estimated.begin(going);
 }
 
-/// Fits the data and formula of a run.
-pub(super) fn estimate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+/// Fits the data and formula of a run, with options of its recipe unless there are others.
+pub(super) fn estimate(
+    state: &mut AppState,
+    id: u64,
+    options: Option<LikelihoodOptions>,
+    fx: &mut dyn Effects,
+) {
     let Some(of) = Fittable::of(state, id) else {
         if let Some(entry) = state.run_mut(id) {
             entry.fitting.forget();
@@ -47,7 +52,7 @@ pub(super) fn estimate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         fx,
         ("Fitting by likelihood the data of", &of.title),
         move |control| {
-            let options = LikelihoodOptions::of(&of.recipe);
+            let options = options.unwrap_or_else(|| LikelihoodOptions::of(&of.recipe));
             let open = of.open.as_deref();
             fit(&of.recipe, &of.folder, open, &options, control).map(Arc::new)
         },

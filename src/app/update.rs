@@ -147,7 +147,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             fx.pick(Pick::ExportPredictions(id, name));
         }
         Command::ExportPredictions(id, path) => predicting::export(state, id, path, fx),
-        Command::EstimateRun(id) => likelihood::estimate(state, id, fx),
+        Command::EstimateRun(id, options) => likelihood::estimate(state, id, options, fx),
         Command::CancelEstimateRun(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.fitting.cancel();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser as _;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use ergodic_core::estimators::mixed::Fineness;
 use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -290,7 +291,8 @@ pub struct EstimateArgs {
     /// zero_inflated_negative_binomial or ordered; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
-    /// profile, em or squarem for gaussian outcomes, laplace, aghq or mcem for others; auto: profile or laplace
+    /// profile, em or squarem for gaussian outcomes, laplace, aghq, ghq, monte-carlo, em-aghq, em-laplace or mcem for others;
+    /// auto: profile or laplace
     #[arg(long, default_value = "auto")]
     pub method: String,
     /// Restricted maximum likelihood: the default for gaussian outcomes, except by em and squarem
@@ -302,9 +304,12 @@ pub struct EstimateArgs {
     /// Formula of a model with fewer or more terms: compare both by their likelihood ratio; implies --ml
     #[arg(long, value_name = "FORMULA", conflicts_with = "reml")]
     pub against: Option<String>,
-    /// Nodes of aghq
-    #[arg(long, default_value_t = ergodic_analysis::likelihood::NODES)]
+    /// Nodes of aghq, ghq and em-aghq in the direction of each effect: N effects per group take nodes^N points, at most 20,000
+    #[arg(long, default_value_t = Fineness::default().nodes)]
     pub nodes: usize,
+    /// Draws of monte-carlo for each group
+    #[arg(long, default_value_t = Fineness::default().draws)]
+    pub draws: usize,
     /// Group effects to print per group term, the clearest first
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub effects: usize,

@@ -13,10 +13,10 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{self, fixed};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::Severity;
-use ergodic_core::estimators::mixed::MixedError;
 use ergodic_core::estimators::mixed::fit::{
     FixedEffect, GroupEffects, MixedFit, VarianceComponent,
 };
+use ergodic_core::estimators::mixed::{Fineness, MixedError};
 use ergodic_core::families::Family;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
@@ -36,7 +36,10 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         options.family = Family::named(family).map_err(Failure::request)?;
     }
     args.method.clone_into(&mut options.method);
-    options.nodes = args.nodes;
+    options.fineness = Fineness {
+        nodes: args.nodes,
+        draws: args.draws,
+    };
     let gaussian = options.family == Family::Gaussian;
     if args.reml && !gaussian {
         return Err(Failure::request(
@@ -177,8 +180,12 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
             .collect::<String>()
     );
     text.push_str(&format!(
-        "log likelihood {}, deviance {}, AIC {}, BIC {}, {} parameters\n\n",
+        "log likelihood {}{}, deviance {}, AIC {}, BIC {}, {} parameters\n\n",
         fixed(fit.log_lik, 3),
+        fit.log_lik_error.map_or_else(String::new, |error| format!(
+            " (Monte Carlo se {})",
+            numerals::significant(error, 2)
+        )),
         fixed(fit.deviance(), 3),
         fixed(fit.aic, 2),
         fixed(fit.bic, 2),

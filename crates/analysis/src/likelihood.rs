@@ -14,7 +14,7 @@ use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseInfo;
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
+    Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, FamilyError};
 use ergodic_core::formula::Formula;
@@ -22,8 +22,6 @@ use ergodic_data::load::Loaded;
 
 /// Method that is left to the program.
 pub const AUTO: &str = "auto";
-/// Quadrature nodes where none are asked for; lme4's users take 9 to 25.
-pub const NODES: usize = 15;
 
 /// What to fit besides data and formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +32,8 @@ pub struct LikelihoodOptions {
     pub method: String,
     /// Restricted maximum likelihood instead of maximum likelihood; Gaussian responses only.
     pub reml: bool,
-    /// Quadrature nodes.
-    pub nodes: usize,
+    /// Nodes and draws of integrals.
+    pub fineness: Fineness,
 }
 
 impl Default for LikelihoodOptions {
@@ -45,7 +43,7 @@ impl Default for LikelihoodOptions {
             family: Family::Gaussian,
             method: AUTO.to_owned(),
             reml: true,
-            nodes: NODES,
+            fineness: Fineness::default(),
         }
     }
 }
@@ -159,7 +157,7 @@ pub fn fit(
             };
             fit_gaussian(&data, method, criterion, control)?
         }
-        family => fit_generalised(&data, family, method, options.nodes, control)?,
+        family => fit_generalised(&data, family, method, options.fineness, control)?,
     };
     warnings.extend(fit.warnings.iter().cloned());
     Ok(LikelihoodFit {

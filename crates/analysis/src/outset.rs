@@ -16,7 +16,7 @@ use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
+    Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, Support};
 use ergodic_core::models::{
@@ -95,7 +95,7 @@ impl Outset {
         let data = MixedData::from(Design::clone(design));
         let fitted = match likelihood::told_apart(family, design) {
             Family::Gaussian => fit_gaussian(&data, Method::Profile, Criterion::Reml, control),
-            family => fit_generalised(&data, family, Method::Laplace, 1, control),
+            family => fit_generalised(&data, family, Method::Laplace, Fineness::default(), control),
         };
         let fit = match fitted {
             Ok(fit) => fit,

@@ -65,6 +65,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "sigma": null,
         "shape": null,
         "log_lik": fit.log_lik,
+        "log_lik_mcse": fit.log_lik_error,
         "deviance": fit.deviance(),
         "parameters": fit.num_params,
         "aic": fit.aic,

@@ -209,7 +209,7 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::StartRun,
         Command::Predict(entry.id, true),
         Command::FindAnswers(entry.id),
-        Command::EstimateRun(entry.id),
+        Command::EstimateRun(entry.id, None),
         Command::TestAgainst(entry.id, "passed ~ 1 + (1 | school)".to_owned()),
         Command::CheckPrior(entry.id),
         Command::Correct(entry.id, Some(Order::Linear)),

@@ -10,6 +10,7 @@ use super::panes::{PaneViews, Variable};
 use super::tree::recipe_of;
 use crate::app::{Command, RunEntry};
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::likelihood_method::MethodChoice;
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
@@ -30,6 +31,7 @@ pub(super) struct LikelihoodComparison {
     made_of: Option<(usize, u64)>,
     rows: Result<Vec<ComparedRow>, NotComparable>,
     ratio: RatioView,
+    method: MethodChoice,
 }
 
 impl Default for LikelihoodComparison {
@@ -38,6 +40,7 @@ impl Default for LikelihoodComparison {
             made_of: None,
             rows: Ok(Vec::new()),
             ratio: RatioView::default(),
+            method: MethodChoice::default(),
         }
     }
 }
@@ -87,6 +90,7 @@ fn likelihood_comparison_pane(
             view.rows = compared_rows(done, &done.recipe, &report.summary);
         }
         head_ui(ui, entry.id, done, out);
+        method_ui(ui, entry.id, done, &mut view.method, out);
         ratio_ui(ui, entry, &mut view.ratio, out);
         match &view.rows {
             Ok(rows) => rows_ui(ui, rows),
@@ -102,7 +106,7 @@ fn likelihood_comparison_pane(
             None => (text, "Fit by likelihood"),
         };
         if widgets::empty_state(ui, icons::CHART_LINE_UP, text, Some(act)) {
-            out.send(Command::EstimateRun(entry.id));
+            out.send(Command::EstimateRun(entry.id, None));
         }
     }
 }
@@ -131,8 +135,11 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
                     } else {
                         format!("{title} ({})", fit.criterion)
                     };
+                    let error = fit.log_lik_error.map_or_else(String::new, |error| {
+                        format!(" (Monte Carlo se {})", number::significant(error, 2))
+                    });
                     let text = format!(
-                        "{how} and posterior; log likelihood {}, AIC {}; difference in posterior sd",
+                        "{how} and posterior; log likelihood {}{error}, AIC {}; difference in posterior sd",
                         number::fixed(fit.log_lik, 2),
                         number::fixed(fit.aic, 1)
                     );
@@ -146,6 +153,34 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
             (line(p.posterior), "posterior, 90%"),
         ];
         legend_line(ui, &entries);
+    });
+}
+
+/// Other methods for models with effects of groups, and what is to know about the fit that is shown.
+fn method_ui(
+    ui: &mut Ui,
+    id: u64,
+    done: &LikelihoodFit,
+    method: &mut MethodChoice,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        if !done.fit.components.is_empty() {
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);
+                let mut options = done.options.clone();
+                method.show(ui, true, &mut options);
+                let again = Button::new("Fit again").small();
+                if ui.add(again).clicked() {
+                    out.send(Command::EstimateRun(id, Some(options)));
+                }
+            });
+        }
+        for warning in &done.fit.warnings {
+            widgets::sentence(ui, &warning.to_string(), Text::Caption);
+        }
     });
 }
 
@@ -261,7 +296,12 @@ mod tests {
         harness.run_steps(3);
         harness.get_by_label("Fit by likelihood").click();
         harness.run_steps(4);
-        assert!(harness.state().sent.contains(&Command::EstimateRun(id)));
+        assert!(
+            harness
+                .state()
+                .sent
+                .contains(&Command::EstimateRun(id, None))
+        );
         let cells: Vec<String> = (harness.get_all_by_role(Role::Cell))
             .filter_map(|node| {
                 let node = node.accesskit_node();

@@ -5,6 +5,7 @@ use eframe::egui::Ui;
 use crate::app::{AppState, Command, likelihood};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::likelihood_method::MethodChoice;
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -20,18 +21,6 @@ use ergodic_diagnostics::quantiles::{NORMAL_50, NORMAL_95};
 
 /// Groups shown of each effect: those furthest from 0, in order.
 const MOST_GROUPS: usize = 40;
-/// Words, methods and whether REML, for Gaussian responses; then for others.
-const LINEAR: [(&str, &str, bool); 4] = [
-    ("REML", "profile", true),
-    ("ML", "profile", false),
-    ("EM", "em", false),
-    ("SQUAREM", "squarem", false),
-];
-const GENERAL: [(&str, &str, bool); 3] = [
-    ("Laplace", "laplace", false),
-    ("Quadrature", "aghq", false),
-    ("Monte Carlo EM", "mcem", false),
-];
 /// Widths of numbers, and of columns with long heads or several numbers.
 const NUMBER: f32 = 88.0;
 const CORRELATION: f32 = 120.0;
@@ -41,7 +30,7 @@ const CORRELATION: f32 = 120.0;
 pub struct LikelihoodView {
     /// The family chosen here, instead of the draft's.
     family: Option<Family>,
-    method: usize,
+    method: MethodChoice,
 }
 
 /// Shows the section, for models that have a likelihood fit.
@@ -110,29 +99,10 @@ fn options_ui(
         }
         if segments.show(ui).changed() {
             view.family = Some(family);
-            view.method = 0;
+            view.method.reset();
         }
-        let methods: &[(&str, &str, bool)] = if family == Family::Gaussian {
-            &LINEAR
-        } else {
-            &GENERAL
-        };
-        // The others are about effects of groups.
-        let methods = match (has_groups, family) {
-            (true, _) => methods,
-            (false, Family::Gaussian) => &methods[..2],
-            (false, _) => &methods[..1],
-        };
-        view.method = view.method.min(methods.len() - 1);
-        let mut segments = Segments::new("Method", &mut view.method);
-        for (k, (word, _, _)) in methods.iter().enumerate() {
-            segments = segments.option(k, word);
-        }
-        segments.show(ui);
-        let (_, method, reml) = methods[view.method];
         options.family = family;
-        method.clone_into(&mut options.method);
-        options.reml = reml;
+        view.method.show(ui, has_groups, &mut options);
     });
     if let Some(going) = state.estimated.working() {
         ui.horizontal(|ui| {
@@ -160,12 +130,16 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
         .map(|c| format!(", {} {}", number::integer(c.num_groups as u64), c.group))
         .collect();
     let head = format!(
-        "{} ({}), {} rows{}; log likelihood {}, AIC {}, BIC {}; {} iterations in {}",
+        "{} ({}), {} rows{}; log likelihood {}{}, AIC {}, BIC {}; {} iterations in {}",
         fit.method.spec().title,
         fit.criterion,
         number::integer(fit.num_obs as u64),
         groups.concat(),
         number::fixed(fit.log_lik, 3),
+        fit.log_lik_error.map_or_else(String::new, |error| format!(
+            " (Monte Carlo se {})",
+            number::significant(error, 2)
+        )),
         number::fixed(fit.aic, 2),
         number::fixed(fit.bic, 2),
         fit.iterations,

@@ -1,4 +1,4 @@
-//! Expectation maximisation for Gaussian mixed models, and its acceleration.
+//! Expectation maximisation for Gaussian mixed models.
 //!
 //! With b ~ N(0, σ²G), G block diagonal with one G_t per term repeated for all its groups (El Hanchi 2018, section 3.3, as
 //! corrected; an unstructured G is not identified by one data set), a = Λu and V = σ²ΛM⁻¹Λ' the mean and covariance of b given y:
@@ -12,21 +12,13 @@
 //! Since Λ'Z'ZΛM⁻¹ = I − M⁻¹ and (V + aa') has the blocks σ²G' on average, the trace is a'Z'Za + σ²(2q − Tr M⁻¹). Each
 //! update maximises the expected log density given the others, so the likelihood never falls. Convergence is linear, and
 //! slow where groups say little about their effects.
-//!
-//! SQUAREM (Varadhan and Roland 2008, scheme S3) extrapolates: with r = F(x) − x, v = F(F(x)) − F(x) − r and
-//! s = −|r|/|v|, x ← F(x − 2s r + s² v); s goes halfway to −1 (plain EM) while the likelihood would fall.
 
+use super::MixedError;
+use super::ascent::{Climb, Course, Point, plain, squared};
 use super::profile::Profile;
-use super::{MixedError, tick};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 
-/// Expected further way at which to stop, in logarithms of Λ's diagonal and of σ², and coefficients in units of σ.
-const TOLERANCE: f64 = 1e-8;
-/// Iterations before giving up.
-const MAX_ITERATIONS: u64 = 100_000;
-/// Shortenings of an extrapolation before falling back to EM's own step.
-const MAX_SHORTENINGS: u32 = 8;
 /// Variance relative to σ² below which a term's covariance is at the edge, where EM cannot arrive.
 const EDGE: f64 = 1e-12;
 
@@ -43,9 +35,7 @@ pub struct EmCourse {
     pub converged: bool,
 }
 
-/// Coordinates of a point: θ with logarithms on diagonals, log σ², β.
-type Point = Vec<f64>;
-
+/// Points are θ with logarithms on diagonals, log σ², β.
 struct Em<'p, 'a> {
     profile: &'p mut Profile<'a>,
     /// Factor of X'WX.
@@ -91,8 +81,8 @@ impl<'p, 'a> Em<'p, 'a> {
         theta
     }
 
-    /// One step: the deviance at `point`, and the next point. `None` where numbers overflow.
-    fn step(&mut self, point: &[f64]) -> Option<(f64, Point)> {
+    /// The deviance at `point`, and the next point. `None` where numbers overflow.
+    fn next(&mut self, point: &[f64]) -> Option<(f64, Point)> {
         let theta = self.theta(point);
         let free = theta.len();
         let (variance, beta) = (point[free].exp(), &point[free + 1..]);
@@ -209,29 +199,40 @@ impl<'p, 'a> Em<'p, 'a> {
     }
 }
 
-fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
-}
+impl Climb for Em<'_, '_> {
+    const MOST: u64 = 100_000;
 
-/// Length of a step between points whose residual variance comes after `free` entries of θ.
-fn length(step: &[f64], point: &[f64], free: usize) -> f64 {
-    let (covariance, beta) = step.split_at(free + 1);
-    (dot(covariance, covariance) + dot(beta, beta) / point[free].exp()).sqrt()
-}
+    fn step(
+        &mut self,
+        point: &[f64],
+        _control: &Control,
+    ) -> Result<Option<(f64, Point)>, MixedError> {
+        Ok(self.next(point))
+    }
 
-/// The way still to go if the last step was `length` and steps shrink by `rate`: a geometric series.
-fn remaining(length: f64, rate: f64) -> f64 {
-    if rate < 1.0 {
-        length / (1.0 - rate)
-    } else {
-        f64::INFINITY
+    /// Of steps between points whose residual variance comes after the entries of θ.
+    fn length(&self, step: &[f64], point: &[f64]) -> f64 {
+        let free = self.profile.shape.len();
+        let (covariance, beta) = step.split_at(free + 1);
+        (dot(covariance, covariance) + dot(beta, beta) / point[free].exp()).sqrt()
+    }
+
+    fn broken(&self) -> MixedError {
+        MixedError::failed(
+            "EM stopped where numbers overflow; use the method `profile`, or rescale the columns",
+        )
     }
 }
 
-fn broken() -> MixedError {
-    MixedError::failed(
-        "EM stopped where numbers overflow; use the method `profile`, or rescale the columns",
-    )
+impl EmCourse {
+    fn of(em: &Em<'_, '_>, course: Course) -> Self {
+        Self {
+            theta: em.theta(&course.point),
+            deviances: course.deviances,
+            iterations: course.iterations,
+            converged: course.converged,
+        }
+    }
 }
 
 /// Plain EM.
@@ -240,32 +241,9 @@ fn broken() -> MixedError {
 /// Cancelled, or numbers overflow.
 pub fn em(profile: &mut Profile<'_>, control: &Control) -> Result<EmCourse, MixedError> {
     let mut em = Em::new(profile)?;
-    let mut point = em.start();
-    let mut deviances: Vec<f64> = Vec::new();
-    let mut last_move = f64::NAN;
-    let free = em.profile.shape.len();
-    for iteration in 0..MAX_ITERATIONS {
-        tick(control)?;
-        let (deviance, next) = em.step(&point).ok_or_else(broken)?;
-        let step = length(&difference(&next, &point), &point, free);
-        deviances.push(deviance);
-        if step == 0.0 || remaining(step, step / last_move) < TOLERANCE {
-            return Ok(EmCourse {
-                theta: em.theta(&point),
-                deviances,
-                iterations: iteration + 1,
-                converged: true,
-            });
-        }
-        last_move = step;
-        point = next;
-    }
-    Ok(EmCourse {
-        theta: em.theta(&point),
-        deviances,
-        iterations: MAX_ITERATIONS,
-        converged: false,
-    })
+    let start = em.start();
+    let course = plain(&mut em, start, control)?;
+    Ok(EmCourse::of(&em, course))
 }
 
 /// EM with squared extrapolation.
@@ -274,65 +252,7 @@ pub fn em(profile: &mut Profile<'_>, control: &Control) -> Result<EmCourse, Mixe
 /// As [`em`].
 pub fn squarem(profile: &mut Profile<'_>, control: &Control) -> Result<EmCourse, MixedError> {
     let mut em = Em::new(profile)?;
-    let mut point = em.start();
-    let mut deviances: Vec<f64> = Vec::new();
-    let mut iterations = 0;
-    let free = em.profile.shape.len();
-    let (mut deviance, mut first) = em.step(&point).ok_or_else(broken)?;
-    deviances.push(deviance);
-    while iterations < MAX_ITERATIONS {
-        tick(control)?;
-        let (first_deviance, second) = em.step(&first).ok_or_else(broken)?;
-        iterations += 2;
-        let r = difference(&first, &point);
-        let mut v = difference(&second, &first);
-        let (r_norm, next_norm) = (length(&r, &point, free), length(&v, &point, free));
-        for (v, r) in v.iter_mut().zip(&r) {
-            *v -= r;
-        }
-        let v_norm = length(&v, &point, free);
-        if v_norm == 0.0 || remaining(next_norm, next_norm / r_norm) < TOLERANCE {
-            deviances.push(first_deviance);
-            return Ok(EmCourse {
-                theta: em.theta(&first),
-                deviances,
-                iterations,
-                converged: true,
-            });
-        }
-        let mut reach = (-r_norm / v_norm).min(-1.0);
-        let mut shortenings = 0;
-        loop {
-            let candidate: Point = if shortenings == MAX_SHORTENINGS {
-                second.clone()
-            } else {
-                (0..point.len())
-                    .map(|i| point[i] - 2.0 * reach * r[i] + reach * reach * v[i])
-                    .collect()
-            };
-            tick(control)?;
-            let here = em.step(&candidate);
-            iterations += 1;
-            if let Some((candidate_deviance, next)) = here
-                && (candidate_deviance <= first_deviance || shortenings == MAX_SHORTENINGS)
-            {
-                point = candidate;
-                deviance = candidate_deviance;
-                first = next;
-                break;
-            }
-            if shortenings == MAX_SHORTENINGS {
-                return Err(broken());
-            }
-            shortenings += 1;
-            reach = (reach - 1.0) / 2.0;
-        }
-        deviances.push(deviance);
-    }
-    Ok(EmCourse {
-        theta: em.theta(&point),
-        deviances,
-        iterations,
-        converged: false,
-    })
+    let start = em.start();
+    let course = squared(&mut em, start, control)?;
+    Ok(EmCourse::of(&em, course))
 }

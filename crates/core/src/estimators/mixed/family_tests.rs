@@ -1,6 +1,6 @@
 //! Fits of families against those of other programs and against closed forms.
 
-use super::tests::{close, general};
+use super::tests::{close, general, with_nodes};
 use super::*;
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;
@@ -23,8 +23,14 @@ fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
         (Method::Laplace, 1, "gamma_r.csv", "laplace"),
     ] {
         let text = std::fs::read_to_string(reference(file)).unwrap();
-        let fit =
-            fit_generalised(&data, Family::Gamma, method, nodes, &Control::default()).unwrap();
+        let fit = fit_generalised(
+            &data,
+            Family::Gamma,
+            method,
+            with_nodes(nodes),
+            &Control::default(),
+        )
+        .unwrap();
         for (here, name) in [
             (fit.fixed[0].estimate, "intercept"),
             (fit.fixed[1].estimate, "x"),
@@ -84,7 +90,14 @@ fn fits_of_families_are_the_maxima_that_r_finds() {
             ..ModelFrame::new(formula.parse().unwrap())
         };
         let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
-        let fit = fit_generalised(&data, family, method, nodes, &Control::default()).unwrap();
+        let fit = fit_generalised(
+            &data,
+            family,
+            method,
+            with_nodes(nodes),
+            &Control::default(),
+        )
+        .unwrap();
         let own = fit.parameters().map(|(one, value)| match file {
             // All of one parameter.
             "families" | "censoring" => (value, "parameter"),
@@ -122,7 +135,14 @@ fn shares_of_variance_of_lognormal_responses_are_those_of_their_logarithms() {
     };
     let control = Control::default();
     let data = of("lognormal ~ x + (1 | g)");
-    let fit = fit_generalised(&data, Family::Lognormal, Method::Laplace, 1, &control).unwrap();
+    let fit = fit_generalised(
+        &data,
+        Family::Lognormal,
+        Method::Laplace,
+        Fineness::default(),
+        &control,
+    )
+    .unwrap();
     let logs = of("log(lognormal) ~ x + (1 | g)");
     let expected = fit_gaussian(&logs, Method::Profile, Criterion::Ml, &control).unwrap();
     let [here, there] = [&fit, &expected].map(|fit| fit.components[0].icc.unwrap());
@@ -134,13 +154,20 @@ fn counts_without_extra_zeros_say_so() {
     let family = Family::ZeroInflatedPoisson;
     let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
     data.y.iter_mut().for_each(|y| *y = y.max(1.0));
-    let fit = fit_generalised(&data, family, Method::Laplace, 1, &Control::default()).unwrap();
+    let fit = fit_generalised(
+        &data,
+        family,
+        Method::Laplace,
+        Fineness::default(),
+        &Control::default(),
+    )
+    .unwrap();
     assert!(fit.warnings.iter().any(|w| w.code == "no-extra-zeros"));
     let plain = fit_generalised(
         &data,
         Family::Poisson,
         Method::Laplace,
-        1,
+        Fineness::default(),
         &Control::default(),
     );
     // The chance of an extra zero is not quite 0.
@@ -165,7 +192,14 @@ fn estimates_with_known_errors_are_pooled_as_in_a_meta_analysis() {
     };
     let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
     let control = Control::default();
-    let fit = fit_generalised(&data, Family::GaussianSe, Method::Laplace, 1, &control).unwrap();
+    let fit = fit_generalised(
+        &data,
+        Family::GaussianSe,
+        Method::Laplace,
+        Fineness::default(),
+        &control,
+    )
+    .unwrap();
     // The best mean and the log likelihood of a spread τ.
     let at = |tau: f64| {
         let weights = se.map(|s| 1.0 / (s * s + tau * tau));
@@ -257,10 +291,18 @@ fn regressions_without_groups_are_those_of_lm_glm_and_polr() {
         ),
     ] {
         let data = of_file(file, formula, family);
-        let fit = fit_generalised(&data, family, Method::Laplace, 1, &control).unwrap();
+        let fit = fit_generalised(
+            &data,
+            family,
+            Method::Laplace,
+            Fineness::default(),
+            &control,
+        )
+        .unwrap();
         compare_with_r(&fit, set, "log_lik");
         assert_eq!(fit.num_params, num_params);
-        let refused = fit_generalised(&data, family, Method::Mcem, 1, &control).unwrap_err();
+        let refused = fit_generalised(&data, family, Method::Mcem, Fineness::default(), &control)
+            .unwrap_err();
         assert!(
             refused
                 .to_string()
@@ -294,7 +336,7 @@ fn ordered_levels_with_group_effects_have_the_maxima_that_r_finds() {
         (Method::Aghq, 25, "judges"),
         (Method::Laplace, 1, "judges_laplace"),
     ] {
-        let fit = fit_generalised(&data, family, method, nodes, &control).unwrap();
+        let fit = fit_generalised(&data, family, method, with_nodes(nodes), &control).unwrap();
         compare_with_r(&fit, set, "log_lik");
         // Predictors and cut points are those of the rows: chances at the estimates sum to the likelihood's parts.
         let coefficients = fit.coefficients();
@@ -312,7 +354,8 @@ fn ordered_levels_with_group_effects_have_the_maxima_that_r_finds() {
             );
         }
     }
-    let refused = fit_generalised(&data, family, Method::Mcem, 1, &control).unwrap_err();
+    let refused =
+        fit_generalised(&data, family, Method::Mcem, Fineness::default(), &control).unwrap_err();
     assert!(
         refused
             .to_string()
@@ -321,7 +364,14 @@ fn ordered_levels_with_group_effects_have_the_maxima_that_r_finds() {
     );
     let mut missing = data;
     missing.y.iter_mut().for_each(|y| *y = y.min(4.0));
-    let refused = fit_generalised(&missing, family, Method::Laplace, 1, &control).unwrap_err();
+    let refused = fit_generalised(
+        &missing,
+        family,
+        Method::Laplace,
+        Fineness::default(),
+        &control,
+    )
+    .unwrap_err();
     assert!(
         refused
             .to_string()

@@ -15,7 +15,7 @@ use ergodic_base::reporter::Warning;
 
 /// How a mixed model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Quasi-Newton on the profiled deviance.
     Profile,
@@ -27,6 +27,14 @@ pub enum Method {
     Laplace,
     /// Adaptive Gauss-Hermite quadrature.
     Aghq,
+    /// Gauss-Hermite quadrature around 0.
+    Ghq,
+    /// Averages over random draws.
+    MonteCarlo,
+    /// EM, its expectations by adaptive quadrature.
+    EmAghq,
+    /// EM, its expectations by Laplace's approximation.
+    EmLaplace,
     /// Monte Carlo EM.
     Mcem,
 }
@@ -82,9 +90,42 @@ pub static METHODS: &[MethodSpec] = &[
         method: Method::Aghq,
         id: "aghq",
         title: "Adaptive Gauss-Hermite quadrature",
-        about: "The likelihood by quadrature around each group's mode; for yes-no outcomes, counts, positive numbers and ordered \
-                levels with one varying effect",
+        about: "The likelihood by quadrature around each group's mode, in as many directions as effects vary; for yes-no outcomes, \
+                counts, positive numbers and ordered levels, one grouping factor",
         cite: "Pinheiro and Bates (1995), Journal of Computational and Graphical Statistics 4",
+    },
+    MethodSpec {
+        method: Method::Ghq,
+        id: "ghq",
+        title: "Gauss-Hermite quadrature",
+        about: "The likelihood by quadrature around 0, whose nodes stay where they are: to see what adapting them brings; reaches as far \
+                as `aghq`, but needs more nodes where groups have many rows",
+        cite: "El Hanchi, report, 2018, section 3.3; Tuerlinckx, Rijmen, Verbeke and De Boeck (2006), British Journal of Mathematical and \
+               Statistical Psychology 59",
+    },
+    MethodSpec {
+        method: Method::MonteCarlo,
+        id: "monte-carlo",
+        title: "Monte Carlo likelihood",
+        about: "The likelihood as averages over draws of each group's effects, from the normal approximation around their mode and from \
+                their own distribution, with the Monte Carlo error of the log likelihood; for many effects per group, one grouping factor",
+        cite: "El Hanchi, report, 2018, section 3.3; Hesterberg (1995), Technometrics 37",
+    },
+    MethodSpec {
+        method: Method::EmAghq,
+        id: "em-aghq",
+        title: "EM by quadrature",
+        about: "EM whose expectations are sums over the nodes of adaptive quadrature, with squared extrapolation: where `aghq` arrives, \
+                without derivatives; one grouping factor",
+        cite: "El Hanchi, report, 2018, section 3.3; Varadhan and Roland (2008), Scandinavian Journal of Statistics 35",
+    },
+    MethodSpec {
+        method: Method::EmLaplace,
+        id: "em-laplace",
+        title: "EM by Laplace",
+        about: "EM whose expectations are taken by Laplace's approximation, with squared extrapolation: where `laplace` arrives; for \
+                any group terms",
+        cite: "El Hanchi, report, 2018, section 3.3; Steele (1996), Biometrics 52",
     },
     MethodSpec {
         method: Method::Mcem,
@@ -211,6 +252,9 @@ pub struct MixedFit {
     pub effects: Vec<GroupEffects>,
     /// Log likelihood, restricted for REML.
     pub log_lik: f64,
+    /// Monte Carlo standard error of the log likelihood, where it is an average over draws.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_lik_error: Option<f64>,
     /// Number of parameters, variances and correlations included.
     pub num_params: usize,
     /// −2 log_lik + 2 num_params.

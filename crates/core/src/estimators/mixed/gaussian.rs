@@ -41,7 +41,16 @@ pub fn fit_gaussian(
                 "{title} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML"
             )));
         }
-        (Method::Laplace | Method::Aghq | Method::Mcem, _) => {
+        (
+            Method::Laplace
+            | Method::Aghq
+            | Method::Ghq
+            | Method::MonteCarlo
+            | Method::EmAghq
+            | Method::EmLaplace
+            | Method::Mcem,
+            _,
+        ) => {
             return Err(MixedError::Data(format!(
                 "{title} is for yes-no outcomes, counts and positive numbers; the likelihood of a Gaussian outcome is exact: \
                  use the method `profile`"
@@ -174,6 +183,7 @@ fn report(
         sigma: Some(sigma),
         auxiliaries: Vec::new(),
         log_lik: -0.5 * deviance,
+        log_lik_error: None,
         num_params,
         aic: deviance + 2.0 * num_params as f64,
         bic: deviance + num_params as f64 * profile.cross.num_obs.ln(),

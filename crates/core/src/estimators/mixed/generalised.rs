@@ -1,10 +1,13 @@
 //! Fits of responses that are not Gaussian.
 
+use super::ascent::squared;
 use super::bfgs::{Minimum, minimise};
+use super::expectation::Expectation;
 use super::fit::{self, Method, MixedFit};
+use super::integral::{Fineness, Integral};
 use super::laplace::Laplace;
 use super::mcem::{self, MonteCarlo};
-use super::quadrature::Quadrature;
+use super::objective::Objective;
 use super::remark::Remark;
 use super::units::Units;
 use super::{EVALUATING, MixedData, MixedError, tick};
@@ -17,7 +20,7 @@ use ergodic_base::reporter::Warning;
 const START_STEPS: usize = 25;
 /// Diagonals of Λ below this are tried at 0 exactly.
 const NEAR_ZERO: f64 = 1e-3;
-/// Smallest diagonal of Λ at which quadrature begins.
+/// Smallest diagonal of Λ at which the search by integrals begins.
 const RESTART: f64 = 0.1;
 /// How much larger the deviance may be at 0 for that.
 const NOT_WORSE: f64 = 1e-7;
@@ -37,44 +40,12 @@ const NO_CHANCE: f64 = 1e-4;
 const SIGMA: &str = "sigma";
 /// Monte Carlo error in standard errors that deserves a word.
 const NOISY: f64 = 0.1;
+/// Difference of log likelihoods that deserves a word.
+const CLEAR: f64 = 0.1;
 /// Size of a coefficient of a scaled column that no data make unless they separate yes from no.
 const SEPARATED: f64 = 12.0;
 
-/// Either deviance.
-enum Objective<'l, 'a> {
-    Laplace(&'l mut Laplace<'a>),
-    Quadrature(Quadrature<'l, 'a>),
-}
-
-impl<'a> Objective<'_, 'a> {
-    fn laplace(&mut self) -> &mut Laplace<'a> {
-        match self {
-            Self::Laplace(laplace) => laplace,
-            Self::Quadrature(quadrature) => quadrature.laplace,
-        }
-    }
-
-    fn value(&mut self, at: &[f64], control: &Control) -> Result<f64, MixedError> {
-        match self {
-            Self::Laplace(laplace) => laplace.deviance(at, control),
-            Self::Quadrature(quadrature) => quadrature.deviance(at, control),
-        }
-    }
-
-    fn gradient(
-        &mut self,
-        at: &[f64],
-        grad: &mut [f64],
-        control: &Control,
-    ) -> Result<f64, MixedError> {
-        match self {
-            Self::Laplace(laplace) => laplace.deviance_and_gradient(at, grad, control),
-            Self::Quadrature(quadrature) => quadrature.deviance_and_gradient(at, grad, control),
-        }
-    }
-}
-
-/// Fits `data` by Laplace's approximation, by adaptive quadrature with `nodes` nodes, or by Monte Carlo EM.
+/// Fits `data` by a method that is not for Gaussian responses alone, integrals as finely as `fineness` says.
 ///
 /// # Errors
 /// The data cannot be fitted, the method does not fit them, the search failed, or it was cancelled.
@@ -82,34 +53,54 @@ pub fn fit_generalised(
     data: &MixedData,
     family: Family,
     method: Method,
-    nodes: usize,
+    fineness: Fineness,
     control: &Control,
 ) -> Result<MixedFit, MixedError> {
     control.enter(EVALUATING);
     if family.definition().link == Link::Identity {
         let units = Units::of(data);
-        let fit = search_fit(&units.standardised(data), family, method, nodes, control)?;
+        let fit = search_fit(&units.standardised(data), family, method, fineness, control)?;
         return Ok(units.back(fit, data));
     }
-    search_fit(data, family, method, nodes, control)
+    search_fit(data, family, method, fineness, control)
 }
 
 fn search_fit(
     data: &MixedData,
     family: Family,
     method: Method,
-    nodes: usize,
+    fineness: Fineness,
     control: &Control,
 ) -> Result<MixedFit, MixedError> {
     let mut laplace = Laplace::new(data, family)?;
+    // What a method cannot do is said before the search.
+    match method {
+        Method::Laplace => {}
+        Method::EmLaplace => data.check_groups(method)?,
+        Method::Aghq | Method::Ghq | Method::MonteCarlo | Method::EmAghq => {
+            Integral::new(&mut laplace, method, fineness)?;
+        }
+        Method::Mcem => {
+            data.check_groups(method)?;
+            if family == Family::Ordered {
+                return Err(MixedError::data(
+                    "Monte Carlo EM has no cut points between levels; use the method `laplace`, `aghq` or `em-aghq`",
+                ));
+            }
+        }
+        Method::Profile | Method::Em | Method::Squarem => {
+            return Err(MixedError::Data(format!(
+                "{} is for Gaussian outcomes; use the method `laplace` or `aghq`, or `em-aghq` for EM",
+                method.spec().title
+            )));
+        }
+    }
     let (mut parameters, mut inverse) = start(&mut laplace, control)?;
     let mut iterations = 0;
-    let mut monte_carlo = None;
+    let (mut monte_carlo, mut course, mut warnings) = (None, Vec::new(), Vec::new());
     let mut objective = match method {
-        Method::Laplace => Objective::Laplace(&mut laplace),
-        Method::Aghq => {
+        Method::Aghq | Method::Ghq | Method::MonteCarlo => {
             // Laplace's approximation is near and its gradient is cheap: begin at its end, with its curvature.
-            Quadrature::new(&mut laplace, nodes)?;
             let mut near = Objective::Laplace(&mut laplace);
             iterations += search(&mut near, &mut parameters, inverse.clone(), control)?.iterations;
             let curvature = curvature(&mut near, &parameters, control)?;
@@ -120,52 +111,93 @@ fn search_fit(
             for k in laplace.shape.diagonal() {
                 parameters[k] = parameters[k].abs().max(RESTART);
             }
-            Objective::Quadrature(Quadrature::new(&mut laplace, nodes)?)
+            Objective::Integral(Integral::new(&mut laplace, method, fineness)?)
         }
+        Method::EmAghq => Objective::Integral(Integral::new(&mut laplace, method, fineness)?),
+        _ => Objective::Laplace(&mut laplace),
+    };
+    match method {
         Method::Mcem => {
-            data.check_groups(method)?;
-            if family == Family::Ordered {
-                return Err(MixedError::data(
-                    "Monte Carlo EM has no cut points between levels; use the method `laplace`, or `aghq` for one varying effect",
-                ));
-            }
-            let (found, errors) = mcem::maximise(&laplace, &parameters, control)?;
+            let (found, errors) = mcem::maximise(objective.laplace(), &parameters, control)?;
             iterations = errors.iterations;
             (parameters, monte_carlo) = (found, Some(errors));
-            Objective::Laplace(&mut laplace)
         }
-        Method::Profile | Method::Em | Method::Squarem => {
-            return Err(MixedError::Data(format!(
-                "{} is for Gaussian outcomes; use the method `laplace`, or `aghq` for one varying effect",
-                method.spec().title
-            )));
+        Method::EmAghq | Method::EmLaplace => {
+            let bounds = bounds(&objective.laplace().outcome);
+            let mut em = Expectation::new(&mut objective, bounds);
+            let start = em.point(&parameters);
+            let end = squared(&mut em, start, control)?;
+            parameters = em.parameters(&end.point);
+            (iterations, course) = (end.iterations, end.deviances);
+            if !end.converged {
+                warnings.push(Remark::NotConverged {}.into());
+            }
+            let value = objective.value(&parameters, control)?;
+            to_edges(&mut objective, &mut parameters, value, control)?;
         }
-    };
-    if monte_carlo.is_none() {
-        iterations += finish(&mut objective, &mut parameters, inverse, control)?;
+        _ => iterations += finish(&mut objective, &mut parameters, inverse, control)?,
     }
     let curvature = curvature(&mut objective, &parameters, control)?;
     let deviance = objective.value(&parameters, control)?;
+    let (mut error, mut num_effects) = (None, 1);
+    if let Objective::Integral(integral) = &objective {
+        (error, num_effects) = (integral.error(), integral.num_effects());
+    }
     drop(objective);
+    if method == Method::Ghq {
+        let mut adaptive = Integral::new(&mut laplace, Method::Aghq, fineness)?;
+        let difference = 0.5 * (adaptive.deviance(&parameters, control)? - deviance);
+        if difference.abs() > CLEAR {
+            warnings.push(Remark::NarrowEffects { difference }.into());
+        }
+    }
+    if let Some(error) = error.filter(|error| *error > CLEAR) {
+        warnings.push(Remark::NoisyLikelihood { error }.into());
+    }
+    // Modes at the end, whatever was evaluated last.
+    laplace.deviance(&parameters, control)?;
     laplace.factor.selected_inverse(&mut laplace.inverse);
-    let mut warnings = Vec::new();
     let scaled = covariance(&laplace, &parameters, &curvature, &mut warnings)?;
+    let criterion = criterion(method, fineness, num_effects);
     let mut fit = report(
         &laplace,
         &parameters,
         deviance,
         &scaled,
-        (method, nodes),
+        (method, criterion),
         iterations,
         warnings,
         control,
     );
+    fit.course = course;
+    fit.log_lik_error = error;
     if let Some(errors) = monte_carlo {
         fit.warnings
             .extend(too_noisy(&fit, &errors).map(Warning::from));
         fit.monte_carlo = Some(errors);
     }
     Ok(fit)
+}
+
+/// What was maximised, in words; integrals are over `num_effects` effects.
+fn criterion(method: Method, fineness: Fineness, num_effects: usize) -> String {
+    let Fineness { nodes, draws } = fineness;
+    let each = match num_effects {
+        1 => String::new(),
+        several => format!(" for each of {several} effects"),
+    };
+    match method {
+        Method::Aghq => format!("adaptive Gauss-Hermite quadrature with {nodes} nodes{each}"),
+        Method::Ghq => format!("Gauss-Hermite quadrature with {nodes} nodes{each}"),
+        Method::MonteCarlo => format!("Monte Carlo integrals with {draws} draws for each group"),
+        Method::EmAghq => format!(
+            "log likelihood and standard errors by adaptive Gauss-Hermite quadrature with {nodes} nodes{each}"
+        ),
+        Method::Mcem => {
+            "log likelihood and standard errors by Laplace's approximation there".to_owned()
+        }
+        _ => "Laplace".to_owned(),
+    }
 }
 
 /// Searches from `parameters`, in place, to the end: diagonals of Λ are not negative, and 0 where that is not worse.
@@ -177,11 +209,20 @@ fn finish(
     control: &Control,
 ) -> Result<u64, MixedError> {
     let end = search(objective, parameters, inverse, control)?;
-    let shape = objective.laplace().shape.clone();
-    let free = shape.len();
-    shape.normalise(&mut parameters[..free]);
-    let mut value = end.value;
-    for k in shape.diagonal() {
+    let shape = &objective.laplace().shape;
+    shape.normalise(&mut parameters[..shape.len()]);
+    to_edges(objective, parameters, end.value, control)?;
+    Ok(end.iterations)
+}
+
+/// Sets small diagonals of Λ to 0 where that makes the deviance no larger than `value`.
+fn to_edges(
+    objective: &mut Objective<'_, '_>,
+    parameters: &mut [f64],
+    mut value: f64,
+    control: &Control,
+) -> Result<(), MixedError> {
+    for k in objective.laplace().shape.diagonal() {
         if parameters[k] < NEAR_ZERO {
             let kept = std::mem::replace(&mut parameters[k], 0.0);
             let there = objective.value(parameters, control)?;
@@ -192,7 +233,7 @@ fn finish(
             }
         }
     }
-    Ok(end.iterations)
+    Ok(())
 }
 
 /// The remark on Monte Carlo errors that are not small beside standard errors.
@@ -491,7 +532,7 @@ fn report(
     parameters: &[f64],
     deviance: f64,
     covariance: &[f64],
-    (method, nodes): (Method, usize),
+    (method, criterion): (Method, String),
     iterations: u64,
     mut warnings: Vec<Warning>,
     control: &Control,
@@ -539,13 +580,7 @@ fn report(
     MixedFit {
         method,
         family,
-        criterion: match method {
-            Method::Aghq => format!("adaptive Gauss-Hermite quadrature with {nodes} nodes"),
-            Method::Mcem => {
-                "log likelihood and standard errors by Laplace's approximation there".to_owned()
-            }
-            _ => "Laplace".to_owned(),
-        },
+        criterion,
         num_obs: data.num_obs(),
         components: fit::components(data, &laplace.lambda, 1.0, within),
         effects: fit::effects(
@@ -563,6 +598,7 @@ fn report(
         sigma: None,
         auxiliaries,
         log_lik: -0.5 * deviance,
+        log_lik_error: None,
         num_params,
         aic: deviance + 2.0 * num_params as f64,
         bic: deviance + num_params as f64 * data.total_weight().ln(),

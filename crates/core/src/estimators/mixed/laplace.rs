@@ -58,13 +58,16 @@ pub struct Laplace<'a> {
     pub b: Vec<f64>,
     /// M⁻¹ on the pattern.
     pub inverse: Vec<f64>,
+    /// a = M⁻¹Λ'Z't of the gradient: to first order the mean of u is the mode less a/2.
+    pub skew: Vec<f64>,
     /// Xβ + o (n).
     pub base: Vec<f64>,
     /// w (n).
     pub weight: Vec<f64>,
     /// Z'WZ.
     weighted: Vec<f64>,
-    eta: Vec<f64>,
+    /// Linear predictors at the mode (n).
+    pub eta: Vec<f64>,
     score: Vec<f64>,
     slope: Vec<f64>,
     /// Sum of the constants of log p, where they do not depend on parameters.
@@ -90,6 +93,7 @@ impl<'a> Laplace<'a> {
             u: vec![0.0; blocks.dim],
             b: vec![0.0; blocks.dim],
             inverse: vec![0.0; blocks.len],
+            skew: vec![0.0; blocks.dim],
             weighted: vec![0.0; blocks.len],
             base: vec![0.0; n],
             eta: vec![0.0; n],
@@ -146,6 +150,21 @@ impl<'a> Laplace<'a> {
     /// # Errors
     /// Cancelled.
     pub fn deviance(&mut self, parameters: &[f64], control: &Control) -> Result<f64, MixedError> {
+        self.place(parameters);
+        let mut found = self.find_mode(control)?;
+        if found.is_err() {
+            // The last mode may be a bad start: once more from the prior's.
+            self.u.fill(0.0);
+            found = self.find_mode(control)?;
+        }
+        Ok(match found {
+            Ok(value) => value - 2.0 * self.constants() + self.factor.log_det(),
+            Err(NotPositiveDefinite) => f64::INFINITY,
+        })
+    }
+
+    /// Sets Λ, the response and the fixed part of predictors at parameters, and leaves the modes where they are.
+    pub fn place(&mut self, parameters: &[f64]) {
         let free = self.shape.len();
         let p = self.data.num_columns();
         self.shape.lambda(&parameters[..free], &mut self.lambda);
@@ -158,16 +177,6 @@ impl<'a> Laplace<'a> {
             self.base[row] = dot(self.data.row(row), beta)
                 + self.data.offset.as_ref().map_or(0.0, |offset| offset[row]);
         }
-        let mut found = self.find_mode(control)?;
-        if found.is_err() {
-            // The last mode may be a bad start: once more from the prior's.
-            self.u.fill(0.0);
-            found = self.find_mode(control)?;
-        }
-        Ok(match found {
-            Ok(value) => value - 2.0 * self.constants() + self.factor.log_det(),
-            Err(NotPositiveDefinite) => f64::INFINITY,
-        })
     }
 
     /// Moves u to the mode and leaves everything evaluated there; the value is −2 Σ log p + |u|² without constants.
@@ -317,6 +326,7 @@ impl<'a> Laplace<'a> {
         }
         self.blocks.add_outer(1.0, &by_u, &self.u, &mut sums);
         self.blocks.add_outer(1.0, &zs, &a, &mut sums);
+        self.skew.copy_from_slice(&a);
         self.shape.pick(&sums, &mut grad[..free]);
         let auxiliaries = self.auxiliaries();
         if !auxiliaries.is_empty() {

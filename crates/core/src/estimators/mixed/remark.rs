@@ -20,7 +20,7 @@ ergodic_base::remarks! {
         /// The search stopped before the likelihood settled.
         NotConverged {}
         Bad "not-converged" ("EM stopped at its largest number of iterations before the likelihood settled")
-        remedy ("Use the method `squarem` or `profile`");
+        remedy ("Use the method `squarem` or `profile` for Gaussian outcomes, `laplace` or `aghq` for others");
 
         /// A Monte Carlo error is not small beside the standard error.
         MonteCarloError {
@@ -32,6 +32,26 @@ ergodic_base::remarks! {
         Watch "monte-carlo-error" (
             "The Monte Carlo error of `{column}` is {:.0} % of its standard error", 100.0 * share
         ) remedy ("Use the method `laplace`");
+
+        /// Random numbers leave the likelihood uncertain.
+        NoisyLikelihood {
+            /// Monte Carlo standard error of the log likelihood.
+            error: f64,
+        }
+        Watch "noisy-likelihood" (
+            "The Monte Carlo standard error of the log likelihood is {error:.2}, so that estimates and comparisons of models are \
+             uncertain"
+        ) remedy ("Use more draws, or the method `aghq`");
+
+        /// Plain quadrature and adaptive quadrature differ.
+        NarrowEffects {
+            /// Log likelihood by plain quadrature less that by adaptive quadrature.
+            difference: f64,
+        }
+        Watch "narrow-effects" (
+            "The log likelihood by plain quadrature differs from that by adaptive quadrature by {}, because the effects of groups are \
+             known more closely than nodes lie together", ergodic_base::numerals::significant(*difference, 2)
+        ) remedy ("Use the method `aghq`, or more nodes");
 
         /// The likelihood is not curved downwards in all directions.
         Curvature {}

@@ -1,8 +1,8 @@
 //! Agreement with lme4, with each other, and with derivatives by differences.
 
+use super::integral::Integral;
 use super::laplace::Laplace;
 use super::profile::Profile;
-use super::quadrature::Quadrature;
 use super::testing::{Reference, all_designs, data, numbers};
 use super::*;
 use crate::families::Family;
@@ -15,6 +15,14 @@ pub(super) fn close(what: &str, a: f64, b: f64, relative: f64) {
         (a - b).abs() <= relative * scale || (a - b).abs() < 1e-7,
         "{what}: {a} here, {b} there"
     );
+}
+
+/// So many nodes of quadrature.
+pub(super) fn with_nodes(nodes: usize) -> Fineness {
+    Fineness {
+        nodes,
+        ..Fineness::default()
+    }
 }
 
 /// Every number of a fit against lme4's. Five digits; effects to 1e-5 of the effects' own standard deviation.
@@ -193,7 +201,16 @@ fn weights_are_counts() {
     }
     let [mut once, many] =
         weighted_and_repeated(general("counts", "y ~ x + (1 | g)", Family::Poisson));
-    let fit = |data| fit_generalised(data, Family::Poisson, Method::Laplace, 1, &control).unwrap();
+    let fit = |data| {
+        fit_generalised(
+            data,
+            Family::Poisson,
+            Method::Laplace,
+            Fineness::default(),
+            &control,
+        )
+        .unwrap()
+    };
     are_the_same_fit(&fit(&once), &fit(&many));
     // Weights that add up to less than the fixed effects leave nothing for the variances.
     once.weights = Some(vec![0.01; once.num_obs()]);
@@ -420,12 +437,20 @@ fn generalised_fits_agree_with_glmer_to_five_digits() {
     for (id, set, formula, family, nodes) in GENERAL {
         let data = general(set, formula, *family);
         let control = Control::default();
-        let fit = fit_generalised(&data, *family, Method::Laplace, 1, &control).unwrap();
+        let fit = fit_generalised(
+            &data,
+            *family,
+            Method::Laplace,
+            Fineness::default(),
+            &control,
+        )
+        .unwrap();
         compare(&format!("{id}:laplace"), &fit, &reference, 0.0);
         assert!(fit.warnings.is_empty(), "{id}: {:?}", fit.warnings);
         if *nodes > 0 {
             let control = Control::default();
-            let fit = fit_generalised(&data, *family, Method::Aghq, *nodes, &control).unwrap();
+            let fit = fit_generalised(&data, *family, Method::Aghq, with_nodes(*nodes), &control)
+                .unwrap();
             compare(
                 &format!("{id}:aghq9"),
                 &fit,
@@ -511,10 +536,10 @@ fn quadrature_finds_the_integral_that_laplace_approximates() {
         let mut at = vec![0.7, 0.5, 0.4];
         at.resize(laplace.dim(), 0.4);
         let approximate = laplace.deviance(&at, &control).unwrap();
-        let mut quadrature = Quadrature::new(&mut laplace, 1).unwrap();
+        let mut quadrature = Integral::new(&mut laplace, Method::Aghq, with_nodes(1)).unwrap();
         let one = quadrature.deviance(&at, &control).unwrap();
         assert!((one - approximate).abs() < 1e-9 * approximate);
-        let mut quadrature = Quadrature::new(&mut laplace, 25).unwrap();
+        let mut quadrature = Integral::new(&mut laplace, Method::Aghq, with_nodes(25)).unwrap();
         let many = quadrature.deviance(&at, &control).unwrap();
 
         let term = &data.terms[0];
@@ -554,7 +579,14 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
     let family = Family::NegativeBinomial;
     let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
     let fit = |data: &MixedData, family| {
-        fit_generalised(data, family, Method::Laplace, 1, &Control::default()).unwrap()
+        fit_generalised(
+            data,
+            family,
+            Method::Laplace,
+            Fineness::default(),
+            &Control::default(),
+        )
+        .unwrap()
     };
     // Slopes that vary and are not modelled make these counts a little overdispersed.
     let (poisson, spread) = (fit(&data, Family::Poisson), fit(&data, family));
@@ -612,7 +644,16 @@ fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
 fn monte_carlo_em_is_near_quadrature_and_laplace() {
     for (id, set, formula, family, nodes) in GENERAL {
         let data = general(set, formula, *family);
-        let by = |method| fit_generalised(&data, *family, method, 15, &Control::default()).unwrap();
+        let by = |method| {
+            fit_generalised(
+                &data,
+                *family,
+                method,
+                Fineness::default(),
+                &Control::default(),
+            )
+            .unwrap()
+        };
         let other = by(if *nodes > 0 {
             Method::Aghq
         } else {

@@ -188,6 +188,8 @@ pub enum Command {
     ScoreSample(u64),
     /// Fits a run again without each row whose Pareto k is not good, and takes the scores of these rows from there.
     Refit(u64),
+    /// Move the draws of a run for each row whose Pareto k is not good, and score these rows by them.
+    MatchMoments(u64),
     /// Stop doing that.
     CancelScore(u64),
     /// Compare a run, the first, with another, the second.

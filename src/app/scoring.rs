@@ -13,7 +13,7 @@ use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::hold_out::SEED;
 use ergodic_analysis::loo::subsample::{self, Subsampled};
-use ergodic_analysis::loo::{CrossValidation, cross_validate, job_without};
+use ergodic_analysis::loo::{CrossValidation, LooError, cross_validate, job_without};
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
@@ -136,6 +136,36 @@ pub(super) fn refit(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
                 exact.map_err(|error| JobError::Impossible(error.to_string()))?;
             }
             Ok::<_, JobError>(Arc::new(scored))
+        },
+        move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                entry.scores.end(ended);
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.scores.begin(going);
+    }
+}
+
+/// Moves the draws of a run for each row whose Pareto k is not good, unless rows are being left out.
+pub(super) fn match_moments(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run(id) else { return };
+    let (None, Some(scored)) = (entry.scores.working(), entry.scores.done()) else {
+        return;
+    };
+    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
+        return;
+    };
+    let mut scored = CrossValidation::clone(scored);
+    let going = state.begin(
+        fx,
+        ("Moving draws for single rows of", &title),
+        move |control| {
+            let fitted = source.fitted(control).map_err(LogLikError::from)?;
+            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
+            scored.match_moments(&fitted, &lists, control)?;
+            Ok::<_, LooError>(Arc::new(scored))
         },
         move |state, ended, _fx| {
             if let Some(entry) = state.run_mut(id) {

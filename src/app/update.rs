@@ -103,6 +103,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Score(id) => scoring::score(state, id, fx),
         Command::ScoreSample(id) => scoring::score_sample(state, id, fx),
         Command::Refit(id) => scoring::refit(state, id, fx),
+        Command::MatchMoments(id) => scoring::match_moments(state, id, fx),
         Command::CancelScore(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.scores.cancel();

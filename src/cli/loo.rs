@@ -35,6 +35,10 @@ pub struct LooArgs {
     /// Leave out so many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
     #[arg(long, value_name = "ROWS", conflicts_with_all = ["refit", "draws"], value_parser = clap::value_parser!(u64).range(10..))]
     pub subsample: Option<u64>,
+    /// Move draws towards the posterior without each row whose Pareto k is not good, and score it by them: seconds where --refit
+    /// takes a run for each row; with both, only rows that stay doubtful are left out of fits
+    #[arg(long, conflicts_with_all = ["subsample", "draws"])]
+    pub moment_match: bool,
     /// Fit each run again without each row whose Pareto k is not good, so that no score rests on weights that cannot be trusted
     #[arg(long)]
     pub refit: bool,
@@ -52,7 +56,7 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     // One handler for all runs.
     let interrupted = args.refit.then(fit::interrupt_flag);
     let scored = args.runs.iter().map(|path| {
-        let mut scored = run(path, most)?;
+        let mut scored = run(path, most, args.moment_match)?;
         if let Some(interrupted) = &interrupted {
             refit(path, &mut scored, interrupted)?;
         }
@@ -118,11 +122,25 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Scores a run on a thread of its own, so that Ctrl-C ends the work.
-fn run(path: &Path, most: usize) -> Result<CrossValidation, Failure> {
+/// Scores a run on a thread of its own, so that Ctrl-C ends the work, and moves draws for rows that weights cannot score if
+/// `matching`.
+fn run(path: &Path, most: usize, matching: bool) -> Result<CrossValidation, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
     let results = results::of_folder(&folder)?;
-    score(&folder, &results, most)
+    let scored = score(&folder, &results, most)?;
+    if !matching || scored.doubtful().is_empty() {
+        return Ok(scored);
+    }
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let control = Control::default();
+    let mut matched = scored;
+    let work = || -> Result<CrossValidation, LooError> {
+        let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+        let (draws, _) = results.usable();
+        matched.match_moments(&fitted, &draws, &control)?;
+        Ok(matched)
+    };
+    in_background(&control, work)
 }
 
 /// Fits a run again without each row whose Pareto k is not good, one after the other, and takes their scores from there.

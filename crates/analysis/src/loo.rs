@@ -14,6 +14,7 @@ use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 
+mod moment_match;
 mod refit;
 pub mod subsample;
 
@@ -58,6 +59,17 @@ pub enum LooError {
         "Some draws have negative weights, which cannot be importance weights; leave rows out of a run whose sampler makes none"
     )]
     SignedWeights,
+    /// There is no density to move draws by.
+    #[error("Moving draws needs the density of the posterior, which this model does not have")]
+    NoDensity,
+    /// Weighted draws.
+    #[error(
+        "Draws that have weights cannot be moved; fit again without those rows, or run a sampler whose draws have none"
+    )]
+    Weighted,
+    /// Not all draws were used.
+    #[error("Moving draws takes all of them; leave the number of draws out")]
+    Thinned,
 }
 
 /// Cross-validation of a run.
@@ -77,6 +89,10 @@ pub struct CrossValidation {
     pub approximation: Option<String>,
     /// Rows of the table, 0-based, ascending, whose scores are those of fits without them.
     pub refitted: Vec<u32>,
+    /// Rows of the table, 0-based, ascending, whose scores are those of draws moved by moment matching.
+    pub matched: Vec<u32>,
+    /// Rows for which draws were moved, whether that helped or not.
+    tried: Vec<u32>,
 }
 
 /// Leaves each row of `fitted` out, by importance weights of `draws` (one list per chain, with `weights` or none), of which at
@@ -105,6 +121,8 @@ pub fn cross_validate(
         has_groups: fitted.has_groups(),
         approximation,
         refitted: Vec::new(),
+        matched: Vec::new(),
+        tried: Vec::new(),
     })
 }
 
@@ -204,6 +222,20 @@ impl CrossValidation {
                 "The model explains {}({column}); densities are taken back to {column}, so that they compare with those of models of \
                  {column} itself",
                 function.name()
+            ));
+        }
+        let matched: Vec<String> = (self.matched.iter())
+            .filter(|row| !self.refitted.contains(row))
+            .map(|row| (row + 1).to_string())
+            .collect();
+        if !matched.is_empty() {
+            let (word, them) = match matched.len() {
+                1 => ("Row", "it"),
+                _ => ("Rows", "each of them"),
+            };
+            remarks.push(format!(
+                "{word} {} scored by draws moved to the moments of the posterior without {them}",
+                matched.join(", ")
             ));
         }
         if !self.refitted.is_empty() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::*;
-use crate::Recipe;
+use crate::{Recipe, Run};
 use ergodic_base::rng::{Purpose, stream};
 
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
@@ -257,7 +257,24 @@ fn a_sample_of_rows_tells_the_sum_over_all() {
 /// with n − p − 1 degrees of freedom and squared scale SSE/(n − p − 1) (1 + h). The scores with row 15 scored by a fit without it, those
 /// of the other rows before, and the closed form.
 fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64) {
-    const N: usize = 15;
+    let (run, mut scored, expected) = scored_line(outlier);
+    let row = LINE as u32 - 1;
+    let others = scored.loo.rows[..LINE - 1].to_vec();
+    let control = Control::default();
+    let without = job_without(&run.job().recipe, Path::new(""), None, row, &control).unwrap();
+    let exact = crate::bias_check::finished(without, &control).unwrap();
+    scored
+        .take_exact(row, (exact.job(), &exact.view()), &control)
+        .unwrap();
+    (scored, others, expected)
+}
+
+/// Rows of the straight line.
+const LINE: usize = 15;
+
+/// The run of that line, its scores by weights, and what its last row's is exactly.
+fn scored_line(outlier: f64) -> (Run, CrossValidation, f64) {
+    const N: usize = LINE;
     let mut rng = stream(4, 0, Purpose::Data);
     let rows: Vec<(f64, f64)> = (0..N)
         .map(|i| {
@@ -282,14 +299,7 @@ fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64
     let view = run.view();
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let scored = cross_validate(&fitted, (&lists, &[]), usize::MAX, None, &control);
-    let mut scored = scored.unwrap();
-    let row = N as u32 - 1;
-    let others = scored.loo.rows[..N - 1].to_vec();
-    let without = job_without(&run.job().recipe, Path::new(""), None, row, &control).unwrap();
-    let exact = crate::bias_check::finished(without, &control).unwrap();
-    scored
-        .take_exact(row, (exact.job(), &exact.view()), &control)
-        .unwrap();
+    let scored = scored.unwrap();
 
     let (train, (x, y)) = (&rows[..N - 1], rows[N - 1]);
     let n = train.len() as f64;
@@ -306,7 +316,56 @@ fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64
         - ln_gamma(0.5 * df)
         - 0.5 * (df * std::f64::consts::PI * square).ln()
         - 0.5 * (df + 1.0) * (t / df).ln_1p();
-    (scored, others, expected)
+    (run, scored, expected)
+}
+
+/// Draws moved by moment matching have better weights, and say what the closed form says within their error, where weights were too
+/// optimistic.
+#[test]
+fn draws_are_moved_for_a_row_that_weights_cannot_score() {
+    for outlier in [3.0, 4.5] {
+        let (run, mut scored, expected) = scored_line(outlier);
+        let before = scored.clone();
+        assert!(scored.can_match_moments());
+        let fitted = Fitted::of(run.job()).unwrap();
+        let view = run.view();
+        let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+        let control = Control::default();
+        scored.match_moments(&fitted, &lists, &control).unwrap();
+        let (was, is) = (before.loo.rows[14], scored.loo.rows[14]);
+        let (error, gap) = (is.mc_variance.sqrt(), (is.elpd - expected).abs());
+        println!(
+            "{outlier}: k {} then {}, elpd {} then {} ± {error} for {expected}",
+            was.k, is.k, was.elpd, is.elpd
+        );
+        assert!(was.k > before.loo.threshold() && is.k < scored.loo.threshold());
+        assert!(gap < 4.0 * error && error < 0.1);
+        assert!(gap < 0.5 * (was.elpd - expected).abs());
+        assert!(scored.matched.contains(&14) && !scored.can_match_moments());
+        let rows = before.loo.rows.iter().zip(&scored.loo.rows).enumerate();
+        for (i, (was, is)) in rows.filter(|(i, _)| !scored.matched.contains(&(*i as u32))) {
+            assert_eq!(was, is, "{i}");
+        }
+        assert!(
+            scored.remarks()[0]
+                .contains("scored by draws moved to the moments of the posterior without")
+        );
+        // Threads change nothing.
+        let mut again = before.clone();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        pool.install(|| again.match_moments(&fitted, &lists, &control))
+            .unwrap();
+        assert_eq!(again.loo, scored.loo);
+        let few = [lists[0]];
+        let refused = before
+            .clone()
+            .match_moments(&fitted, &few, &control)
+            .unwrap_err();
+        assert!(matches!(refused, LooError::Thinned));
+    }
 }
 
 #[test]

@@ -18,10 +18,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::moment_match::{Draws, Matched, Target};
 use super::Missing;
 use super::pooled::{Pooled, Tables, View};
 use super::psis::{LIMIT, Smoothed, smooth};
 
+pub mod moment_match;
 mod stacking;
 
 pub use stacking::stacking;
@@ -217,6 +219,23 @@ impl Scorer {
         let largest = log_lik.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let efficiency = self.efficiency(log_lik, largest);
         self.smoothed(log_lik, efficiency)
+    }
+
+    /// The score of a row by moment matching, whose log density at every draw of `draws` is `log_lik`, chain after chain; `None` where
+    /// its Pareto k is at most `limit` already, or nothing lowers it.
+    ///
+    /// # Errors
+    /// Those of `target`.
+    pub fn moment_match<T: Target>(
+        &mut self,
+        target: &mut T,
+        draws: Draws<'_>,
+        log_lik: &[f64],
+        limit: f64,
+    ) -> Result<Option<Matched>, T::Error> {
+        let largest = log_lik.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let efficiency = self.efficiency(log_lik, largest);
+        moment_match::moment_match(target, draws, log_lik, (efficiency, limit))
     }
 
     fn smoothed(&mut self, log_lik: &[f64], efficiency: f64) -> Smoothed {

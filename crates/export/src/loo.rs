@@ -77,6 +77,7 @@ fn run_json(name: &str, run: &CrossValidation) -> Json {
         },
         "doubtful_rows": doubtful,
         "refitted_rows": run.refitted.iter().map(|row| row + 1).collect::<Vec<u32>>(),
+        "moment_matched_rows": run.matched.iter().map(|row| row + 1).collect::<Vec<u32>>(),
         "sentence": run.reliability(),
         "remarks": run.remarks(),
         "rows": rows,

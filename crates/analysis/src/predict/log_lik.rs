@@ -15,6 +15,7 @@ use ergodic_core::design::censoring::Censoring;
 use ergodic_core::design::coding::NewRows;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::formula::Elementwise;
+use ergodic_core::models::Model;
 use ergodic_data::table::Table;
 
 use super::{Fitted, Posterior, PredictError};
@@ -119,6 +120,25 @@ impl Fitted {
         let rows = rows.map_err(PredictError::from)?;
         let posterior = |control: &Control| self.posterior(draws, weights, usize::MAX, control);
         self.log_lik_at(table, (rows.rows, rows.weights), posterior, control)
+    }
+
+    /// The same of one row of the fit, at one list of draws.
+    pub(crate) fn log_lik_of_row(
+        &self,
+        row: u32,
+        draws: &DrawList,
+        control: &Control,
+    ) -> Result<LogLik, LogLikError> {
+        let place = self.rows.binary_search(&row).ok();
+        let weights = self.row_weights.as_ref().zip(place);
+        let weights = weights.map(|(weights, i)| vec![weights[i]]);
+        let posterior = |control: &Control| self.posterior(&[draws], &[], usize::MAX, control);
+        self.log_lik_at(&self.table, (vec![row], weights), posterior, control)
+    }
+
+    /// The model.
+    pub(crate) fn model(&self) -> &dyn Model {
+        self.model.as_ref()
     }
 
     /// The pointwise log likelihood at the draws of `posterior`.

@@ -13,26 +13,33 @@
 //! | `profile` | Gaussian | quasi-Newton on the profiled ML or REML deviance with its exact gradient |
 //! | `em`, `squarem` | Gaussian, ML | EM with corrected updates, and accelerated |
 //! | `laplace` | others | quasi-Newton on Laplace's approximation of the deviance with its exact gradient |
-//! | `aghq` | others, one varying intercept or slope | adaptive Gauss-Hermite quadrature |
+//! | `aghq`, `ghq` | others, one grouping factor | Gauss-Hermite quadrature around the modes or around 0 |
+//! | `monte-carlo` | others, one grouping factor | averages over draws of the effects |
+//! | `em-aghq`, `em-laplace` | others | EM with expectations by quadrature or by Laplace's approximation, accelerated |
 //! | `mcem` | others | Monte Carlo EM with OSGFS drawing the effects |
 //!
 //! Nothing here knows priors: the Bayesian counterpart is the template `mixed`.
 
+mod ascent;
 mod bfgs;
 pub(crate) mod blocks;
 pub(crate) mod covariance;
 pub(crate) mod data;
 pub(crate) mod em;
+mod expectation;
 mod factor;
 #[cfg(test)]
 mod family_tests;
 pub mod fit;
 mod gaussian;
 mod generalised;
+mod integral;
+#[cfg(test)]
+mod integral_tests;
 pub(crate) mod laplace;
 pub(crate) mod mcem;
+mod objective;
 pub(crate) mod profile;
-pub(crate) mod quadrature;
 mod remark;
 mod satterthwaite;
 #[cfg(test)]
@@ -47,6 +54,7 @@ pub use data::{MixedData, RandomTerm};
 pub use fit::{Method, MixedFit};
 pub use gaussian::fit_gaussian;
 pub use generalised::fit_generalised;
+pub use integral::{Fineness, LEAST_DRAWS, MOST_DRAWS, MOST_NODES};
 pub use profile::Criterion;
 pub use remark::{Edge, Remark};
 

@@ -214,7 +214,7 @@ fn done_ui(
                 widgets::heading(ui, "How well rows are predicted that were left out");
                 totals_ui(ui, done);
                 widgets::sentence(ui, &done.reliability(), Text::Body);
-                refit_ui(ui, entry, &view.doubtful, out);
+                doubt_ui(ui, entry, (done, &view.doubtful), out);
                 for remark in done.remarks() {
                     widgets::hint(ui, &remark);
                 }
@@ -227,8 +227,13 @@ fn done_ui(
         });
 }
 
-/// Offers fits without each of the rows that weights cannot score.
-fn refit_ui(ui: &mut Ui, entry: &RunEntry, doubtful: &[(u32, f64)], out: &mut Outbox) {
+/// Offers moved draws, and fits without each of the rows, for rows that weights cannot score.
+fn doubt_ui(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    (done, doubtful): (&CrossValidation, &[(u32, f64)]),
+    out: &mut Outbox,
+) {
     let keeps_rows_out = entry.holds_out();
     if doubtful.is_empty() {
         return;
@@ -237,13 +242,29 @@ fn refit_ui(ui: &mut Ui, entry: &RunEntry, doubtful: &[(u32, f64)], out: &mut Ou
         1 => "Fit again without that row".to_owned(),
         count => format!("Fit again without each of {count} rows"),
     };
-    let button = ui
-        .add_enabled(!keeps_rows_out, Button::new(&word).small())
-        .on_hover_text("One run as long as this for each row; their scores are then exact")
-        .on_disabled_hover_text("The run keeps rows out of its fit already");
-    if button.clicked() {
-        out.send(Command::Refit(entry.id));
-    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = tokens().space.x2;
+        let match_moments = Button::new("Match moments").small();
+        let button = ui
+            .add_enabled(done.can_match_moments(), match_moments)
+            .on_hover_text(
+                "Moves the draws towards the posterior without each of these rows and scores it by them: seconds, without another run",
+            )
+            .on_disabled_hover_text(match done.weighted {
+                true => "Draws that have weights cannot be moved",
+                false => "Draws were moved for these rows, and that was not enough",
+            });
+        if button.clicked() {
+            out.send(Command::MatchMoments(entry.id));
+        }
+        let button = ui
+            .add_enabled(!keeps_rows_out, Button::new(&word).small())
+            .on_hover_text("One run as long as this for each row; their scores are then exact")
+            .on_disabled_hover_text("The run keeps rows out of its fit already");
+        if button.clicked() {
+            out.send(Command::Refit(entry.id));
+        }
+    });
 }
 
 /// Sums over rows.

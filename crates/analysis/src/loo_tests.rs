@@ -325,7 +325,7 @@ fn scored_line(outlier: f64) -> (Run, CrossValidation, f64) {
 fn draws_are_moved_for_a_row_that_weights_cannot_score() {
     for outlier in [3.0, 4.5] {
         let (run, mut scored, expected) = scored_line(outlier);
-        let before = scored.clone();
+        let mut before = scored.clone();
         assert!(scored.can_match_moments());
         let fitted = Fitted::of(run.job()).unwrap();
         let view = run.view();
@@ -360,10 +360,7 @@ fn draws_are_moved_for_a_row_that_weights_cannot_score() {
             .unwrap();
         assert_eq!(again.loo, scored.loo);
         let few = [lists[0]];
-        let refused = before
-            .clone()
-            .match_moments(&fitted, &few, &control)
-            .unwrap_err();
+        let refused = before.match_moments(&fitted, &few, &control).unwrap_err();
         assert!(matches!(refused, LooError::Thinned));
     }
 }

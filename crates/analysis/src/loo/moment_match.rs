@@ -88,7 +88,8 @@ impl Target for Moving<'_> {
 }
 
 impl CrossValidation {
-    /// Takes the scores of rows whose Pareto k is not good from draws moved by moment matching, where that lowers it. `draws` (one
+    /// Takes the scores of rows whose Pareto k is not good, unless they were fitted without, from draws moved by moment matching, where
+    /// that lowers it. `draws` (one
     /// list per chain) are those that the scores were made from.
     ///
     /// # Errors
@@ -110,7 +111,12 @@ impl CrossValidation {
         if count != self.loo.draws {
             return Err(LooError::Thinned);
         }
-        let doubtful = self.loo.doubtful();
+        let is_left = |i: &usize| {
+            let row = &self.observed.rows[*i];
+            !self.tried.contains(row) && !self.refitted.contains(row)
+        };
+        let mut doubtful = self.loo.doubtful();
+        doubtful.retain(is_left);
         control.enter("moving draws");
         control.expect(doubtful.len() as u64);
         let dim = model.dim();
@@ -163,14 +169,13 @@ impl CrossValidation {
             control.advance(1);
         }
         self.matched.sort_unstable();
-        self.matched.dedup();
         Ok(())
     }
 
     /// Whether draws could be moved for a row whose Pareto k is not good, as was not tried.
     pub fn can_match_moments(&self) -> bool {
-        let untried =
+        let is_left =
             |(row, _): &(u32, f64)| !self.tried.contains(row) && !self.refitted.contains(row);
-        !self.weighted && self.doubtful().iter().any(untried)
+        !self.weighted && self.doubtful().iter().any(is_left)
     }
 }

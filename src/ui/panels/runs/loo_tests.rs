@@ -99,9 +99,8 @@ fn a_row_is_shown_on_the_data_page() {
     assert_eq!(session.state.row_asked, Some((2, 41)));
 }
 
-/// A row that weights cannot score is scored by a fit without it.
-#[test]
-fn rows_with_bad_weights_are_fitted_again() {
+/// A finished run of a straight line with an outlier at its end, whose rows are scored, and some are doubtful.
+fn with_outlier() -> (Session, u64, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let rows: String = (0..14)
         .map(|i| format!("{i},{}\n", [0.3, -0.2, 0.1][i % 3] + 0.5 * i as f64))
@@ -122,8 +121,35 @@ fn rows_with_bad_weights_are_fitted_again() {
     session.wait_for_runs();
     let id = session.state.runs[0].id;
     session.send(Command::Score(id));
+    let scores = session.state.runs[0].scores.done().unwrap();
+    assert!(!scores.doubtful().is_empty());
+    (session, id, folder)
+}
+
+/// Draws are moved for rows that weights cannot score, once.
+#[test]
+fn moments_are_matched_for_rows_with_bad_weights() {
+    let (session, id, _folder) = with_outlier();
     let before = session.state.runs[0].scores.done().unwrap().clone();
-    assert!(!before.doubtful().is_empty());
+    let mut harness = page(session);
+    harness.get_by_label("Match moments").click_accesskit();
+    harness.run_steps(4);
+    assert!(harness.state().sent.contains(&Command::MatchMoments(id)));
+    let session = &harness.state().session;
+    let after = session.state.runs[0].scores.done().unwrap();
+    assert!(!after.can_match_moments() && after.refitted.is_empty());
+    let rows = before.observed.rows.iter();
+    for ((row, was), is) in rows.zip(&before.loo.rows).zip(&after.loo.rows) {
+        assert_eq!(after.matched.contains(row), is.k < was.k, "{row}");
+        assert!(is.k <= was.k);
+    }
+}
+
+/// A row that weights cannot score is scored by a fit without it.
+#[test]
+fn rows_with_bad_weights_are_fitted_again() {
+    let (session, id, _folder) = with_outlier();
+    let before = session.state.runs[0].scores.done().unwrap().clone();
     let mut harness = page(session);
     let word = match before.doubtful().len() {
         1 => "Fit again without that row".to_owned(),

@@ -336,7 +336,7 @@ fn fits_with_two_effects_are_the_maxima_that_r_finds() {
             assert!(pair[1] <= pair[0] + 1e-7, "the deviance rose: {pair:?}");
         }
         // Groups know their effects on counts more closely than nodes lie together.
-        let plain = by(Method::Ghq, with_nodes(40));
+        let plain = by(Method::Ghq, with_nodes(64));
         let narrow = plain.warnings.iter().any(|it| it.code == "narrow-effects");
         assert_eq!(narrow, set == "counts", "{:?}", plain.warnings);
         assert!(narrow || compare_with_r(set, &plain) < 1e-4);

@@ -310,6 +310,39 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     assert!(fit.components.is_empty() && fit.fixed.len() == 2);
 }
 
+/// Outcomes that are not Gaussian have integrals over the effects of groups, and how finely they are made is chosen beside them.
+#[test]
+fn integrals_of_the_likelihood_are_chosen_with_how_finely() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("logistic".to_owned()));
+    session.send(Command::SetFormula(
+        "churned ~ age + (1 | region)".to_owned(),
+    ));
+    let mut harness = page(session);
+    let choose = |harness: &mut Harness<'static, Shown<SamplerView>>, method: &str| {
+        harness.get_by_label(method).click_accesskit();
+        harness.run_steps(3);
+    };
+    assert!(harness.query_by_label("Nodes in each direction").is_none());
+    choose(&mut harness, "Monte Carlo");
+    harness.get_by_label("Draws for each group");
+    choose(&mut harness, "Adaptive quadrature");
+    harness.get_by_label("Nodes in each direction");
+    assert!(harness.query_by_label("Draws for each group").is_none());
+    harness.get_by_label("Fit by likelihood").click_accesskit();
+    harness.run_steps(3);
+    assert!(matches!(
+        harness.state().sent.last(),
+        Some(Command::Estimate(options)) if options.method == "aghq" && options.fineness.nodes == 15
+    ));
+    let state = &harness.state().session.state;
+    let done = state.estimated.done().unwrap();
+    assert_eq!(
+        done.fit.criterion,
+        "adaptive Gauss-Hermite quadrature with 15 nodes"
+    );
+}
+
 #[test]
 fn levels_are_fitted_by_likelihood_with_their_cut_points() {
     let folder = tempfile::tempdir().unwrap();

@@ -106,7 +106,10 @@ impl Document {
                     ..Roles::default()
                 };
             }
-            ResponseUse::Number | ResponseUse::Count | ResponseUse::Ordered => roles.trials = None,
+            ResponseUse::Number
+            | ResponseUse::Count
+            | ResponseUse::Ordered
+            | ResponseUse::Unordered => roles.trials = None,
             ResponseUse::Absent => {
                 roles.response = None;
                 (roles.trials, roles.weights, roles.offsets) = (None, None, Vec::new());

@@ -116,12 +116,14 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     let wanted = roles.to_formula();
     let choice = wanted.as_ref().and_then(|formula| {
         choose(formula).or_else(|| {
-            let bare = Formula {
-                terms: Vec::new(),
-                groups: Vec::new(),
-                ..formula.clone()
-            };
-            choose(&bare)
+            // Without what the outcome cannot have: groups, or all that explains it.
+            let mut bare = formula.clone();
+            bare.groups.clear();
+            let without_groups = choose(&bare);
+            without_groups.or_else(|| {
+                bare.terms.clear();
+                choose(&bare)
+            })
         })
     });
     let Some(choice) = choice else {
@@ -158,7 +160,7 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     }
     if matches!(
         response_use,
-        ResponseUse::Number | ResponseUse::Count | ResponseUse::Ordered
+        ResponseUse::Number | ResponseUse::Count | ResponseUse::Ordered | ResponseUse::Unordered
     ) {
         roles.trials = None;
     }

@@ -360,6 +360,10 @@ impl Draft<'_> {
             other(format!("Take {column} as a number"), "linear"),
             other(format!("Take {column} as a count"), "poisson"),
             other(format!("Take {column} as ordered levels"), "ordered"),
+            other(
+                format!("Take {column} as levels without an order"),
+                "multinomial",
+            ),
             other(format!("Take {column} as categories"), "categorical"),
         ]
     }

@@ -56,12 +56,15 @@ pub fn effects(args: &EffectsArgs) -> Result<(), Failure> {
 fn along_text(along: &Conditional) -> String {
     let mut header = vec![along.predictor.as_str()];
     header.extend(along.by.as_deref());
+    let has_levels = along.curves.iter().any(|curve| curve.level.is_some());
+    header.extend(has_levels.then_some("level"));
     header.extend(ESTIMATES.iter().chain(&DIAGNOSTICS));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for curve in &along.curves {
         for point in &curve.points {
             let mut cells = vec![point.at.label()];
             cells.extend(curve.by.clone());
+            cells.extend(curve.level.clone());
             cells.extend(estimates(&point.value));
             cells.extend(diagnostics(&point.value));
             rows.push(cells);
@@ -109,6 +112,7 @@ fn text(effects: &Effects, args: &EffectsArgs) -> String {
                 let by = effect.by.as_ref();
                 cells.push(by.map_or(String::new(), |(name, value)| format!("{name}={value}")));
             }
+            cells.extend(effect.level.clone());
             cells.extend(numbers(&effect.value));
             cells
         })
@@ -116,6 +120,8 @@ fn text(effects: &Effects, args: &EffectsArgs) -> String {
     let names = numbers_header(effects.options.rope.is_some());
     let mut header = vec!["predictor", "contrast"];
     header.extend(has_by.then_some("by"));
+    let has_levels = effects.effects.iter().any(|effect| effect.level.is_some());
+    header.extend(has_levels.then_some("level"));
     header.extend(&names);
     text.push_str(&format!("\nDifference in the {}\n", effects.quantity));
     text.push_str(&output::table(&header, &rows));

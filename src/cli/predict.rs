@@ -47,6 +47,24 @@ pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
 /// What the columns are, what was left out, how many outcomes are in their intervals.
 fn note(predictions: &Predictions) {
     let percent = fixed(100.0 * predictions.options.interval, 0);
+    let (inside, observed) = predictions.coverage();
+    if let ResponseKind::Unordered { .. } = predictions.response.kind {
+        let name = &predictions.response.name;
+        output::note(&format!(
+            "mean, sd, lower, upper: {}, {percent} % interval; most_probable: that level; p[level]: the probability of each",
+            predictions.quantity
+        ));
+        for remark in predictions.remarks() {
+            output::note(&remark);
+        }
+        if observed > 0 {
+            output::note(&format!(
+                "{inside} of {observed} rows have their most probable {name} ({} %)",
+                fixed(100.0 * inside as f64 / observed as f64, 1)
+            ));
+        }
+        return;
+    }
     output::note(&format!(
         "mean, sd, lower, upper: {}, {percent} % interval; outcome_lower, outcome_upper: {percent} % interval of {}",
         predictions.quantity,
@@ -60,7 +78,6 @@ fn note(predictions: &Predictions) {
     for remark in predictions.remarks() {
         output::note(&remark);
     }
-    let (inside, observed) = predictions.coverage();
     if observed > 0 && !matches!(predictions.response.kind, ResponseKind::Binary { .. }) {
         output::note(&format!(
             "{inside} of {observed} observed outcomes lie inside their {percent} % intervals ({} %)",

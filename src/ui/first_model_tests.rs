@@ -228,6 +228,28 @@ fn words_with_an_order_lead_to_an_ordinal_regression() {
 }
 
 #[test]
+fn words_without_an_order_lead_to_a_multinomial_regression() {
+    let mut text = String::from("dose,age,party\n");
+    for i in 0..90 {
+        let words = ["red", "green", "blue"];
+        text.push_str(&format!(
+            "{},{},{}\n",
+            mixed(i, 1, 50) + 3,
+            20 + mixed(i, 2, 60),
+            words[mixed(i, 3, 3)]
+        ));
+    }
+    both(|mut user, folder| {
+        user.open(folder, &text);
+        user.act("party: 3 categories");
+        user.harness.run_steps(2);
+        user.harness
+            .get_by_label_contains("green, red, each against blue");
+        user.run("multinomial", "party ~ dose + age");
+    });
+}
+
+#[test]
 fn groups_are_offered_and_lead_to_a_mixed_model() {
     let mut text = String::from("log_radon,floor,county\n");
     for i in 0..120 {

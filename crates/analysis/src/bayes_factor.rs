@@ -123,7 +123,7 @@ pub fn bayes_factors(
     let can_be_zero = |j: usize| {
         let beside = [-BESIDE_ZERO, BESIDE_ZERO].map(|x| model.prior_density(j, x));
         match params[j].name.class() {
-            Class::Coefficient | Class::Mean => true,
+            Class::Coefficient | Class::LevelCoefficient | Class::Mean => true,
             Class::Other => beside
                 .iter()
                 .all(|it| it.is_some_and(|density| density > 0.0)),

@@ -179,6 +179,7 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
         ResponseUse::Number if entry.group == EXAMPLES => &["x1 ~ 1"],
         ResponseUse::Number => &["x1 ~ x2"],
         ResponseUse::Count | ResponseUse::Ordered => &["k ~ x1"],
+        ResponseUse::Unordered => &["c ~ x1"],
         // The last for words of documents.
         ResponseUse::Absent => &["~ x1 + x2", "~ x1", "~ c + (1 | g)"],
     };

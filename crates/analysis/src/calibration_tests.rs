@@ -118,6 +118,7 @@ cases! {
     linear: "linear" [];
     student: "student" [];
     ordered: "ordered" ["priors.b=normal(0, 1)"];
+    multinomial: "multinomial" ["priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)"];
     hierarchical: "hierarchical" ["priors.mu=normal(0, Sigma/1)", "priors.Sigma=inv_wishart(5, 2)"];
     // Correlated effects of groups, sampled in the way that mixes where they are as large as that.
     mixed: "mixed" [

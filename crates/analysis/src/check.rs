@@ -8,10 +8,10 @@
 //! | every | test statistics with their posterior predictive p-value ([`statistic`]) |
 //! | numbers | distribution function and histogram ([`overlay`]) |
 //! | censored numbers | Kaplan-Meier curve ([`survival`]) alone |
-//! | counts | observed and expected frequency of every value ([`rootogram`]) |
+//! | counts, levels | observed and expected frequency of every value ([`rootogram`]) |
 //! | yes or no, successes | calibration by isotonic regression ([`calibration`]) |
-//! | every | probability integral transforms by leave-one-out weights ([`pit`]) |
-//! | every | mean residuals along predictors and in groups ([`residuals`]) |
+//! | all but levels without an order | probability integral transforms by leave-one-out weights ([`pit`]) |
+//! | every | mean residuals along predictors and in groups ([`residuals`]); of levels without an order those of whether the most probable one came true |
 //!
 //! Where the model explains a function of a column, all is said of the column. Draws with weights of their own are drawn again in
 //! proportion to these, evenly spaced in their cumulative sum, so that all replicated data sets count the same. Rows are taken one
@@ -121,7 +121,7 @@ pub struct Check {
     pub statistics: Vec<TestStatistic>,
     /// What to draw.
     pub picture: Picture,
-    /// Probability integral transforms; `None` for censored outcomes.
+    /// Probability integral transforms; `None` for censored outcomes, and for levels without an order.
     pub pit: Option<Pit>,
     /// Mean residuals: along the expected outcome, in the groups of each grouping, and along each predictor; none of censored
     /// outcomes.
@@ -212,7 +212,9 @@ impl Fitted {
         let cells = match kind {
             _ if of_successes => None,
             ResponseKind::Count { .. } => Some(Cells::of_counts(&observed)),
-            ResponseKind::Ordered { levels } => Some(Cells::of_levels(levels.len())),
+            ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => {
+                Some(Cells::of_levels(levels.len()))
+            }
             _ => Some(Cells::of_numbers(&observed)),
         };
         // Sums of whole numbers are exact, so that equal statistics are equal; others are taken about their mean.
@@ -223,6 +225,8 @@ impl Fitted {
         };
         let chains = Chains::new(log_lik.chains(), None).map_err(|_none| CheckError::TooFew)?;
         let is_binary = matches!(kind, ResponseKind::Binary { .. });
+        // Levels without an order have no distribution function.
+        let is_unordered = matches!(kind, ResponseKind::Unordered { .. });
         control.enter("expecting outcomes");
         control.expect(rows as u64);
         let own: Vec<(f64, f64)> = (0..rows)
@@ -267,7 +271,7 @@ impl Fitted {
                     counts.add(&row.outcome);
                 }
                 looked.add(i, own[i].0, &row.noise, &mut part.residuals);
-                if i % pit_stride == 0 {
+                if i % pit_stride == 0 && !is_unordered {
                     let row = (&row, is_binary);
                     part.pit.push(RowPit::of(&replicates, i, row, &mut scorer));
                 }
@@ -311,7 +315,7 @@ impl Fitted {
             Some(counts) if matches!(kind, ResponseKind::Count { .. }) => {
                 Picture::Rootogram(Rootogram::of(&observed, &counts, &[]))
             }
-            Some(counts) if matches!(kind, ResponseKind::Ordered { .. }) => {
+            Some(counts) if !self.response().levels().is_empty() => {
                 let levels = self.response().levels();
                 Picture::Rootogram(Rootogram::of(&observed, &counts, levels))
             }
@@ -328,7 +332,7 @@ impl Fitted {
             draws: (used, all),
             rows,
             picture,
-            pit: (!censored).then(|| Pit::of(&pits, rows, used)),
+            pit: (!censored && !is_unordered).then(|| Pit::of(&pits, rows, used)),
             columns_left_out: if censored { (0, 0) } else { looked.left_out() },
             residuals: match censored {
                 true => Vec::new(),
@@ -408,7 +412,13 @@ impl Check {
             found.push(survival.summary(self.response.column()));
         }
         let outcome = &self.response.name;
-        found.extend(residuals::findings(&self.residuals, outcome));
+        let mean = match self.response.kind {
+            ResponseKind::Unordered { .. } => {
+                format!("the share of rows with their most probable {outcome}")
+            }
+            _ => format!("the mean of {outcome}"),
+        };
+        found.extend(residuals::findings(&self.residuals, &mean));
         if found.is_empty() {
             found.push(format!(
                 "Nothing that was checked of {} sets the observed data apart from data of the model",

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ergodic_core::design::columns::{ColumnKind, Labels};
+use ergodic_core::design::response::MAX_LEVELS;
 use ergodic_core::design::{Columns as _, DesignError};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Formula, quote_name};
@@ -33,8 +34,7 @@ pub enum NoTemplate {
     Outcome(#[from] NoOutcome),
     /// Categories that other columns are to explain.
     #[error(
-        "Column {name} has {levels} categories{why} and no template explains more than two by other columns; write `{name} ~ 1` \
-         for their shares, or choose an outcome of numbers or of two values"
+        "Column {name} has {levels} categories{why} and no template explains {which}; {instead}"
     )]
     Categories {
         /// Column, as in a formula.
@@ -43,17 +43,21 @@ pub enum NoTemplate {
         levels: usize,
         /// Why it is taken as categories, between commas, or nothing.
         why: String,
+        /// Which categories no template explains.
+        which: String,
+        /// What to do.
+        instead: String,
     },
 }
 
 /// The template for `formula`; numeric columns among `categorical` are taken as categories.
 ///
-/// Two values are an outcome, texts that say their order ordered levels, whole numbers that begin at 0 or 1 counts, other numbers and
+/// Two values are an outcome, texts that say their order ordered levels, other texts levels without one, whole numbers that begin at 0 or 1 counts, other numbers and
 /// ratings are measured; counts that
 /// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
 ///
 /// # Errors
-/// There is no such column, it cannot be explained, or it has categories and there are predictors or groups.
+/// There is no such column, it cannot be explained, or it has categories and there are groups, or predictors of too many.
 pub fn choose(
     table: &Table,
     formula: &Formula,
@@ -88,8 +92,10 @@ pub fn choose(
                 *dispersion = 1.0;
             }
         }
+        let explained = !(formula.terms.is_empty() && formula.groups.is_empty());
         if let OutcomeKind::Categories(levels) = kind
-            && !(formula.terms.is_empty() && formula.groups.is_empty())
+            && explained
+            && (levels > MAX_LEVELS || !formula.groups.is_empty())
         {
             let info = &table.columns()[col];
             let why = match info.kind {
@@ -97,16 +103,37 @@ pub fn choose(
                 _ => String::new(),
             };
             let name = quote_name(name);
-            return Err(NoTemplate::Categories { name, levels, why });
+            let (which, instead) = match levels > MAX_LEVELS {
+                true => (
+                    format!("more than {MAX_LEVELS} by other columns"),
+                    format!(
+                        "write `{name} ~ 1` for their shares, merge rare ones in a new column, or choose an outcome of numbers or of \
+                         two values"
+                    ),
+                ),
+                false => (
+                    "categories by effects of groups".to_owned(),
+                    "take the groups as predictors or leave them out, or choose an outcome of numbers or of two values"
+                        .to_owned(),
+                ),
+            };
+            return Err(NoTemplate::Categories {
+                name,
+                levels,
+                why,
+                which,
+                instead,
+            });
         }
-        // Shares of levels that nothing explains need no order.
-        if let OutcomeKind::Levels(levels) = kind
-            && formula.terms.is_empty()
-            && formula.groups.is_empty()
-        {
-            kind = OutcomeKind::Categories(levels);
+        // Shares of levels that nothing explains need no order and no predictors.
+        match kind {
+            OutcomeKind::Levels(levels) if !explained => kind = OutcomeKind::Categories(levels),
+            _ => {}
         }
-        let (template, family) = template_of(&kind);
+        let (template, family) = match kind {
+            OutcomeKind::Categories(_) if !explained => (SHARES, None),
+            _ => template_of(&kind),
+        };
         (template, family, kind.reason(name))
     };
     let mut groups: Vec<String> = (formula.groups.iter())
@@ -134,7 +161,10 @@ pub fn choose(
     })
 }
 
-/// The template that explains outcomes of this kind, and the family of mixed models that does, if there is one.
+/// The template of categories that nothing explains.
+const SHARES: &str = "categorical";
+
+/// The template that explains outcomes of this kind by other columns, and the family of mixed models that does, if there is one.
 pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
     match kind {
         OutcomeKind::TwoValues => ("logistic", Some(Family::Bernoulli)),
@@ -144,7 +174,8 @@ pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
         OutcomeKind::Count { .. } => ("poisson", Some(Family::Poisson)),
         OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some(Family::Gaussian)),
         OutcomeKind::Levels(_) => ("ordered", Some(Family::Ordered)),
-        OutcomeKind::Categories(_) => ("categorical", None),
+        OutcomeKind::Categories(levels) if *levels <= MAX_LEVELS => ("multinomial", None),
+        OutcomeKind::Categories(_) => (SHARES, None),
     }
 }
 
@@ -234,7 +265,9 @@ mod tests {
             ("log(calls) ~ price", Some("linear")),
             ("sqrt(grade) ~ (1 | plan)", Some("mixed gaussian")),
             ("plan ~ 1", Some("categorical")),
-            ("plan ~ price", None),
+            ("plan ~ price", Some("multinomial")),
+            ("plan ~ (1 | ill)", None),
+            ("plan | weights(calls) ~ price + ill", Some("multinomial")),
             ("same ~ price", None),
             ("nothing ~ price", None),
             ("pain ~ price", Some("ordered")),
@@ -260,6 +293,10 @@ mod tests {
         assert_eq!(
             chosen("grade ~ 1", &["grade"]).as_deref(),
             Some("categorical")
+        );
+        assert_eq!(
+            chosen("grade ~ price", &["grade"]).as_deref(),
+            Some("multinomial")
         );
     }
 }

@@ -127,6 +127,8 @@ pub struct Effect {
     pub contrast: Contrast,
     /// The column that is set in all rows, and its value.
     pub by: Option<(String, String)>,
+    /// The level whose probability it is about, where levels have no order.
+    pub level: Option<String>,
     /// The difference in the expected outcome.
     pub value: Derived,
 }
@@ -134,7 +136,7 @@ pub struct Effect {
 /// exp of a coefficient, which is a ratio of odds, rates, means or medians.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratio {
-    /// Name of the column of the design.
+    /// Name of the column of the design; of levels without an order `level: column`.
     pub term: String,
     /// The ratio.
     pub value: Derived,
@@ -220,8 +222,14 @@ pub enum EffectsError {
     NoPredictors,
 }
 
-/// An effect of a predictor in each draw, and the column that is set with its value, if one is.
-type Found = (String, Contrast, Option<(String, String)>, Vec<f64>);
+/// An effect of a predictor in each draw, which is not summarised yet.
+struct Found {
+    predictor: String,
+    contrast: Contrast,
+    by: Option<(String, String)>,
+    level: Option<String>,
+    values: Vec<f64>,
+}
 
 /// What is known of a predictor.
 struct Asked<'a> {
@@ -311,35 +319,52 @@ impl Fitted {
                         "`{predictor}`: {} cannot be told: {why}",
                         words::noun(&contrast)
                     )),
-                    Ok((plus, None)) => {
-                        found.push((predictor, contrast, set.clone(), plus.clone()));
-                    }
-                    Ok((plus, Some(minus))) => {
-                        let values = plus.iter().zip(minus).map(|(a, b)| a - b).collect();
-                        found.push((predictor, contrast, set.clone(), values));
+                    Ok((plus, minus)) => {
+                        // One of what is expected, or one of each level.
+                        for (k, plus) in plus.iter().enumerate() {
+                            let values = match minus {
+                                Some(minus) => {
+                                    plus.iter().zip(&minus[k]).map(|(a, b)| a - b).collect()
+                                }
+                                None => plus.clone(),
+                            };
+                            found.push(Found {
+                                predictor: predictor.clone(),
+                                contrast: contrast.clone(),
+                                by: set.clone(),
+                                level: self.level_asked(k),
+                                values,
+                            });
+                        }
                     }
                 }
             }
         }
         // Predictor by predictor, each at all values of what is set.
-        found.sort_by_key(|(name, ..)| asked.iter().position(|it| it.column.name == *name));
+        found.sort_by_key(|it| {
+            let mut places = asked.iter();
+            places.position(|asked| asked.column.name == it.predictor)
+        });
         control.enter("summarising effects");
         let named: Vec<(ParamId, Vec<f64>)> = (found.iter_mut())
-            .map(|(name, _, _, values)| (ParamId::named(name), std::mem::take(values)))
+            .map(|it| {
+                (
+                    ParamId::named(&it.predictor),
+                    std::mem::take(&mut it.values),
+                )
+            })
             .collect();
         let derived = layout
             .derive(&named, 0.0, options)
             .ok_or(EffectsError::Weights)?;
-        let effects =
-            found
-                .into_iter()
-                .zip(derived)
-                .map(|((predictor, contrast, by, _), value)| Effect {
-                    predictor,
-                    contrast,
-                    by,
-                    value,
-                });
+        let effects = found.into_iter().zip(derived);
+        let effects = effects.map(|(it, value)| Effect {
+            predictor: it.predictor,
+            contrast: it.contrast,
+            by: it.by,
+            level: it.level,
+            value,
+        });
         let effects = effects.collect();
         let ratio = ratio(&self.response, &posterior);
         let ratios = if ratio.is_some() {
@@ -350,7 +375,7 @@ impl Fitted {
         control.check(EffectsError::Cancelled)?;
         remarks.extend(self.remarks(&layout, &asked, options));
         Ok(Effects {
-            quantity: predict::quantity(&self.response),
+            quantity: words::quantity(&self.response),
             response: self.response.clone(),
             options: options.clone(),
             draws: (layout.len(), layout.all),
@@ -363,6 +388,14 @@ impl Fitted {
                 .map(|it| (it.column.name.clone(), it.sd))
                 .collect(),
         })
+    }
+
+    /// The level that the `k`-th of several answers is about.
+    fn level_asked(&self, k: usize) -> Option<String> {
+        match &self.response.kind {
+            ResponseKind::Unordered { levels } => levels.get(k).cloned(),
+            _ => None,
+        }
     }
 
     /// Most draws to use where `evaluations` expected outcomes are asked of each: what the user says, or what is affordable.
@@ -379,11 +412,12 @@ impl Fitted {
         };
         let held = VALUES / self.model.params().len().max(1);
         let one = self.posterior_of(draws, &[], &[(first, 0)], control)?;
+        let predictors = one.linear().map_or(1, predict::Linear::num_predictors);
         // Of an expected outcome that is the linear predictor each draw is asked once, however many rows there are.
         let affordable = if Expectation::of(&one).is_some_and(Expectation::is_linear) {
             usize::MAX
         } else {
-            EVALUATIONS / evaluations.max(1)
+            EVALUATIONS / (evaluations * predictors).max(1)
         };
         Ok(affordable.min(held).max(LEAST_DRAWS))
     }
@@ -514,16 +548,23 @@ impl Fitted {
     ) -> Result<Vec<Ratio>, EffectsError> {
         let linear = posterior.linear();
         let coefficients = linear.map_or(&[][..], |linear| &linear.coefficients);
-        let terms = self.terms.iter().zip(coefficients);
+        let of_predictors = coefficients.chunks(self.terms.len().max(1));
         // The intercept belongs to no predictor.
         let of = |column: &str| asked.iter().any(|it| it.column.name == column);
-        let terms = terms.filter(|(term, _)| term.factors().iter().any(|it| of(it.column())));
-        let values: Vec<(ParamId, Vec<f64>)> = terms
-            .map(|(term, draws)| {
-                let name = ParamId::named(term.as_str());
+        let mut values: Vec<(ParamId, Vec<f64>)> = Vec::new();
+        for (l, coefficients) in of_predictors.enumerate() {
+            // The reference has none.
+            let level = self.level_asked(l + 1);
+            let terms = self.terms.iter().zip(coefficients);
+            let terms = terms.filter(|(term, _)| term.factors().iter().any(|it| of(it.column())));
+            values.extend(terms.map(|(term, draws)| {
+                let name = match &level {
+                    Some(level) => ParamId::named(&format!("{level}: {term}")),
+                    None => ParamId::named(term.as_str()),
+                };
                 (name, draws.iter().map(|b| b.exp()).collect())
-            })
-            .collect();
+            }));
+        }
         // A range of no effect is one of differences.
         let options = EffectsOptions {
             rope: None,
@@ -699,6 +740,9 @@ impl EffectsOptions {
 /// What exp of a coefficient is.
 fn ratio(response: &ResponseInfo, posterior: &Posterior) -> Option<&'static str> {
     match (Expectation::of(posterior)?.link, response.kind.function()) {
+        (Link::Logit, _) if matches!(response.kind, ResponseKind::Unordered { .. }) => {
+            Some("odds ratio against the reference")
+        }
         (Link::Logit, _) => Some("odds ratio"),
         (Link::Log, _) if matches!(response.kind, ResponseKind::Count { .. }) => Some("rate ratio"),
         (Link::Log, _) => Some("ratio of means"),

@@ -8,6 +8,9 @@
 //! quantiles stay quantiles; means do not stay means, and what is expected is the median outcome, whose draws are those of
 //! exp(η) for log(y), instead of a mean that would need the tails of the noise.
 //!
+//! A level without an order has no mean: what is expected is the probability of the level that is most probable in the row, averaged
+//! over draws, and nothing is said of intervals of outcomes.
+//!
 //! With group effects, a group that the fit did not have gets effects from N(0, Σ_s), the same in all its rows; without them
 //! every row is one of an average group, r = 0.
 //!
@@ -50,7 +53,7 @@ pub mod scores;
 #[cfg(test)]
 mod tests;
 
-pub(super) use posterior::{Linear, Posterior, Work};
+pub(super) use posterior::{Around, Linear, Posterior, Work, chance_of};
 
 /// Default of draws used: their Monte Carlo error is 3 % of a posterior standard deviation.
 pub const DRAWS: usize = 1000;
@@ -80,7 +83,8 @@ impl Default for PredictOptions {
     }
 }
 
-/// The prediction of one row. Of successes among trials, expectations are shares and outcomes are counts.
+/// The prediction of one row. Of successes among trials, expectations are shares and outcomes are counts; of levels without an order
+/// the probability of the most probable level is expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RowPrediction {
     /// Row of the table, 0-based.
@@ -91,7 +95,7 @@ pub struct RowPrediction {
     pub sd: f64,
     /// Interval of the expected outcome.
     pub expected: [f64; 2],
-    /// Interval of an outcome.
+    /// Interval of an outcome; NaN of levels without an order.
     pub outcome: [f64; 2],
     /// The outcome observed, NaN where there is none or it is censored.
     pub observed: f64,
@@ -124,14 +128,27 @@ pub struct Predictions {
     pub new_groups: Vec<(String, usize)>,
     /// Ascending by row.
     pub rows: Vec<RowPrediction>,
-    /// Posterior mean of the probability of each level, per row; of outcomes without ordered levels none.
+    /// Posterior mean of the probability of each level, per row; of outcomes without levels none.
     pub chances: Vec<Vec<f64>>,
 }
 
 impl Predictions {
-    /// Rows whose observed outcome is in its interval, and rows with an observed outcome.
+    /// The place of the most probable level of the `place`-th row, from 1; `None` where levels have an order or there are none.
+    pub fn called(&self, place: usize) -> Option<f64> {
+        let is_unordered = matches!(self.response.kind, ResponseKind::Unordered { .. });
+        let chances = self.chances.get(place).filter(|_| is_unordered)?;
+        Some(most_probable(chances))
+    }
+
+    /// Rows whose observed outcome is in its interval, or of levels without an order is the most probable one, and rows with an
+    /// observed outcome.
     pub fn coverage(&self) -> (usize, usize) {
         let observed = || self.rows.iter().filter(|row| row.observed.is_finite());
+        if let ResponseKind::Unordered { .. } = self.response.kind {
+            let rows = self.rows.iter().enumerate();
+            let right = rows.filter(|(place, row)| self.called(*place) == Some(row.observed));
+            return (right.count(), observed().count());
+        }
         let inside =
             |row: &&RowPrediction| (row.outcome[0]..=row.outcome[1]).contains(&row.observed);
         (observed().filter(inside).count(), observed().count())
@@ -467,10 +484,11 @@ impl Fitted {
             (Gathered::Numbers(numbers), Some(model)) => {
                 (Rule::Read(model.prepare(numbers)), model.is_whole())
             }
-            (Gathered::Points(_, points), _) => (
-                Rule::Linear(Linear::of(&points)),
-                points[0].outcome.is_whole(),
-            ),
+            (Gathered::Points(_, points), _) => {
+                let linear = Linear::of(&points);
+                let is_whole = linear.is_whole();
+                (Rule::Linear(linear), is_whole)
+            }
             (Gathered::Numbers(_), None) => return refuse("This model predicts nothing"),
         };
         Ok(Posterior {
@@ -543,6 +561,7 @@ pub(super) fn quantity(response: &ResponseInfo) -> String {
             }
             _ => format!("mean level of {name}"),
         },
+        ResponseKind::Unordered { .. } => format!("probability of the most probable {name}"),
         ResponseKind::Number {
             function: Some(_), ..
         } => format!("median of {}", response.column()),
@@ -558,4 +577,15 @@ pub(super) fn taken_back(response: &ResponseInfo) -> Option<String> {
         response.name,
         response.column()
     ))
+}
+
+/// The place of the largest chance, from 1, of several the lowest; NaN of none.
+fn most_probable(chances: &[f64]) -> f64 {
+    let mut best = (f64::NAN, f64::NEG_INFINITY);
+    for (place, &chance) in (1_u32..).zip(chances) {
+        if chance > best.1 {
+            best = (f64::from(place), chance);
+        }
+    }
+    best.0
 }

@@ -47,7 +47,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("model.template", "a template of `ergodic list templates`", "by the outcome", "Model template", "linear"),
     key("model.formula", "a formula", "none", "Outcome and predictors", "y ~ z"),
     key("model.success", "a value of the outcome", "1, true, yes or the second", "What counts as success", "no"),
-    key("model.levels", "a list of texts", "those in the data", "Categories of the outcome that may have no rows, or all levels of an ordered one from lowest to highest", "[\"a\", \"b\"]"),
+    key("model.levels", "a list of texts", "those in the data", "Categories of the outcome that may have no rows; all levels of an ordered outcome from lowest to highest, or of one without an order the reference first", "[\"a\", \"b\"]"),
     key("model.standardize", "true | false", "true", "Whether priors hold per standard deviation of the predictors", "false"),
     key("model.hold_out", "a share such as 0.2, a part such as 3/10, COLUMN=VALUE, or rows 3, 17", "none", "Rows kept out of the fit, to score its predictions by: that share of all rows, drawn by model.hold_out_seed; the third of ten parts drawn so; rows where the column has the value; or rows by number", "0.2"),
     key("model.hold_out_seed", "whole number from 0", "1", "Seed that rows to keep out are drawn by, apart from that of the run, so that runs with other seeds keep out the same rows", "7"),

@@ -29,6 +29,8 @@ pub enum Class {
     Covariance,
     /// Coefficient of a term in one group: `theta[north,age]`.
     GroupCoefficient,
+    /// Coefficient of a term in the log odds of one level against the first: `logit[red,age]`.
+    LevelCoefficient,
     /// Standard deviation between groups of the effect of a term: `sd[school,age]`.
     Sd,
     /// Correlation between groups of the effects of two terms: `cor[school,Intercept,age]`.
@@ -56,11 +58,12 @@ enum Key {
 }
 
 /// The word of each class before the bracket, and what stands in it.
-const CLASSES: [(Class, &str, &[Key]); 11] = [
+const CLASSES: [(Class, &str, &[Key]); 12] = [
     (Class::Coefficient, "b", &[Key::Term]),
     (Class::Mean, "mu", &[Key::Term]),
     (Class::Covariance, "Sigma", &[Key::Term, Key::Term]),
     (Class::GroupCoefficient, "theta", &[Key::Level, Key::Term]),
+    (Class::LevelCoefficient, "logit", &[Key::Level, Key::Term]),
     (Class::Sd, "sd", &[Key::Factor, Key::Term]),
     (
         Class::Correlation,
@@ -382,6 +385,7 @@ mod tests {
             ("b[age]", Class::Coefficient, &["age"][..]),
             ("b[plan=a, b]", Class::Coefficient, &["plan=a, b"]),
             ("theta[17,age]", Class::GroupCoefficient, &["17", "age"]),
+            ("logit[a, b,age]", Class::LevelCoefficient, &["a, b", "age"]),
             (
                 "theta[St. Ives, upper,age:dose]",
                 Class::GroupCoefficient,
@@ -418,6 +422,7 @@ mod tests {
             "mu[age]",
             "sd[school,age]",
             "theta[1]",
+            "logit[red,age]",
             "r[school]",
             "p[a]",
             "lp__",
@@ -451,7 +456,7 @@ mod tests {
     proptest! {
         #[test]
         fn quantities_that_differ_have_names_that_differ(
-            class in 0..10_usize,
+            class in 0..CLASSES.len(),
             keys in proptest::collection::vec("[a,\"\\]\\[:]{0,4}", 1..4),
             text in "[a-c,\"\\]\\[]{0,12}",
         ) {

@@ -26,6 +26,7 @@ pub(crate) mod ordered;
 mod poisson;
 pub(crate) mod rows;
 pub(crate) mod student;
+pub mod unordered;
 mod weibull;
 mod zero_inflated;
 mod zero_inflated_negative_binomial;

@@ -44,6 +44,7 @@ pub(crate) mod linear;
 pub(crate) mod logistic;
 pub mod marginal;
 pub(crate) mod mixed;
+pub(crate) mod multinomial;
 pub(crate) mod negative_binomial;
 pub(crate) mod ordered;
 pub(crate) mod poisson;
@@ -612,6 +613,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
     ModelEntry::of::<ordered::Ordered>(),
+    ModelEntry::of::<multinomial::Multinomial>(),
     ModelEntry::of::<hierarchical::Hierarchical>().in_group(GROUPS),
     ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
     ModelEntry::of::<categorical::Categorical>().in_group("Categories"),

@@ -8,7 +8,7 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnInfo, ColumnKind, plural};
 use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::response::{
-    MAX_CATEGORIES, MAX_LEVELS as MOST_ORDERED, ResponseUse, fits,
+    MAX_CATEGORIES, MAX_LEVELS as MOST_LEVELS, ResponseUse, fits,
 };
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::formula::quote_name;
@@ -231,16 +231,25 @@ pub(super) fn check_categories(table: &Table, column: &str) -> Result<(), Refusa
     }
 }
 
-/// Whether a column can have ordered levels; whether their order is known shows where the design is made, for it can be named.
-pub(super) fn check_levels(table: &Table, column: &str) -> Result<(), Refusal> {
+/// Whether a column can have the levels of an outcome; whether their order is known, where they need one, shows where the design is
+/// made, for it can be named.
+pub(super) fn check_levels(
+    table: &Table,
+    column: &str,
+    wanted: ResponseUse,
+) -> Result<(), Refusal> {
     let named = quote_name(column);
-    match levels_of(table, column, MOST_ORDERED)? {
+    let (which, merge) = match wanted {
+        ResponseUse::Ordered => ("an ordered outcome", "neighbouring"),
+        _ => ("an outcome of levels", "rare"),
+    };
+    match levels_of(table, column, MOST_LEVELS)? {
         None => refuse(format!(
-            "Column {named} has more than the {MOST_ORDERED} levels that an ordered outcome may have; choose a template for numbers, \
-             or merge neighbouring levels in a new column"
+            "Column {named} has more than the {MOST_LEVELS} levels that {which} may have; choose a template for numbers, or merge \
+             {merge} levels in a new column"
         )),
         Some(count) if count < 3 => refuse(format!(
-            "Column {named} has {}, and an ordered outcome needs at least 3",
+            "Column {named} has {}, and {which} needs at least 3",
             plural(count, "level")
         )),
         Some(_) => Ok(()),

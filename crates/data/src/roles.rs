@@ -334,7 +334,9 @@ impl Roles {
     fn check_role(&self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
         match (role, self.response_use) {
             (Role::Response, ResponseUse::Categories) => check_categories(table, column),
-            (Role::Response, ResponseUse::Ordered) => check_levels(table, column),
+            (Role::Response, ResponseUse::Ordered | ResponseUse::Unordered) => {
+                check_levels(table, column, self.response_use)
+            }
             (Role::Response, ResponseUse::Number | ResponseUse::Count) => {
                 check_number(table, column, self.response_use)
             }

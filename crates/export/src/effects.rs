@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
+use ergodic_base::param::{Class, ParamId};
+
 use super::number::{or_na, shortest};
 use super::spreadsheet::inert;
 use super::{ExportError, write_file};
@@ -46,7 +48,7 @@ pub struct Answers {
 
 /// A line of the table: what it is, of what, and its number.
 struct Line<'a> {
-    quantity: &'a str,
+    quantity: Cow<'a, str>,
     predictor: &'a str,
     contrast: String,
     by: String,
@@ -55,7 +57,7 @@ struct Line<'a> {
 
 fn lines(answers: &Answers) -> Vec<Line<'_>> {
     let expressions = answers.expressions.iter().map(|expression| Line {
-        quantity: "expression",
+        quantity: Cow::Borrowed("expression"),
         predictor: &expression.text,
         contrast: String::new(),
         by: String::new(),
@@ -75,7 +77,7 @@ fn along_lines(along: &Conditional) -> impl Iterator<Item = Line<'_>> {
         let set = along.by.as_ref().zip(curve.by.as_ref());
         let by = set.map_or(String::new(), |(name, value)| format!("{name}={value}"));
         curve.points.iter().map(move |point| Line {
-            quantity: "expected",
+            quantity: of_level("expected", curve.level.as_ref()),
             predictor: &along.predictor,
             contrast: match &point.at {
                 Place::Number(x) => shortest(*x),
@@ -89,20 +91,31 @@ fn along_lines(along: &Conditional) -> impl Iterator<Item = Line<'_>> {
 
 fn effect_lines(effects: &Effects) -> Vec<Line<'_>> {
     let told = effects.effects.iter().map(|effect| Line {
-        quantity: "effect",
+        quantity: of_level("effect", effect.level.as_ref()),
         predictor: &effect.predictor,
         contrast: effect.contrast.label(),
         by: by(effect.by.as_ref()),
         value: &effect.value,
     });
     let ratios = effects.ratios.iter().map(|ratio| Line {
-        quantity: effects.ratio.unwrap_or_default(),
+        quantity: Cow::Borrowed(effects.ratio.unwrap_or_default()),
         predictor: &ratio.term,
         contrast: String::new(),
         by: String::new(),
         value: &ratio.value,
     });
     told.chain(ratios).collect()
+}
+
+/// A quantity of the outcome, or of the probability of a level: `effect`, `effect on p[red]`.
+fn of_level<'a>(quantity: &'a str, level: Option<&String>) -> Cow<'a, str> {
+    match level {
+        None => Cow::Borrowed(quantity),
+        Some(level) => {
+            let chance = ParamId::of(Class::Probability, [level]);
+            Cow::Owned(format!("{quantity} on {chance}").replace("expected on", "expected"))
+        }
+    }
 }
 
 /// What is set in all rows: `plan=pro`.
@@ -134,7 +147,13 @@ pub fn write_csv(answers: &Answers, out: &mut dyn Write) -> io::Result<()> {
             summary.ess_tail,
             summary.rhat,
         ];
-        let texts = [line.quantity, line.predictor, &line.contrast, &line.by].map(inert);
+        let texts = [
+            line.quantity.as_ref(),
+            line.predictor,
+            &line.contrast,
+            &line.by,
+        ]
+        .map(inert);
         let numbers = numbers.map(|number| Cow::Owned(or_na(number)));
         out.write_record(texts.iter().chain(&numbers).map(Cow::as_ref))?;
     }
@@ -184,6 +203,7 @@ fn along_json(along: &Conditional) -> Json {
         let set = along.by.as_ref().zip(curve.by.as_ref());
         json!({
             "by": set.map(|(name, value)| json!({ name: value })),
+            "level": curve.level,
             "points": curve.points.iter().map(point).collect::<Vec<_>>(),
         })
     };
@@ -202,6 +222,7 @@ fn effects_json(effects: &Effects) -> Json {
                 "predictor": effect.predictor,
                 "contrast": effect.contrast.label(),
                 "by": effect.by.as_ref().map(|(column, value)| json!({ column: value })),
+                "level": effect.level,
                 "sentence": effects.sentence(effect),
             });
             add(&mut line, &effect.value);

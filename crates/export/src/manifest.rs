@@ -218,7 +218,10 @@ fn scales(job: &Job) -> String {
     let of_predictors = |class| {
         matches!(
             class,
-            param::Class::Coefficient | param::Class::Mean | param::Class::GroupCoefficient
+            param::Class::Coefficient
+                | param::Class::LevelCoefficient
+                | param::Class::Mean
+                | param::Class::GroupCoefficient
         )
     };
     if !(job.model.params().iter()).any(|param| of_predictors(param.name.class())) {

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::number::shortest;
+use super::spreadsheet::inert;
 use super::{ExportError, write_file};
 use ergodic_analysis::predict::Predictions;
 use ergodic_analysis::predict::plug_in::PlugIn;
@@ -15,19 +16,26 @@ use ergodic_core::design::response::ResponseKind;
 /// File name of predictions.
 pub const FILE: &str = "predictions.csv";
 
+/// Whether outcomes are levels without an order, which have names in files and no intervals.
+fn is_unordered(predictions: &Predictions) -> bool {
+    matches!(predictions.response.kind, ResponseKind::Unordered { .. })
+}
+
+/// The name of a level whose place is known, from 1.
+fn level_of(predictions: &Predictions, place: f64) -> Option<&String> {
+    let levels = predictions.response.levels();
+    levels.get((place as usize).checked_sub(1)?)
+}
+
 /// The columns of a table of predictions; rows count from 1, `observed` is `NA` where there is none.
 pub fn header(predictions: &Predictions) -> Vec<String> {
-    let names = [
-        "row",
-        "mean",
-        "sd",
-        "lower",
-        "upper",
-        "outcome_lower",
-        "outcome_upper",
-        "observed",
-    ];
-    let mut names = names.map(str::to_owned).to_vec();
+    let outcome: &[&str] = match is_unordered(predictions) {
+        true => &["most_probable"],
+        false => &["outcome_lower", "outcome_upper"],
+    };
+    let names = ["row", "mean", "sd", "lower", "upper"];
+    let names = names.iter().chain(outcome).chain(&["observed"]);
+    let mut names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
     if predictions.response.kind == ResponseKind::Successes {
         names.push("trials".to_owned());
     }
@@ -60,10 +68,15 @@ pub fn cells(
     number: impl Fn(f64) -> String,
 ) -> Vec<String> {
     let row = &predictions.rows[place];
-    let observed = if row.observed.is_nan() {
-        "NA".to_owned()
-    } else {
-        shortest(row.observed)
+    let level = |place: f64| {
+        let name = level_of(predictions, place);
+        name.map_or_else(|| "NA".to_owned(), |name| inert(name).into_owned())
+    };
+    let unordered = is_unordered(predictions);
+    let observed = match row.observed.is_nan() {
+        true => "NA".to_owned(),
+        false if unordered => level(row.observed),
+        false => shortest(row.observed),
     };
     let mut cells = vec![
         (row.row + 1).to_string(),
@@ -71,10 +84,13 @@ pub fn cells(
         number(row.sd),
         number(row.expected[0]),
         number(row.expected[1]),
-        number(row.outcome[0]),
-        number(row.outcome[1]),
-        observed,
     ];
+    if unordered {
+        cells.push(level(predictions.called(place).unwrap_or(f64::NAN)));
+    } else {
+        cells.extend(row.outcome.map(&number));
+    }
+    cells.push(observed);
     if predictions.response.kind == ResponseKind::Successes {
         cells.push(shortest(row.trials));
     }
@@ -98,7 +114,9 @@ pub fn write_csv(predictions: &Predictions, out: &mut dyn Write) -> io::Result<(
         .collect();
     writeln!(out, "{}", names.join(","))?;
     for place in 0..predictions.rows.len() {
-        writeln!(out, "{}", cells(predictions, place, shortest).join(","))?;
+        let cells = cells(predictions, place, shortest);
+        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        writeln!(out, "{}", cells.join(","))?;
     }
     out.flush()
 }
@@ -133,6 +151,11 @@ pub fn to_json(predictions: &Predictions) -> Json {
                 "trials": row.trials,
                 "new_group": row.new_group,
             });
+            if is_unordered(predictions) {
+                let called = predictions.called(place);
+                json["most_probable"] = json!(called.and_then(|it| level_of(predictions, it)));
+                json["observed"] = json!(level_of(predictions, row.observed));
+            }
             if let Some(chances) = predictions.chances.get(place) {
                 let levels = predictions.response.levels().iter().cloned();
                 let chances = chances.iter().map(|chance| json!(chance));
@@ -150,7 +173,7 @@ pub fn to_json(predictions: &Predictions) -> Json {
         "draws": predictions.draws.1,
         "rows_left_out": predictions.rows_total - predictions.rows.len(),
         "observed": observed,
-        "observed_in_interval": inside,
+        (if is_unordered(predictions) { "observed_most_probable" } else { "observed_in_interval" }): inside,
         "remarks": predictions.remarks(),
         "rows": rows,
     })

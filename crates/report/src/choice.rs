@@ -72,7 +72,11 @@ fn unknown_name(text: &str) -> &str {
 /// How early a parameter of a class is shown: what the model says first, then how much groups differ, effects of groups last.
 fn rank(name: &ParamId) -> u8 {
     match name.class() {
-        Class::Coefficient | Class::CutPoint | Class::Mean | Class::Probability => 0,
+        Class::Coefficient
+        | Class::LevelCoefficient
+        | Class::CutPoint
+        | Class::Mean
+        | Class::Probability => 0,
         Class::Sd | Class::Correlation | Class::Covariance | Class::VarianceShare => 1,
         Class::Other | Class::ClusterShare => 2,
         Class::Effect | Class::GroupCoefficient => 3,

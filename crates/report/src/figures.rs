@@ -187,8 +187,11 @@ impl FigureEntry {
             // On one scale: neither the intercept nor spreads.
             let is_slope = |index: &usize| {
                 let name = &chains.names()[*index];
-                matches!(name.class(), Class::Coefficient | Class::Mean)
-                    && name.term() != Some("Intercept")
+                let of_term = matches!(
+                    name.class(),
+                    Class::Coefficient | Class::LevelCoefficient | Class::Mean
+                );
+                of_term && name.term() != Some("Intercept")
             };
             let slopes: Vec<usize> = found.iter().copied().filter(is_slope).collect();
             if !slopes.is_empty() {

@@ -106,7 +106,7 @@ impl Residuals {
     }
 
     /// What stands out, in one sentence.
-    fn finding(&self, outcome: &str) -> String {
+    fn finding(&self, what: &str) -> String {
         let off = |it: &&ResidualMean| {
             let width = (it.replicated.upper - it.replicated.lower).max(f64::MIN_POSITIVE);
             (it.observed - it.replicated.median).abs() / width
@@ -124,7 +124,7 @@ impl Residuals {
                 None => "is from",
             };
             format!(
-                ": where {} {is} {}, the mean of {outcome} is {} {side} what is expected",
+                ": where {} {is} {}, {what} is {} {side} what is expected",
                 self.along.words(),
                 it.label(),
                 brief((it.observed).abs())
@@ -161,9 +161,9 @@ impl Residuals {
 }
 
 /// What stands out of all columns, one sentence each.
-pub(super) fn findings(all: &[Residuals], outcome: &str) -> Vec<String> {
+pub(super) fn findings(all: &[Residuals], what: &str) -> Vec<String> {
     let surprising = all.iter().filter(|it| it.is_surprising(all.len()));
-    surprising.map(|it| it.finding(outcome)).collect()
+    surprising.map(|it| it.finding(what)).collect()
 }
 
 /// Means of rows without their residuals.

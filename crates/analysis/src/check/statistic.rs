@@ -37,6 +37,8 @@ impl Statistic {
                 Self::Largest,
                 Self::Zeros,
             ],
+            // Their frequencies are in the picture.
+            ResponseKind::Unordered { .. } => &[],
             _ => &[Self::Mean, Self::Sd, Self::Least, Self::Largest],
         }
     }

@@ -5,6 +5,9 @@
 //! taken in blocks, so memory grows with rows plus draws times what is asked for, not with rows times draws. Each draw adds its
 //! rows in their order, whatever the number of threads.
 //!
+//! Levels without an order have a linear predictor each but the first, and what is averaged is the probability of each level p_k, or its
+//! slope p_k (δ_k − Σ_j p_j δ_j).
+//!
 //! A change costs what it changes: η_sic = η_si + Σ_j (x_icj − x_ij) b_sj over the columns j that differ. Where the expected
 //! outcome is the linear predictor itself, the average of the rows says all: each draw is asked once.
 
@@ -16,11 +19,12 @@ use rayon::prelude::*;
 
 use super::EffectsError;
 use super::what_if::{Change, Rows, To};
-use crate::predict::{Linear, Posterior, Work};
+use crate::predict::{Around, Linear, Posterior, Work, chance_of};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
 use ergodic_core::design::DesignError;
 use ergodic_core::design::coding::NewRows;
+use ergodic_core::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_core::families::{Link, Outcome};
 use ergodic_core::formula::Elementwise;
 
@@ -42,8 +46,8 @@ pub(super) enum Ask {
     },
 }
 
-/// For each question the averages, one per draw, or why there are none.
-pub(super) type Averages = Vec<Result<Vec<f64>, DesignError>>;
+/// For each question the averages, one per draw of what is expected or of each level, or why there are none.
+pub(super) type Averages = Vec<Result<Vec<Vec<f64>>, DesignError>>;
 
 /// A number as a sum over vectors of draws: their places and factors, ascending by place, and a constant.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +67,9 @@ struct Tile {
 /// Sums over rows for the draws of a block.
 struct Block {
     first: usize,
-    /// Questions × draws.
+    /// Draws.
+    len: usize,
+    /// Questions × what is asked of each × draws.
     sums: Vec<f64>,
 }
 
@@ -137,11 +143,16 @@ impl Sum {
 
     /// Its values for the draws from `first` on.
     fn write(&self, vectors: &Vectors<'_>, first: usize, out: &mut [f64]) {
+        self.write_shifted(vectors, 0, first, out);
+    }
+
+    /// The same with vectors so many places further on, which are those of another linear predictor.
+    fn write_shifted(&self, vectors: &Vectors<'_>, by: usize, first: usize, out: &mut [f64]) {
         out.fill(self.constant);
         for (place, factor) in &self.parts {
             axpy(
                 *factor,
-                &vectors.all[*place as usize][first..][..out.len()],
+                &vectors.all[*place as usize + by][first..][..out.len()],
                 out,
             );
         }
@@ -160,7 +171,10 @@ impl Expectation {
     pub fn of(posterior: &Posterior) -> Option<Self> {
         let linear = posterior.linear()?;
         Some(Self {
-            link: linear.outcomes[0].family().definition().link,
+            link: match &linear.around {
+                Around::One(outcomes) => outcomes[0].family().definition().link,
+                Around::Levels(_) => Link::Logit,
+            },
             function: posterior.function,
         })
     }
@@ -210,10 +224,18 @@ pub(super) fn averages(
     let mut blocks: Vec<Block> = Vec::new();
     let mut linear: Vec<BTreeMap<u32, f64>> = vec![BTreeMap::new(); asks.len()];
     let mut constants = vec![0.0; asks.len()];
+    let per_ask = match &predictors.around {
+        Around::One(_) => 1,
+        Around::Levels(levels) => levels.num_levels(),
+    };
     if !curve.is_linear() {
-        blocks.extend((0..draws).step_by(BLOCK).map(|first| Block {
-            first,
-            sums: vec![0.0; asks.len() * BLOCK.min(draws - first)],
+        blocks.extend((0..draws).step_by(BLOCK).map(|first| {
+            let len = BLOCK.min(draws - first);
+            Block {
+                first,
+                len,
+                sums: vec![0.0; asks.len() * per_ask * len],
+            }
         }));
     }
     control.expect(rows.len() as u64);
@@ -236,12 +258,20 @@ pub(super) fn averages(
             }
         } else {
             blocks.par_iter_mut().for_each_init(
-                || [vec![0.0; BLOCK], vec![0.0; BLOCK]],
+                || [(); 2].map(|()| vec![0.0; predictors.num_predictors() * BLOCK]),
                 |work, block| {
-                    if !control.is_cancelled() {
-                        let weight = |i: usize| weight(first + i);
-                        let outcomes = &predictors.outcomes[block.first..];
-                        block.add(&tile, &vectors, (curve, outcomes), asks, weight, work);
+                    if control.is_cancelled() {
+                        return;
+                    }
+                    let weight = |i: usize| weight(first + i);
+                    match &predictors.around {
+                        Around::One(outcomes) => {
+                            let outcomes = &outcomes[block.first..];
+                            block.add(&tile, &vectors, (curve, outcomes), asks, weight, work);
+                        }
+                        Around::Levels(levels) => {
+                            block.add_levels(&tile, &vectors, *levels, asks, weight, work);
+                        }
                     }
                 },
             );
@@ -253,20 +283,23 @@ pub(super) fn averages(
         if let Some(error) = failed {
             return Err(error);
         }
-        let mut values = vec![0.0; draws];
-        if curve.is_linear() {
-            let sum = Sum {
-                parts: linear[a].iter().map(|(place, x)| (*place, *x)).collect(),
-                constant: constants[a],
-            };
-            sum.write(&vectors, 0, &mut values);
-        }
-        for block in &blocks {
-            let len = block.sums.len() / asks.len();
-            values[block.first..][..len].copy_from_slice(&block.sums[a * len..][..len]);
-        }
-        values.iter_mut().for_each(|value| *value /= total);
-        Ok(values)
+        let of_each = (0..per_ask).map(|k| {
+            let mut values = vec![0.0; draws];
+            if curve.is_linear() {
+                let sum = Sum {
+                    parts: linear[a].iter().map(|(place, x)| (*place, *x)).collect(),
+                    constant: constants[a],
+                };
+                sum.write(&vectors, 0, &mut values);
+            }
+            for block in &blocks {
+                let sums = &block.sums[(a * per_ask + k) * block.len..][..block.len];
+                values[block.first..][..block.len].copy_from_slice(sums);
+            }
+            values.iter_mut().for_each(|value| *value /= total);
+            values
+        });
+        Ok(of_each.collect())
     });
     Ok(made.collect())
 }
@@ -352,7 +385,7 @@ fn averages_of_rows(
             Some(error) => Err(error),
             None => {
                 values.iter_mut().for_each(|value| *value /= total);
-                Ok(values)
+                Ok(vec![values])
             }
         });
     Ok(made.collect())
@@ -418,7 +451,7 @@ impl Block {
         weight: impl Fn(usize) -> f64,
         [base, change]: &mut [Vec<f64>; 2],
     ) {
-        let len = self.sums.len() / asks.len();
+        let len = self.len;
         let (base, change) = (&mut base[..len], &mut change[..len]);
         for (i, row) in tile.base.iter().enumerate() {
             row.write(vectors, self.first, base);
@@ -438,6 +471,60 @@ impl Block {
                         pairs.for_each(|((sum, outcome), (z, d))| {
                             *sum += weight * curve.slope_at(*outcome, *z) * d;
                         });
+                    }
+                }
+            }
+        }
+    }
+
+    /// [`Self::add`] of the probabilities of levels.
+    fn add_levels(
+        &mut self,
+        tile: &Tile,
+        vectors: &Vectors<'_>,
+        levels: Unordered,
+        asks: &[Ask],
+        weight: impl Fn(usize) -> f64,
+        [base, change]: &mut [Vec<f64>; 2],
+    ) {
+        let (len, predictors) = (self.len, levels.num_predictors());
+        let columns = vectors.all.len() / predictors;
+        let (base, change) = (
+            &mut base[..predictors * len],
+            &mut change[..predictors * len],
+        );
+        let write = |sum: &Sum, first: usize, out: &mut [f64]| {
+            for (l, out) in out.chunks_exact_mut(len).enumerate() {
+                sum.write_shifted(vectors, l * columns, first, out);
+            }
+        };
+        let mut of_draw = [[0.0; MAX_PREDICTORS]; 2];
+        let [z, d] = of_draw.each_mut().map(|values| &mut values[..predictors]);
+        for (i, row) in tile.base.iter().enumerate() {
+            write(row, self.first, base);
+            for (a, asked) in tile.asked.iter().enumerate() {
+                let Some(asked) = asked else { continue };
+                write(&asked[i], self.first, change);
+                let sums = &mut self.sums[a * (predictors + 1) * len..][..(predictors + 1) * len];
+                let weight = weight(i);
+                let is_slope = matches!(asks[a], Ask::Slope { .. });
+                for s in 0..len {
+                    for l in 0..predictors {
+                        d[l] = change[l * len + s];
+                        z[l] = base[l * len + s] + if is_slope { 0.0 } else { d[l] };
+                    }
+                    let first = chance_of(levels, z, 1);
+                    if is_slope {
+                        let mean: f64 = z.iter().zip(&*d).map(|(p, d)| p * d).sum();
+                        sums[s] -= weight * first * mean;
+                        for l in 0..predictors {
+                            sums[(l + 1) * len + s] += weight * z[l] * (d[l] - mean);
+                        }
+                    } else {
+                        sums[s] += weight * first;
+                        for l in 0..predictors {
+                            sums[(l + 1) * len + s] += weight * z[l];
+                        }
                     }
                 }
             }

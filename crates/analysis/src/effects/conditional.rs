@@ -3,15 +3,16 @@
 use super::averages::{Ask, averages};
 use super::derived::Layout;
 use super::what_if::{Change, Rows, To};
-use super::words::is_share;
+use super::words::{self, is_share};
 use super::{Derived, EffectsError, EffectsOptions, find, is_zero_or_one, mean};
 use crate::predict::{self, Fitted};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::brief;
 use ergodic_base::param::ParamId;
+use ergodic_core::design::DesignError;
 use ergodic_core::design::coding::CodedColumn;
-use ergodic_core::design::response::ResponseInfo;
+use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
 /// Groups of rows whose observed shares stand behind a curve, at most, and rows in each at least.
 const GROUPS: usize = 20;
@@ -62,6 +63,8 @@ pub struct CurvePoint {
 pub struct Curve {
     /// The value of the column that is set, where one is: each curve has another.
     pub by: Option<String>,
+    /// The level whose probability is expected, where levels have no order: each curve has another.
+    pub level: Option<String>,
     /// From the smallest to the largest; levels in their order.
     pub points: Vec<CurvePoint>,
 }
@@ -79,7 +82,7 @@ pub struct Conditional {
     pub by: Option<String>,
     /// What the others are.
     pub others: Others,
-    /// One curve, or one for each value of the column that is set.
+    /// One curve, or one for each value of the column that is set and each level without an order.
     pub curves: Vec<Curve>,
     /// What was observed, place and outcome: of shares, those of groups of rows near each other; of levels, means by level, whose
     /// places are the positions of the levels.
@@ -150,24 +153,29 @@ impl Fitted {
             changes.extend(by.as_ref().map(|(_, change)| change.clone()));
             control.enter("following the expected outcome");
             let made = averages(&posterior, (&rows, &changes), row_weights, &asks, control)?;
-            let named = made.into_iter().zip(&places);
-            let named = named
-                .map(|(values, at)| Ok::<_, EffectsError>((ParamId::named(&at.label()), values?)));
-            let named = named.collect::<Result<Vec<_>, EffectsError>>()?;
-            let derived = layout.derive(&named, 0.0, options);
-            let derived = derived.ok_or(EffectsError::Weights)?.into_iter();
-            let points = places.iter().cloned().zip(derived);
-            curves.push(Curve {
-                by: by.as_ref().map(|(value, _)| value.clone()),
-                points: points.map(|(at, value)| CurvePoint { at, value }).collect(),
-            });
+            let made = made
+                .into_iter()
+                .collect::<Result<Vec<Vec<Vec<f64>>>, DesignError>>()?;
+            for k in 0..made.first().map_or(0, Vec::len) {
+                let named: Vec<(ParamId, Vec<f64>)> = (made.iter().zip(&places))
+                    .map(|(values, at)| (ParamId::named(&at.label()), values[k].clone()))
+                    .collect();
+                let derived = layout.derive(&named, 0.0, options);
+                let derived = derived.ok_or(EffectsError::Weights)?.into_iter();
+                let points = places.iter().cloned().zip(derived);
+                curves.push(Curve {
+                    by: by.as_ref().map(|(value, _)| value.clone()),
+                    level: self.level_asked(k),
+                    points: points.map(|(at, value)| CurvePoint { at, value }).collect(),
+                });
+            }
         }
         let mut remarks: Vec<String> = predict::taken_back(&self.response).into_iter().collect();
         if others == Others::Typical {
             remarks.extend(self.held(&at, predictor, options));
         }
         Ok(Conditional {
-            quantity: predict::quantity(&self.response),
+            quantity: words::quantity(&self.response),
             response: self.response.clone(),
             predictor: predictor.to_owned(),
             by: options.by.clone(),
@@ -236,7 +244,7 @@ impl Fitted {
         }
     }
 
-    /// What was observed, to stand behind curves.
+    /// What was observed, to stand behind curves; nothing of levels without an order, of which each curve is about one.
     fn observed(
         &self,
         places: &[Place],
@@ -244,7 +252,8 @@ impl Fitted {
         predictor: &str,
     ) -> Result<Vec<[f64; 2]>, EffectsError> {
         let coded = rows.coded(0..rows.len(), &[])?;
-        if coded.observed.is_none() {
+        let is_unordered = matches!(self.response.kind, ResponseKind::Unordered { .. });
+        if coded.observed.is_none() || is_unordered {
             return Ok(Vec::new());
         }
         let observed: Vec<f64> = (0..rows.len()).map(|i| coded.seen(i)).collect();

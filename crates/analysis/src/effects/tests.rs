@@ -145,6 +145,108 @@ fn with_a_logit_link_the_slope_is_the_mean_of_p_times_q_times_b() {
 }
 
 /// One unit more of a column is what predictions of a file with one unit more say, whatever the formula makes of the column.
+/// Levels without an order: averages over rows and draws of chances by hand, of one level after the other.
+#[test]
+fn levels_without_an_order_have_the_effects_of_their_chances() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(
+        &source,
+        "multinomial",
+        "f | weights(w) ~ x + g",
+    ));
+    // Of b and of c: intercept, x, g=v.
+    let draws = some(6, 40);
+    let chain = list(&draws);
+    let made = effects(&fitted, &[&chain], &EffectsOptions::default());
+    assert_eq!(made.quantity, "probability of each f");
+    assert!(made.is_share());
+    let chances = |draw: &[f64], x: f64, v: f64| -> [f64; 3] {
+        let z = |k: usize| draw[3 * k] + draw[3 * k + 1] * x + draw[3 * k + 2] * v;
+        let all = [0.0, z(0), z(1)].map(f64::exp);
+        all.map(|e| e / all.iter().sum::<f64>())
+    };
+    let data: Vec<(f64, f64, f64)> = (0..30_u32)
+        .map(|i| {
+            let v = f64::from(u8::from(i >= 15));
+            (0.5 + f64::from(i * 7 % 11), v, f64::from(1 + i % 2))
+        })
+        .collect();
+    let mean = |of: &dyn Fn(&[f64], f64, f64) -> [f64; 3]| -> [f64; 3] {
+        let mut sum = [0.0; 3];
+        for draw in &draws {
+            for &(x, v, w) in &data {
+                let add = of(draw, x, v);
+                (0..3).for_each(|k| sum[k] += w * add[k]);
+            }
+        }
+        let total = draws.len() as f64 * data.iter().map(|(.., w)| w).sum::<f64>();
+        sum.map(|it| it / total)
+    };
+    let less = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|k| a[k] - b[k]);
+    let unit = mean(&|d, x, v| less(chances(d, x + 1.0, v), chances(d, x, v)));
+    let pair = mean(&|d, x, _| less(chances(d, x, 1.0), chances(d, x, 0.0)));
+    let slope = mean(&|d, x, v| {
+        let p = chances(d, x, v);
+        let b = [0.0, d[1], d[4]];
+        let middle: f64 = (0..3).map(|k| p[k] * b[k]).sum();
+        [0, 1, 2].map(|k| p[k] * (b[k] - middle))
+    });
+    for (predictor, contrast, expected) in [
+        ("x", "1 more", unit),
+        ("g", "v - u", pair),
+        ("x", "slope", slope),
+    ] {
+        for (level, expected) in ["a", "b", "c"].iter().zip(expected) {
+            let mut all = made.effects.iter();
+            let effect = all.find(|it| {
+                it.predictor == predictor
+                    && it.contrast.label() == contrast
+                    && it.level.as_deref() == Some(*level)
+            });
+            let value = effect.unwrap().value.mean();
+            assert!(
+                (value - expected).abs() < 1e-8,
+                "{contrast} {level}: {value} {expected}"
+            );
+        }
+    }
+    let told = made.effects.iter().find(|it| made.is_told(it)).unwrap();
+    let sentence = made.sentence(told);
+    assert!(
+        sentence.starts_with("With x one unit higher, the probability that f is a is on average"),
+        "{sentence}"
+    );
+    assert_eq!(made.ratio, Some("odds ratio against the reference"));
+    let ratio = made.ratios.iter().find(|it| it.term == "c: x").unwrap();
+    let expected = draws.iter().map(|d| d[4].exp()).sum::<f64>() / draws.len() as f64;
+    assert!((ratio.value.mean() - expected).abs() < 1e-12);
+    assert_eq!(made.ratios.len(), 4);
+
+    // Along a predictor: a curve for each level, which together make 1 everywhere.
+    let control = Control::default();
+    let options = EffectsOptions::default();
+    let how = (Others::Rows, 4);
+    let along = fitted.along((&[&chain], &[]), "x", how, &options, &control);
+    let along = along.unwrap();
+    assert_eq!(along.curves.len(), 3);
+    assert_eq!(
+        along.quantity_of(&along.curves[1]),
+        "probability that f is b"
+    );
+    assert_eq!(along.observed, Vec::<[f64; 2]>::new());
+    for k in 0..4 {
+        let Place::Number(x) = along.curves[0].points[k].at else {
+            panic!("numbers");
+        };
+        let expected = mean(&|d, _, v| chances(d, x, v));
+        let found = [0, 1, 2].map(|level| along.curves[level].points[k].value.mean());
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+        }
+    }
+}
+
 #[test]
 fn functions_interactions_and_groups_follow_the_column() {
     let (folder, source) = rows();

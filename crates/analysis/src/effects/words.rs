@@ -3,7 +3,8 @@
 use ergodic_base::numerals::{brief, fixed};
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
-use super::{Contrast, Derived, Effect, Effects};
+use super::{Conditional, Contrast, Curve, Derived, Effect, Effects};
+use crate::predict;
 
 /// Standard deviations of a predictor for which an effect of one unit is a number that people read: a unit is neither more than
 /// the rows differ by, nor so little that nobody counts in it.
@@ -34,12 +35,35 @@ fn decimals(value: &Derived, factor: f64) -> usize {
     }
 }
 
-/// Whether outcomes are shares of successes.
+/// Whether outcomes are shares of successes, or what is expected of them is a probability.
 pub(super) fn is_share(response: &ResponseInfo) -> bool {
     matches!(
         response.kind,
-        ResponseKind::Binary { .. } | ResponseKind::Successes
+        ResponseKind::Binary { .. } | ResponseKind::Successes | ResponseKind::Unordered { .. }
     )
+}
+
+/// What effects are differences of, in words.
+pub(super) fn quantity(response: &ResponseInfo) -> String {
+    match response.kind {
+        ResponseKind::Unordered { .. } => format!("probability of each {}", response.name),
+        _ => predict::quantity(response),
+    }
+}
+
+/// What is expected of a level without an order, or all that there is.
+fn quantity_of(response: &ResponseInfo, quantity: &str, level: Option<&String>) -> String {
+    match level {
+        Some(level) => format!("probability that {} is {level}", response.name),
+        None => quantity.to_owned(),
+    }
+}
+
+impl Conditional {
+    /// What is expected along a curve, in words.
+    pub fn quantity_of(&self, curve: &Curve) -> String {
+        quantity_of(&self.response, &self.quantity, curve.level.as_ref())
+    }
 }
 
 impl Effects {
@@ -89,12 +113,12 @@ impl Effects {
             Some((column, value)) => format!(" where {column} is {value}"),
             None => String::new(),
         };
+        let quantity = quantity_of(&self.response, &self.quantity, effect.level.as_ref());
         let value = &effect.value;
         let mean = value.mean();
         if !mean.is_finite() {
             return format!(
-                "{change}{set}, the {} cannot be told: a draw gives no finite number",
-                self.quantity
+                "{change}{set}, the {quantity} cannot be told: a draw gives no finite number"
             );
         }
         let factor = if self.is_share() { 100.0 } else { 1.0 };
@@ -130,8 +154,7 @@ impl Effects {
             ""
         };
         format!(
-            "{change}{set}, the {} is on average {far} ({percent} % interval {low} to {high}){settled}",
-            self.quantity,
+            "{change}{set}, the {quantity} is on average {far} ({percent} % interval {low} to {high}){settled}"
         )
     }
 }

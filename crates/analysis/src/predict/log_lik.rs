@@ -13,6 +13,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::censoring::Censoring;
 use ergodic_core::design::coding::NewRows;
+use ergodic_core::design::ordered_levels;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::formula::Elementwise;
 use ergodic_core::models::Model;
@@ -56,7 +57,7 @@ pub struct Observed {
     /// Rows of the table, 0-based, ascending (n).
     pub rows: Vec<u32>,
     /// Outcomes as they are in the column, whatever function of it the model explains (n); of two values 1 for the later of
-    /// `labels`.
+    /// `labels`, of levels their places, which do not depend on the model's reference.
     pub values: Vec<f64>,
     /// The two values, in the order of letters.
     pub labels: Option<[String; 2]>,
@@ -85,6 +86,20 @@ pub struct LogLik {
     draws_total: usize,
     /// Of the run: noise of groups that the fit did not have.
     seed: u64,
+}
+
+/// Places of levels, from 1, that are the same whichever of them a model begins with: in the order that they say, or of letters.
+fn common_places(levels: &[String]) -> Vec<usize> {
+    let order = ordered_levels::order(levels).unwrap_or_else(|| {
+        let mut places: Vec<usize> = (0..levels.len()).collect();
+        places.sort_by_key(|&place| &levels[place]);
+        places
+    });
+    let mut common = vec![0; levels.len()];
+    for (k, place) in order.into_iter().enumerate() {
+        common[place] = k + 1;
+    }
+    common
 }
 
 impl Fitted {
@@ -192,6 +207,14 @@ impl Fitted {
                 labels.sort();
                 let turn = |y: f64| if turned { 1.0 - y } else { y };
                 (outcomes.into_iter().map(turn).collect(), Some(labels))
+            }
+            ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => {
+                let places = common_places(levels);
+                let common = |y: f64| {
+                    let place = places.get((y as usize).wrapping_sub(1));
+                    place.map_or(y, |&place| place as f64)
+                };
+                (outcomes.into_iter().map(common).collect(), None)
             }
             _ => (outcomes, None),
         };

@@ -26,7 +26,7 @@ pub struct ShareBin {
 /// What to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Picture {
-    /// Of successes, or of one level: observed shares of rows in the order of their predictions.
+    /// Of successes, of one level, or of the most probable one: observed shares of rows in the order of their predictions.
     Shares(Vec<ShareBin>),
     /// Of numbers and counts: predicted mean and observed outcome, of rows evenly spaced in the table.
     Points(Vec<[f64; 2]>),
@@ -41,6 +41,9 @@ impl Picture {
             .filter(|row| row.observed.is_finite())
             .map(|row| (row.mean, row.observed, row.trials))
             .collect();
+        if let ResponseKind::Unordered { .. } = predictions.response.kind {
+            return Self::of_most_probable(predictions);
+        }
         let is_share = matches!(
             predictions.response.kind,
             ResponseKind::Binary { .. } | ResponseKind::Successes
@@ -53,7 +56,18 @@ impl Picture {
         Self::shares(rows)
     }
 
-    /// The picture of the chances of the `place`-th ordered level, from 0, of the rows with an observed outcome.
+    /// The picture of how often the most probable level was observed.
+    fn of_most_probable(predictions: &Predictions) -> Self {
+        let rows = predictions.rows.iter().enumerate();
+        let observed = rows.filter(|(_, row)| row.observed.is_finite());
+        let rows = observed.map(|(place, row)| {
+            let is_right = predictions.called(place) == Some(row.observed);
+            (row.mean, f64::from(is_right), 1.0)
+        });
+        Self::shares(rows.collect())
+    }
+
+    /// The picture of the chances of the `place`-th level, from 0, of the rows with an observed outcome.
     pub fn of_level(predictions: &Predictions, place: usize) -> Self {
         let rows = predictions.rows.iter().zip(&predictions.chances);
         let observed = rows.filter(|(row, _)| row.observed.is_finite());

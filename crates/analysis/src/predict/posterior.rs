@@ -3,12 +3,13 @@
 use ndarray::ArrayView1;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::RowPrediction;
+use super::{RowPrediction, most_probable};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::coding::NewRows;
 use ergodic_core::families::Outcome;
+use ergodic_core::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_core::formula::Elementwise;
-use ergodic_core::models::predicts::Point;
+use ergodic_core::models::predicts::{Law, Point};
 use ergodic_diagnostics::{quantiles, weights};
 
 /// Draws, and what rows follow from them.
@@ -31,18 +32,26 @@ pub(crate) struct Posterior {
 /// these.
 #[derive(Debug)]
 pub(super) enum Rule {
-    /// By one linear predictor, which is the only number.
+    /// By linear predictors, which are the numbers.
     Linear(Linear),
     /// As the model reads the rows ([`NewRows::read`]), from these draws.
     Read(Vec<Vec<f64>>),
 }
 
+/// What follows from linear predictors in each draw.
+#[derive(Debug)]
+pub(crate) enum Around {
+    /// An outcome around one, with parameters of each draw (S).
+    One(Vec<Outcome>),
+    /// A level, with a linear predictor for each but the first.
+    Levels(Unordered),
+}
+
 /// Draws by parameter, so that a row's predictors under all of them are sums of whole vectors.
 #[derive(Debug)]
 pub(crate) struct Linear {
-    /// One per draw (S).
-    pub(crate) outcomes: Vec<Outcome>,
-    /// P × S.
+    pub(crate) around: Around,
+    /// (L × P) × S.
     pub(crate) coefficients: Vec<Vec<f64>>,
     pub(crate) terms: Vec<PosteriorTerm>,
 }
@@ -73,10 +82,34 @@ fn add(factor: f64, values: &[f64], eta: &mut [f64]) {
     }
 }
 
+/// Calls `visit` with each draw and its linear predictors, of which those of all draws stand one after the other in `eta`.
+fn each_draw(levels: Unordered, eta: &[f64], mut visit: impl FnMut(usize, &mut [f64])) {
+    let draws = eta.len() / levels.num_predictors();
+    let mut z = [0.0; MAX_PREDICTORS];
+    let z = &mut z[..levels.num_predictors()];
+    for s in 0..draws {
+        for (z, of_level) in z.iter_mut().zip(eta.chunks_exact(draws)) {
+            *z = of_level[s];
+        }
+        visit(s, z);
+    }
+}
+
+/// The probability of the level at `place`, from 1, where linear predictors become probabilities.
+pub(crate) fn chance_of(levels: Unordered, z: &mut [f64], place: usize) -> f64 {
+    let log_total = levels.chances(z);
+    match place.checked_sub(2) {
+        Some(place) => z[place],
+        None => (-log_total).exp(),
+    }
+}
+
 /// Working memory of one thread.
 pub(crate) struct Work {
     /// Distributions of a row (W × S).
     distribution: Vec<f64>,
+    /// The most probable level of the row that was expected last, where levels have no order.
+    called: Option<f64>,
     expected: Vec<f64>,
     outcome: Vec<f64>,
     noise: Vec<f64>,
@@ -88,12 +121,19 @@ impl Work {
     pub(crate) fn new(draws: usize) -> Self {
         Self {
             distribution: Vec::new(),
+            called: None,
             expected: vec![0.0; draws],
             outcome: vec![0.0; draws],
             noise: Vec::new(),
             order: Vec::new(),
             cdf: Vec::new(),
         }
+    }
+
+    /// The most probable level of the row that was expected last, from 1, whose chance is what is expected; of outcomes other than
+    /// levels without an order none.
+    pub(crate) fn called(&self) -> Option<f64> {
+        self.called
     }
 }
 
@@ -114,19 +154,59 @@ impl Linear {
                 effects: by_draw(term.effects.len(), &|point, j| point.terms[t].effects[j]),
                 factor: by_draw(term.factor.len(), &|point, j| point.terms[t].factor[j]),
             });
+        let outcome = |point: &Point| match point.law {
+            Law::One(outcome) => Some(outcome),
+            Law::Levels(_) => None,
+        };
         Self {
-            outcomes: points.iter().map(|point| point.outcome).collect(),
+            around: match first.law {
+                Law::One(_) => Around::One(points.iter().filter_map(outcome).collect()),
+                Law::Levels(levels) => Around::Levels(levels),
+            },
             coefficients: by_draw(first.coefficients.len(), &|p, j| p.coefficients[j]),
             terms: terms.collect(),
         }
     }
 
-    /// Offset and x'b of row `i` under the draws from `first` on, as many as `eta` has place for.
-    fn begin(&self, rows: &NewRows, i: usize, first: usize, eta: &mut [f64]) {
-        eta.fill(rows.offset.as_ref().map_or(0.0, |offset| offset[i]));
-        for (x, b) in rows.x.row(i).iter().zip(&self.coefficients) {
-            add(*x, &b[first..], eta);
+    /// Linear predictors of a row, L.
+    pub(crate) fn num_predictors(&self) -> usize {
+        match &self.around {
+            Around::One(_) => 1,
+            Around::Levels(levels) => levels.num_predictors(),
         }
+    }
+
+    /// Whether outcomes are whole numbers.
+    pub(super) fn is_whole(&self) -> bool {
+        match &self.around {
+            Around::One(outcomes) => outcomes[0].is_whole(),
+            Around::Levels(_) => true,
+        }
+    }
+
+    /// Writes the linear predictors of row `i` under `len` draws from `first` on, of several one after the other (L × len); effects of a
+    /// group that the fit did not have are drawn by `seed`, with `noise` as working memory. Whether there is such a group.
+    fn predictors(
+        &self,
+        rows: &NewRows,
+        i: usize,
+        (first, len): (usize, usize),
+        (seed, noise): (u64, &mut Vec<f64>),
+        out: &mut Vec<f64>,
+    ) -> bool {
+        out.clear();
+        let offset = rows.offset.as_ref().map_or(0.0, |offset| offset[i]);
+        out.resize(self.num_predictors() * len, offset);
+        let columns = self.coefficients.len() / self.num_predictors();
+        let mut new_group = false;
+        for (l, eta) in out.chunks_exact_mut(len.max(1)).enumerate() {
+            let own = &self.coefficients[l * columns..][..columns];
+            for (x, b) in rows.x.row(i).iter().zip(own) {
+                add(*x, &b[first..], eta);
+            }
+            new_group |= self.add_groups(rows, i, first, (seed, &mut *noise), eta);
+        }
+        new_group
     }
 
     /// Adds the effects of the groups of row `i` under the draws from `first` on; those of a group that the fit did not have are
@@ -140,7 +220,6 @@ impl Linear {
         eta: &mut [f64],
     ) -> bool {
         let mut new_group = false;
-        let draws = self.outcomes.len();
         for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
             let groups = &rows.groups[*factor];
             let group = groups.index[i] as usize;
@@ -152,6 +231,7 @@ impl Linear {
             new_group = true;
             let place = (t << 32) + (group - groups.num_known);
             let mut rng = stream(seed, place, Purpose::NewGroups);
+            let draws = term.factor[0].len();
             noise.resize(q * draws, 0.0);
             let all = noise.iter_mut();
             all.for_each(|noise| *noise = StandardNormal.sample(&mut rng));
@@ -170,11 +250,25 @@ impl Linear {
 }
 
 impl Linear {
-    /// Turns linear predictors of row `i` under the draws from `first` on into log densities of `y`.
-    fn weigh(&self, rows: &NewRows, (i, y): (usize, f64), first: usize, eta: &mut [f64]) {
-        let known = rows.known(i);
-        for (value, outcome) in eta.iter_mut().zip(&self.outcomes[first..]) {
-            *value = outcome.at(*value, y, known).log_p + outcome.constant(y, known);
+    /// Writes log densities of `y` where row `i` has these linear predictors under the draws from `first` on.
+    fn weigh(
+        &self,
+        rows: &NewRows,
+        (i, y): (usize, f64),
+        first: usize,
+        eta: &[f64],
+        out: &mut [f64],
+    ) {
+        match &self.around {
+            Around::One(outcomes) => {
+                let known = rows.known(i);
+                for ((out, eta), outcome) in out.iter_mut().zip(eta).zip(&outcomes[first..]) {
+                    *out = outcome.at(*eta, y, known).log_p + outcome.constant(y, known);
+                }
+            }
+            Around::Levels(levels) => {
+                each_draw(*levels, eta, |s, z| out[s] = levels.log_p(z, y));
+            }
         }
     }
 }
@@ -204,11 +298,7 @@ impl Posterior {
         out: &mut Vec<f64>,
     ) -> bool {
         match &self.rule {
-            Rule::Linear(linear) => {
-                out.resize(len, 0.0);
-                linear.begin(rows, i, first, out);
-                linear.add_groups(rows, i, first, (seed, noise), out)
-            }
+            Rule::Linear(linear) => linear.predictors(rows, i, (first, len), (seed, noise), out),
             Rule::Read(draws) => {
                 if let Some(read) = &rows.read {
                     out.resize(read.width() * len, 0.0);
@@ -219,17 +309,50 @@ impl Posterior {
         }
     }
 
-    /// Writes what is expected where a row has these distributions under the draws from `first` on.
-    fn expect(&self, distribution: &[f64], first: usize, out: &mut [f64]) {
+    /// Writes what is expected where a row has these distributions under the draws from `first` on; of levels without an order it is the
+    /// chance of the most probable one, which is returned.
+    fn expect(&self, distribution: &[f64], first: usize, out: &mut [f64]) -> Option<f64> {
         match &self.rule {
-            Rule::Linear(linear) => {
-                let draws = out.iter_mut().zip(distribution);
-                for ((out, eta), outcome) in draws.zip(&linear.outcomes[first..]) {
-                    *out = outcome.mean(*eta);
+            Rule::Linear(linear) => match &linear.around {
+                Around::One(outcomes) => {
+                    let draws = out.iter_mut().zip(distribution);
+                    for ((out, eta), outcome) in draws.zip(&outcomes[first..]) {
+                        *out = outcome.mean(*eta);
+                    }
+                    None
                 }
+                Around::Levels(levels) => {
+                    let called = most_probable(&self.mean_chances(*levels, distribution, first));
+                    each_draw(*levels, distribution, |s, z| {
+                        out[s] = chance_of(*levels, z, called as usize);
+                    });
+                    Some(called)
+                }
+            },
+            Rule::Read(_) => {
+                out.copy_from_slice(&distribution[..out.len()]);
+                None
             }
-            Rule::Read(_) => out.copy_from_slice(&distribution[..out.len()]),
         }
+    }
+
+    /// Posterior means of the probabilities of levels without an order at these linear predictors under the draws from `first` on.
+    fn mean_chances(&self, levels: Unordered, eta: &[f64], first: usize) -> Vec<f64> {
+        let mut means = vec![0.0; levels.num_levels()];
+        let share = levels.num_predictors() as f64 / eta.len() as f64;
+        each_draw(levels, eta, |s, z| {
+            let weight = self.weight(first + s) * share;
+            means[0] += weight * chance_of(levels, z, 1);
+            for (mean, chance) in means[1..].iter_mut().zip(&*z) {
+                *mean += weight * chance;
+            }
+        });
+        means
+    }
+
+    /// The relative weight of a draw.
+    fn weight(&self, s: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[s])
     }
 
     /// Draws outcomes of row `i`, which has these distributions.
@@ -242,12 +365,18 @@ impl Posterior {
         out: &mut [f64],
     ) {
         match &self.rule {
-            Rule::Linear(linear) => {
-                let draws = out.iter_mut().zip(distribution);
-                for ((out, eta), outcome) in draws.zip(&linear.outcomes) {
-                    *out = outcome.draw(*eta, rows.known(i), rng);
+            Rule::Linear(linear) => match &linear.around {
+                Around::One(outcomes) => {
+                    let draws = out.iter_mut().zip(distribution);
+                    for ((out, eta), outcome) in draws.zip(outcomes) {
+                        *out = outcome.draw(*eta, rows.known(i), rng);
+                    }
                 }
-            }
+                Around::Levels(levels) => each_draw(*levels, distribution, |s, z| {
+                    levels.chances(z);
+                    out[s] = levels.draw(z, rng);
+                }),
+            },
             Rule::Read(_) => {
                 if let Some(read) = &rows.read {
                     read.draw(distribution, rng, out);
@@ -269,7 +398,7 @@ impl Posterior {
         let draws = (first, out.len());
         let noise = (seed, &mut work.noise);
         self.distribution(rows, i, draws, noise, &mut work.distribution);
-        self.expect(&work.distribution, first, out);
+        work.called = self.expect(&work.distribution, first, out);
     }
 
     /// Writes what is expected of row `i`, and an outcome of it, under each draw: on the scale of the model. Whether one of its groups
@@ -287,7 +416,7 @@ impl Posterior {
         let new_group = self.distribution(rows, i, draws, noise, &mut work.distribution);
         let mut rng: ChainRng = stream(seed, rows.row[i] as usize, Purpose::Predictive);
         self.draw(rows, i, &work.distribution, &mut rng, outcome);
-        self.expect(&work.distribution, 0, expected);
+        work.called = self.expect(&work.distribution, 0, expected);
         new_group
     }
 
@@ -303,9 +432,9 @@ impl Posterior {
     ) {
         match &self.rule {
             Rule::Linear(linear) => {
-                linear.begin(rows, i, first, out);
-                linear.add_groups(rows, i, first, (seed, &mut Vec::new()), out);
-                linear.weigh(rows, (i, y), first, out);
+                let (mut noise, mut eta) = (Vec::new(), Vec::new());
+                linear.predictors(rows, i, (first, out.len()), (seed, &mut noise), &mut eta);
+                linear.weigh(rows, (i, y), first, &eta, out);
             }
             Rule::Read(draws) => {
                 if let Some(read) = &rows.read {
@@ -325,8 +454,7 @@ impl Posterior {
     ) {
         match &self.rule {
             Rule::Linear(linear) => {
-                out.copy_from_slice(&work.distribution);
-                linear.weigh(rows, (i, y), 0, out);
+                linear.weigh(rows, (i, y), 0, &work.distribution, out);
             }
             Rule::Read(draws) => {
                 if let Some(read) = &rows.read {
@@ -336,7 +464,7 @@ impl Posterior {
         }
     }
 
-    /// Posterior means of the probabilities of `count` ordered levels in row `i`.
+    /// Posterior means of the probabilities of `count` levels in row `i`.
     pub(super) fn chances(
         &self,
         rows: &NewRows,
@@ -349,14 +477,15 @@ impl Posterior {
         let noise = (seed, &mut work.noise);
         self.distribution(rows, i, draws, noise, &mut work.distribution);
         let (distribution, chances) = (&work.distribution, &mut work.outcome);
+        if let Some(Around::Levels(levels)) = self.linear().map(|linear| &linear.around) {
+            return self.mean_chances(*levels, distribution, 0);
+        }
         let mut level = |level: usize| {
             match &self.rule {
                 Rule::Linear(linear) => {
-                    let draws = chances.iter_mut().zip(distribution);
-                    for ((chance, eta), outcome) in draws.zip(&linear.outcomes) {
-                        let y = level as f64;
-                        *chance = (outcome.at(*eta, y, 1.0).log_p + outcome.constant(y, 1.0)).exp();
-                    }
+                    let y = level as f64;
+                    linear.weigh(rows, (i, y), 0, distribution, chances);
+                    chances.iter_mut().for_each(|chance| *chance = chance.exp());
                 }
                 Rule::Read(_) => {
                     if let Some(read) = &rows.read {
@@ -364,11 +493,10 @@ impl Posterior {
                     }
                 }
             }
-            let weight = |s: usize| self.weights.as_ref().map_or(1.0, |weights| weights[s]);
             let weighted = chances
                 .iter()
                 .enumerate()
-                .map(|(s, chance)| weight(s) * chance);
+                .map(|(s, chance)| self.weight(s) * chance);
             weighted.sum::<f64>() / self.len() as f64
         };
         (1..=count).map(&mut level).collect()
@@ -392,12 +520,17 @@ impl Posterior {
         }
         let (mean, sd) = self.moments(&expected);
         let (order, cdf) = (&mut work.order, &mut work.cdf);
+        let expected_interval = self.interval(&mut expected, order, cdf, interval);
+        let outcome_interval = match work.called {
+            Some(_) => [f64::NAN; 2],
+            None => self.outcome_interval(&mut outcome, order, cdf, interval),
+        };
         let predicted = RowPrediction {
             row: rows.row[i],
             mean,
             sd,
-            expected: self.interval(&mut expected, order, cdf, interval),
-            outcome: self.outcome_interval(&mut outcome, order, cdf, interval),
+            expected: expected_interval,
+            outcome: outcome_interval,
             observed: rows.seen(i),
             trials: rows.trials.as_ref().map_or(1.0, |trials| trials[i]),
             new_group,
@@ -424,13 +557,12 @@ impl Posterior {
 
     /// Mean and standard deviation (divisor S − 1) over draws.
     pub(super) fn moments(&self, values: &[f64]) -> (f64, f64) {
-        let weight = |s: usize| self.weights.as_ref().map_or(1.0, |weights| weights[s]);
         let n = values.len() as f64;
         let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
             values
                 .iter()
                 .enumerate()
-                .map(|(s, &v)| weight(s) * f(v))
+                .map(|(s, &v)| self.weight(s) * f(v))
                 .sum()
         };
         let mean = sum(&|v| v) / n;

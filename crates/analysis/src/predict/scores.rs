@@ -8,6 +8,7 @@
 //! |---|---|
 //! | every | log predictive density of the outcome, in natural logarithms |
 //! | yes or no | log loss, error rate where the probable outcome is predicted, Brier score, ROC curve and the area under it |
+//! | levels without an order | log loss, error rate where the most probable level is predicted (of several the first), perplexity |
 //! | ordered levels | log loss, error rate where the most probable level is predicted (of several the lowest), and all of the line below, by places |
 //! | all but yes or no | perplexity, e to the power of the mean of −log density: the number of equally probable levels, or the width of a uniform density, that is as hard to guess |
 //! | others | error of the mean of the predictive distribution, absolute and root mean square; shares of outcomes inside intervals |
@@ -23,7 +24,7 @@ use rayon::prelude::*;
 
 use super::log_lik::LogLikError;
 use super::log_lik::replicated::{Replicates, Row};
-use super::{Fitted, PredictError, Work};
+use super::{Fitted, PredictError, Work, most_probable};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
@@ -194,13 +195,14 @@ pub struct ScoredRow {
     pub row: u32,
     /// The outcome as it is in the column; of two values 1 for success, of trials the number of successes; NaN where it is censored.
     pub observed: f64,
-    /// Mean of the predictive distribution: of two values the probability of success, of trials their expected number.
+    /// Mean of the predictive distribution: of two values the probability of success, of trials their expected number; of levels without an order the
+    /// probability of `called`.
     pub predicted: f64,
-    /// The most probable level of an outcome with ordered levels, as `observed`; of several the lowest; NaN of other outcomes.
+    /// The most probable level of an outcome with levels, as `observed`; of several the lowest; NaN of other outcomes.
     pub called: f64,
     /// Log predictive density of the outcome.
     pub lpd: f64,
-    /// Predictive intervals of [`INTERVALS`]; of two values NaN.
+    /// Predictive intervals of [`INTERVALS`]; of two values, and of levels without an order, NaN.
     pub intervals: [[f64; 2]; 2],
 }
 
@@ -518,7 +520,9 @@ impl Fitted {
                     _ => mean,
                 };
                 let intervals = match self.response.kind {
-                    ResponseKind::Binary { .. } => [[f64::NAN; 2]; 2],
+                    ResponseKind::Binary { .. } | ResponseKind::Unordered { .. } => {
+                        [[f64::NAN; 2]; 2]
+                    }
                     _ => INTERVALS.map(|probability| {
                         let (order, cdf) = (&mut order, &mut cdf);
                         // The order of values is lost, which another interval does not need.
@@ -680,7 +684,7 @@ fn measures(
         measures.extend(roc.iter().map(|roc| (Measure::Auc, roc.area)));
         return (measures, roc);
     }
-    if let ResponseKind::Ordered { .. } = response.kind {
+    if !response.levels().is_empty() {
         let is_wrong = |row: &ScoredRow| f64::from(row.called != row.observed);
         measures.extend([
             (Measure::LogLoss, lpd.negated()),
@@ -692,6 +696,9 @@ fn measures(
         return (measures, None);
     }
     measures.push((Measure::Perplexity, lpd.negated().exponential()));
+    if let ResponseKind::Unordered { .. } = response.kind {
+        return (measures, None);
+    }
     let error = |row: &ScoredRow| row.observed - row.predicted;
     measures.push((Measure::Rmse, mean(&|row| error(row).powi(2)).root()));
     measures.push((Measure::Mae, mean(&|row| error(row).abs())));
@@ -703,17 +710,6 @@ fn measures(
         measures.push((Measure::Coverage(k), mean(&is_inside)));
     }
     (measures, None)
-}
-
-/// The place of the largest chance, from 1, of several the lowest; NaN of none.
-fn most_probable(chances: &[f64]) -> f64 {
-    let mut best = (f64::NAN, f64::NEG_INFINITY);
-    for (place, &chance) in (1_u32..).zip(chances) {
-        if chance > best.1 {
-            best = (f64::from(place), chance);
-        }
-    }
-    best.0
 }
 
 /// Rows whose outcome is censored.

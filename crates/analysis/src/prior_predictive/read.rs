@@ -96,7 +96,9 @@ impl Simulated<'_> {
         match &response.kind {
             ResponseKind::Binary { success, .. } => vec![self.success(success)],
             ResponseKind::Successes => vec![self.success("success")],
-            kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
+            kind @ (ResponseKind::Categories { levels }
+            | ResponseKind::Ordered { levels }
+            | ResponseKind::Unordered { levels }) => {
                 let first = first_code(kind);
                 let codes = |draw: &[f64]| draw.iter().map(|y| y - first).collect();
                 vec![categories(

@@ -5,12 +5,12 @@ use ndarray::{Array2, Axis};
 use super::{categorical, kept, numeric};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
-use ergodic_core::models::predicts::Point;
+use ergodic_core::models::predicts::{Law, Point};
 
 /// The number that stands for the first category or level.
 pub(super) fn first_code(kind: &ResponseKind) -> f64 {
     match kind {
-        ResponseKind::Ordered { .. } => 1.0,
+        ResponseKind::Ordered { .. } | ResponseKind::Unordered { .. } => 1.0,
         _ => 0.0,
     }
 }
@@ -27,7 +27,9 @@ pub(super) fn observed_of(design: &Design) -> Vec<Vec<f64>> {
             let trials: f64 = design.trials.iter().flatten().sum();
             vec![vec![design.y.iter().sum::<f64>() / trials]]
         }
-        kind @ (ResponseKind::Categories { levels } | ResponseKind::Ordered { levels }) => {
+        kind @ (ResponseKind::Categories { levels }
+        | ResponseKind::Ordered { levels }
+        | ResponseKind::Unordered { levels }) => {
             let first = first_code(kind);
             vec![(0..levels.len()).map(|k| share(first + k as f64)).collect()]
         }
@@ -75,13 +77,20 @@ pub(super) fn one_by_one(rows: &Design, design: &Design) -> Design {
     changed
 }
 
-/// Expected outcomes of the rows of a design at a draw, `per_exposure` without their offsets.
+/// Expected outcomes of the rows of a design at a draw, `per_exposure` without their offsets; none of levels without an order.
 pub(super) fn expected_of<'a>(
     design: &'a Design,
     point: &'a Point,
     per_exposure: bool,
 ) -> impl Iterator<Item = f64> + 'a {
-    (0..design.num_obs()).map(move |i| {
+    let outcome = match point.law {
+        Law::One(outcome) => Some(outcome),
+        Law::Levels(_) => None,
+    };
+    let of_rows = outcome
+        .into_iter()
+        .flat_map(|outcome| (0..design.num_obs()).map(move |i| (i, outcome)));
+    of_rows.map(move |(i, outcome)| {
         let mut z = match &design.offset {
             Some(offset) if !per_exposure => offset[i],
             _ => 0.0,
@@ -100,6 +109,6 @@ pub(super) fn expected_of<'a>(
                 z += value * scale * effect;
             }
         }
-        point.outcome.mean(z)
+        outcome.mean(z)
     })
 }

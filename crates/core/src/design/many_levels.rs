@@ -12,11 +12,11 @@ const MANY: usize = 20;
 /// Levels with fewer rows than this are rare; a predictor with many such is reported for them already.
 const FEW_ROWS: usize = 5;
 
-/// Hints at predictors of many levels.
+/// Hints at predictors of many levels, where the outcome is one that groups can have effects on.
 pub(super) fn check(design: &Design, reporter: &mut Reporter) {
     if matches!(
         design.response.kind,
-        ResponseKind::Absent | ResponseKind::Categories { .. }
+        ResponseKind::Absent | ResponseKind::Categories { .. } | ResponseKind::Unordered { .. }
     ) {
         return;
     }

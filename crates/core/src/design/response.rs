@@ -19,6 +19,8 @@ pub enum ResponseUse {
     Categories,
     /// Levels with an order.
     Ordered,
+    /// Levels without an order, of which predictors may tell.
+    Unordered,
     /// Any finite number.
     Number,
     /// Whole numbers, 0 among them.
@@ -30,7 +32,7 @@ pub enum ResponseUse {
 /// Most categories that a response may have.
 pub const MAX_CATEGORIES: usize = 1000;
 
-/// Most levels that a response with ordered levels may have.
+/// Most levels that a response of levels may have, with or without an order.
 pub const MAX_LEVELS: usize = 20;
 
 /// What the response of a design is.
@@ -52,6 +54,11 @@ pub enum ResponseKind {
     },
     /// One of these levels, lowest first, `y` its place among them from 1.
     Ordered {
+        /// Levels that rows of the table have or that the user named.
+        levels: Vec<String>,
+    },
+    /// One of these levels, the reference first, `y` its place among them from 1.
+    Unordered {
         /// Levels that rows of the table have or that the user named.
         levels: Vec<String>,
     },
@@ -85,7 +92,7 @@ pub struct ResponseInfo {
     /// What its values are.
     pub kind: ResponseKind,
     /// Rows used per value, failure first; for counts failures and successes in all trials; for categories rows, or the
-    /// sum of their weights, in whole numbers; for ordered levels rows; empty for numbers, counts and where there is no response.
+    /// sum of their weights, in whole numbers; for levels rows; empty for numbers, counts and where there is no response.
     pub counts: Vec<(String, usize)>,
 }
 
@@ -120,10 +127,10 @@ impl ResponseInfo {
         }
     }
 
-    /// Ordered levels, lowest first; none of another response.
+    /// Levels, of ordered ones the lowest first, of others the reference; none of another response.
     pub fn levels(&self) -> &[String] {
         match &self.kind {
-            ResponseKind::Ordered { levels } => levels,
+            ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => levels,
             _ => &[],
         }
     }
@@ -155,6 +162,11 @@ impl ResponseInfo {
             }
             ResponseKind::Ordered { levels } => {
                 format!("{} levels in order: {}", levels.len(), levels.join(" < "))
+            }
+            ResponseKind::Unordered { levels } => {
+                let (reference, others) =
+                    levels.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
+                format!("{}, each against {reference}", others.join(", "))
             }
             ResponseKind::Number {
                 mean, sd, range, ..

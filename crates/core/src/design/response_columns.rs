@@ -59,6 +59,7 @@ impl FrameReader<'_> {
                     ResponseUse::Count => "counts",
                     ResponseUse::Categories => "categories",
                     ResponseUse::Ordered => "levels with an order",
+                    ResponseUse::Unordered => "levels",
                     _ => "two values or successes",
                 },
                 function.name()
@@ -75,8 +76,8 @@ impl FrameReader<'_> {
                 let (y, info) = self.categories(response, col, rows)?;
                 return Ok((y, None, info));
             }
-            ResponseUse::Ordered => {
-                let (y, info) = self.ordered(response, col, rows)?;
+            ResponseUse::Ordered | ResponseUse::Unordered => {
+                let (y, info) = self.leveled(response, col, rows)?;
                 return Ok((y, None, info));
             }
             ResponseUse::Number | ResponseUse::Count => {
@@ -210,24 +211,37 @@ impl FrameReader<'_> {
         Ok((y, info))
     }
 
-    /// Places of ordered levels from 1, and what to say about them.
-    fn ordered(
+    /// Places of levels from 1, with or without an order, and what to say about them.
+    fn leveled(
         &self,
         response: &Response,
         col: usize,
         rows: &[u32],
     ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
         let name = &response.column;
+        let is_ordered = self.frame.response_use == ResponseUse::Ordered;
+        let (what, taker, merge) = match is_ordered {
+            true => (
+                "a level with an order",
+                "the family ordered",
+                "merge neighbouring levels in a new column",
+            ),
+            false => (
+                "a level",
+                "template multinomial",
+                "merge rare levels in a new column",
+            ),
+        };
         if response.trials.is_some() {
             return Err(DesignError::Role(format!(
-                "The outcome `{name}` is a level with an order here, which has no number of trials; write `{name} | weights(n)` if \
-                 column n counts its rows"
+                "The outcome `{name}` is {what} here, which has no number of trials; write `{name} | weights(n)` if column n counts \
+                 its rows"
             )));
         }
         if self.table.few_levels(col, MOST_COUNTED).is_none() {
             return Err(DesignError::Role(format!(
-                "The outcome `{name}` has more than {MOST_COUNTED} different values and the family ordered takes at most \
-                 {MAX_LEVELS} levels; choose a template for numbers, such as `linear`, or merge neighbouring levels in a new column"
+                "The outcome `{name}` has more than {MOST_COUNTED} different values and {taker} takes at most {MAX_LEVELS} levels; \
+                 choose a template for numbers, such as `linear`, or {merge}"
             )));
         }
         let labels = self.table.labels(col);
@@ -236,15 +250,15 @@ impl FrameReader<'_> {
             used[labels.codes[row as usize] as usize] += 1;
         }
         // Levels of rows that are left out or held out count, too, so that fits to parts of a table agree on what levels there are.
-        let levels = self.order_of(name, &labels.levels)?;
+        let levels = self.order_of(name, &labels.levels, is_ordered)?;
         if !(3..=MAX_LEVELS).contains(&levels.len()) {
             let instead = if levels.len() < 3 {
-                "choose template `logistic` for two values, or another outcome"
+                "choose template `logistic` for two values, or another outcome".to_owned()
             } else {
-                "choose a template for numbers, such as `linear`, or merge neighbouring levels in a new column"
+                format!("choose a template for numbers, such as `linear`, or {merge}")
             };
             return Err(DesignError::Role(format!(
-                "The outcome `{name}` has {}, and the family ordered takes 3 to {MAX_LEVELS}; {instead}",
+                "The outcome `{name}` has {}, and {taker} takes 3 to {MAX_LEVELS}; {instead}",
                 plural(levels.len(), "level"),
             )));
         }
@@ -263,14 +277,23 @@ impl FrameReader<'_> {
             .collect();
         let info = ResponseInfo {
             name: name.clone(),
-            kind: ResponseKind::Ordered { levels },
+            kind: match is_ordered {
+                true => ResponseKind::Ordered { levels },
+                false => ResponseKind::Unordered { levels },
+            },
             counts,
         };
         Ok((y, info))
     }
 
-    /// The levels in their order: as the user names them, or as they say themselves.
-    fn order_of(&self, name: &str, seen: &[String]) -> Result<Vec<String>, DesignError> {
+    /// The levels in their order: as the user names them, or as they say themselves. Where they need none, those that do not say it
+    /// stay as they are in the table.
+    fn order_of(
+        &self,
+        name: &str,
+        seen: &[String],
+        needs_order: bool,
+    ) -> Result<Vec<String>, DesignError> {
         let listed = |levels: &[String]| {
             let quoted: Vec<String> = levels.iter().map(|level| format!("\"{level}\"")).collect();
             quoted.join(", ")
@@ -278,6 +301,9 @@ impl FrameReader<'_> {
         let named = &self.frame.levels;
         if named.is_empty() {
             let Some(places) = ordered_levels::order(seen) else {
+                if !needs_order {
+                    return Ok(seen.to_vec());
+                }
                 return Err(DesignError::Role(format!(
                     "The levels of the outcome `{name}` have no order that is known; write them from lowest to highest, as in \
                      model.levels = [{}]",
@@ -291,17 +317,23 @@ impl FrameReader<'_> {
         }
         if let Some(other) = seen.iter().find(|level| !named.contains(level)) {
             return Err(DesignError::Role(format!(
-                "The outcome `{name}` has the level `{other}`, which is not among model.levels = [{}]; name all levels from \
-                 lowest to highest",
-                listed(named)
+                "The outcome `{name}` has the level `{other}`, which is not among model.levels = [{}]; name all levels{}",
+                listed(named),
+                match needs_order {
+                    true => " from lowest to highest",
+                    false => ", the reference first",
+                }
             )));
         }
         let mut levels: Vec<String> = Vec::new();
         for level in named {
             if levels.contains(level) {
                 return Err(DesignError::Role(format!(
-                    "The level `{level}` of the outcome `{name}` is named twice in model.levels; name each level once, from \
-                     lowest to highest"
+                    "The level `{level}` of the outcome `{name}` is named twice in model.levels; name each level once{}",
+                    match needs_order {
+                        true => ", from lowest to highest",
+                        false => "",
+                    }
                 )));
             }
             levels.push(level.clone());

@@ -350,7 +350,11 @@ fn named(params: &[ParamInfo], name: &str) -> Vec<usize> {
         return exactly;
     }
     let is_intercept = |id: &ParamId| {
-        matches!(id.class(), Class::Coefficient | Class::Mean) && id.term() == Some("Intercept")
+        let of_term = matches!(
+            id.class(),
+            Class::Coefficient | Class::LevelCoefficient | Class::Mean
+        );
+        of_term && id.term() == Some("Intercept")
     };
     if name.eq_ignore_ascii_case("intercept") {
         return those(&is_intercept);

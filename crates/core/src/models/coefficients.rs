@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::default_priors::DefaultPriors;
 use super::prior::{Prior, PriorRows, significant};
 use super::{ModelError, ModelOptions, ParamInfo};
+use crate::design::DesignTerm;
 use crate::design::matrix::Design;
 use crate::families::rows::ResponseScale;
 use ergodic_base::linalg::dot;
@@ -50,6 +51,20 @@ impl Coefficients {
         quantity: &str,
         options: &ModelOptions,
     ) -> Result<(Self, Vec<ParamInfo>), ModelError> {
+        let name = |term: &DesignTerm| ParamId::of(Class::Coefficient, [term]);
+        Self::named(design, response, (quantity, name), options)
+    }
+
+    /// The same with names that `name` makes of terms.
+    ///
+    /// # Errors
+    /// A prior is not one of real parameters.
+    pub fn named(
+        design: Arc<Design>,
+        response: ResponseScale,
+        (quantity, name): (&str, impl Fn(&DesignTerm) -> ParamId),
+        options: &ModelOptions,
+    ) -> Result<(Self, Vec<ParamInfo>), ModelError> {
         let mut coefficients = Self {
             priors: Vec::new(),
             design,
@@ -69,7 +84,7 @@ impl Coefficients {
             } else {
                 SLOPES.0
             };
-            let name = ParamId::of(Class::Coefficient, [&coefficients.design.terms[j]]);
+            let name = name(&coefficients.design.terms[j]);
             let (prior, source) = match options.prior(&name).or_else(|| options.prior(class)) {
                 Some(text) => (Prior::parse(text)?, "set by you"),
                 None => {

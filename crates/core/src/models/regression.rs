@@ -10,7 +10,7 @@ use super::coefficients::{Coefficients, INTERCEPT, SLOPES};
 use super::cut_points::CutPoints;
 use super::glm::{GlmRows, MOST_IN_LANES};
 use super::head::{Head, Rest, names_of};
-use super::predicts::{Point, Predicts};
+use super::predicts::{Law, Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
     Block, CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo,
@@ -250,7 +250,7 @@ impl<F: RowFamily> Predicts for Regression<F> {
         let outcome = self.rows.family().outcome(&self.rows.shared(&u));
         Some(Point {
             coefficients: self.head.coefficients.raw(&u),
-            outcome: outcome.scaled(self.response.scale),
+            law: Law::One(outcome.scaled(self.response.scale)),
             terms: Vec::new(),
         })
     }

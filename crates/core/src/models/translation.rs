@@ -9,6 +9,7 @@
 
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
+use crate::design::lump_levels::OTHER;
 use crate::design::matrix::Design;
 pub(super) use crate::families::notation::{comment, quoted};
 use crate::formula::{Formula, term_label};
@@ -17,7 +18,7 @@ use ergodic_base::numerals::thousands;
 mod groups;
 mod regression;
 
-pub(super) use regression::Glm;
+pub(super) use regression::{Glm, formula_of_brms, r_coding, with_raw_intercept};
 
 /// A model in other notations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,28 @@ impl<'a> Context<'a> {
         text
     }
 
+    /// Sentences on categories: those that are merged, and what they are compared with; a space before each.
+    pub(super) fn coding(&self) -> String {
+        let mut text = String::new();
+        for merged in &self.design.merged {
+            text.push_str(&format!(
+                " Of `{}` the {} most frequent values are kept; the others are one value `{OTHER}`.",
+                merged.column,
+                merged.kept.len()
+            ));
+        }
+        if !self.design.reference_levels.is_empty() {
+            let references: Vec<String> = (self.design.reference_levels.iter())
+                .map(|(column, level)| format!("`{column}` with `{level}`"))
+                .collect();
+            text.push_str(&format!(
+                " Categories are compared with a reference: {}.",
+                references.join(", ")
+            ));
+        }
+        text
+    }
+
     /// The sentence on weights, if there are any, with a space before it.
     pub fn weights(&self) -> &'static str {
         match self.design.weights {
@@ -88,7 +111,7 @@ impl<'a> Context<'a> {
 }
 
 /// The prior without a density to write.
-const FLAT: &str = "flat";
+pub(super) const FLAT: &str = "flat";
 /// Names listed in words; code and equations have all of them.
 const MOST_LISTED: usize = 12;
 
@@ -201,7 +224,7 @@ fn stan_text(prior: &str) -> String {
 }
 
 /// The prior of a + s x in Stan's notation where that of x is `prior`.
-fn moved(prior: &str, s: f64, a: f64) -> String {
+pub(super) fn moved(prior: &str, s: f64, a: f64) -> String {
     match Prior::parse(prior) {
         Ok(prior) => stan_text(&prior.scaled(s).shifted(a).to_string()),
         Err(_not_real) => prior.to_owned(),
@@ -229,7 +252,7 @@ pub(super) fn numbers(values: &[f64]) -> String {
 }
 
 /// What brms calls a coefficient, and whether that is sure: `plan=plus` is `planplus`; other signs are dropped.
-fn brms_name(term: &str) -> (String, bool) {
+pub(super) fn brms_name(term: &str) -> (String, bool) {
     let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == ':';
     let name = term.replace('=', "");
     (

@@ -129,7 +129,10 @@ pub struct Section {
 
 /// Titles of sections and which classes they are of.
 const SECTIONS: [(&str, &[Class]); 4] = [
-    ("Coefficients", &[Class::Coefficient, Class::Mean]),
+    (
+        "Coefficients",
+        &[Class::Coefficient, Class::LevelCoefficient, Class::Mean],
+    ),
     (
         "Spreads and correlations",
         &[

@@ -260,12 +260,17 @@ fn guess_ui(ui: &mut Ui, cx: &mut Context<'_>, response: &str) {
 
 /// The chip that names the success level, with the counts of all levels in its menu.
 fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
-    if cx.document.roles.response_use == ResponseUse::Ordered {
+    let words = match cx.document.roles.response_use {
+        ResponseUse::Ordered => Some(&ORDER),
+        ResponseUse::Unordered => Some(&REFERENCE),
+        _ => None,
+    };
+    if let Some(words) = words {
         // The order can be named before it is known.
         if let Some(check) = cx.check.filter(|check| !check.response.is_empty()) {
             hint(ui, &check.response);
         }
-        levels_ui(ui, cx, &ORDER);
+        levels_ui(ui, cx, words);
         return;
     }
     let Some(check) = cx.check.filter(|check| !check.response.is_empty()) else {
@@ -283,7 +288,7 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     }
     let measured = matches!(
         cx.document.roles.response_use,
-        ResponseUse::Number | ResponseUse::Count | ResponseUse::Ordered
+        ResponseUse::Number | ResponseUse::Count
     );
     if measured || cx.document.roles.trials.is_some() {
         hint(ui, &check.response);
@@ -344,6 +349,16 @@ const ORDER: LevelWords = LevelWords {
     field: "Levels from lowest to highest",
 };
 
+/// Levels without an order, all of them.
+const REFERENCE: LevelWords = LevelWords {
+    none: "choose the reference",
+    one: "1 level named",
+    many: "levels named",
+    name: "Reference level",
+    help: "All levels, first the one that the others are compared with",
+    field: "Levels, the reference first",
+};
+
 /// The chip of levels that are named, with a field for them in its menu.
 fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>, words: &LevelWords) {
     let declared = &cx.document.recipe.model.levels;
@@ -389,7 +404,9 @@ fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             _ if !roles.groups.is_empty() => "None beside the effects of groups",
             ResponseUse::Number => "None: the mean is the same in all rows",
             ResponseUse::Count => "None: the expected count is the same in all rows",
-            ResponseUse::Ordered => "None: the chances of levels are the same in all rows",
+            ResponseUse::Ordered | ResponseUse::Unordered => {
+                "None: the chances of levels are the same in all rows"
+            }
             ResponseUse::Absent => "Choose the columns that take part",
             _ => "None: the chance is the same in all rows",
         };

@@ -45,6 +45,9 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>, most: usize) ->
         _ if roles.response_use == ResponseUse::Ordered => {
             format!("The chance of a higher level of `{response}`")
         }
+        _ if roles.response_use == ResponseUse::Unordered => {
+            format!("The chance of each level of `{response}`")
+        }
         _ if roles.response_use == ResponseUse::Count => {
             format!("The expected count `{response}`")
         }

@@ -16,7 +16,7 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, number, verdict_icon};
-use ergodic_analysis::effects::{Conditional, CurvePoint, Effect, Place};
+use ergodic_analysis::effects::{Conditional, Curve, Effect, Place};
 use ergodic_base::param::ParamId;
 use ergodic_diagnostics::Verdict;
 
@@ -163,20 +163,23 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
     }
 }
 
-fn picture_ui(ui: &mut Ui, curve: &Conditional) {
-    let Some(points) = curve.curves.first().map(|curve| &curve.points) else {
-        return;
-    };
-    match points.first().map(|point| &point.at) {
-        Some(Place::Number(_)) => curve_ui(ui, curve, points),
-        Some(Place::Level(_)) => levels_ui(ui, curve, points),
-        None => {}
+/// The first curve, or those of all levels without an order.
+fn picture_ui(ui: &mut Ui, along: &Conditional) {
+    for (k, curve) in along.curves.iter().enumerate() {
+        if k > 0 && curve.level.is_none() {
+            return;
+        }
+        ui.push_id(k, |ui| match curve.points.first().map(|point| &point.at) {
+            Some(Place::Number(_)) => curve_ui(ui, along, curve),
+            Some(Place::Level(_)) => levels_ui(ui, along, curve),
+            None => {}
+        });
     }
 }
 
 /// Expected outcomes of levels with their intervals.
-fn levels_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
-    let rows: Vec<IntervalRow> = (points.iter())
+fn levels_ui(ui: &mut Ui, along: &Conditional, curve: &Curve) {
+    let rows: Vec<IntervalRow> = (curve.points.iter())
         .map(|point| {
             let [low, high] = point.value.interval;
             IntervalRow {
@@ -189,15 +192,16 @@ fn levels_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
             }
         })
         .collect();
-    let title = format!("expected {}, 90% intervals", curve.quantity);
+    let title = format!("expected {}, 90% intervals", along.quantity_of(curve));
     interval_ui(ui, Palette::of(ui), &rows, None, &title);
 }
 
 /// The expected outcome along a number, its band, and what was observed.
-fn curve_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
+fn curve_ui(ui: &mut Ui, along: &Conditional, curve: &Curve) {
     let t = tokens();
     let p = Palette::of(ui);
-    let line: Vec<[f64; 4]> = (points.iter())
+    let quantity = along.quantity_of(curve);
+    let line: Vec<[f64; 4]> = (curve.points.iter())
         .filter_map(|point| match point.at {
             Place::Number(x) => {
                 let [low, high] = point.value.interval;
@@ -208,34 +212,33 @@ fn curve_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
         .filter(|numbers| numbers.iter().all(|number| number.is_finite()))
         .collect();
     let x = axes::range(line.iter().map(|at| at[0]), 0.02);
-    let observed = curve.observed.clone();
+    let observed = along.observed.clone();
     let y = axes::range(
         (line.iter().flat_map(|at| [at[1], at[2], at[3]])).chain(observed.iter().map(|at| at[1])),
         0.05,
     );
-    let summary = format!("Expected {} along {}", curve.quantity, curve.predictor);
+    let summary = format!("Expected {quantity} along {}", along.predictor);
     let mut axes = Axes {
-        x_title: &curve.predictor,
-        y_title: &curve.quantity,
+        x_title: &along.predictor,
+        y_title: &quantity,
         ..Axes::new(ui.make_persistent_id("curve"), &summary, x, y)
     };
     axes.title_line = true;
     let band = axes::faded(p.accent, 0.25);
     let stroke = Stroke::new(t.stroke.curve_pooled, p.accent);
     let dot = axes::faded(p.posterior, if observed.len() > 100 { 0.45 } else { 0.8 });
-    let words = if curve.is_share() {
+    let words = if along.is_share() {
         "observed share of rows near each other"
     } else {
         "observed"
     };
-    legend_line(
-        ui,
-        &[
-            (Sign::Line(stroke, &[]), "expected"),
-            (Sign::Area(band), "90% band"),
-            (Sign::Dot(dot), words),
-        ],
-    );
+    let signs = [
+        (Sign::Line(stroke, &[]), "expected"),
+        (Sign::Area(band), "90% band"),
+        (Sign::Dot(dot), words),
+    ];
+    let shown = if observed.is_empty() { 2 } else { 3 };
+    legend_line(ui, &signs[..shown]);
     let drawn = line.clone();
     let shown = axes::show(ui, p, &axes, CURVE, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
@@ -258,7 +261,7 @@ fn curve_ui(ui: &mut Ui, curve: &Conditional, points: &[CurvePoint]) {
     });
     data_table_ui(ui, &shown.response, &summary, || {
         PlotData::new(
-            [curve.predictor.as_str(), "expected", "5%", "95%"],
+            [along.predictor.as_str(), "expected", "5%", "95%"],
             line.len(),
             |row, column| line[row][column],
         )

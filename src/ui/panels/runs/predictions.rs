@@ -20,6 +20,7 @@ use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Segments, number, verdict_icon};
 use ergodic_analysis::predict::picture::{Picture, ShareBin};
+use ergodic_core::design::response::ResponseKind;
 use ergodic_diagnostics::Verdict;
 
 /// Radius of a point among many.
@@ -29,7 +30,7 @@ const SMALL_DOT: f32 = 1.75;
 #[derive(Default)]
 pub(super) struct PredictionsView {
     without_groups: bool,
-    /// The ordered level whose chance is shown, from 1; 0 for the mean level.
+    /// The level whose chance is shown, from 1; 0 for the mean level, or for the most probable one where levels have no order.
     level: usize,
 }
 
@@ -128,8 +129,12 @@ fn head_ui(
             let levels = done.predictions.response.levels();
             view.level = view.level.min(levels.len());
             ui.horizontal_wrapped(|ui| {
+                let of_all = match done.predictions.response.kind {
+                    ResponseKind::Unordered { .. } => "Most probable",
+                    _ => "Mean level",
+                };
                 let mut segments =
-                    Segments::new("What is predicted", &mut view.level).option(0, "Mean level");
+                    Segments::new("What is predicted", &mut view.level).option(0, of_all);
                 for (place, level) in levels.iter().enumerate() {
                     segments = segments.option(place + 1, level);
                 }
@@ -151,7 +156,7 @@ fn head_ui(
     });
 }
 
-/// The picture of the mean outcome, or of the `level`-th ordered level from 1, and how it agrees with what was observed.
+/// The picture of what is expected, or of the `level`-th level from 1, and how it agrees with what was observed.
 fn shown(done: &Prediction, level: usize) -> (&Picture, Option<&str>) {
     let of_level = level
         .checked_sub(1)

@@ -16,11 +16,13 @@ pub(crate) struct Replicates {
 pub(crate) struct Row {
     /// Log density of what was observed.
     pub(crate) log_lik: Vec<f64>,
-    /// Expected outcome on the scale of the model; of successes among trials their share.
+    /// Expected outcome on the scale of the model; of successes among trials their share, of levels without an order the probability
+    /// of the most probable one.
     pub(crate) mean: Vec<f64>,
     /// An outcome, as it would stand in the column.
     pub(crate) outcome: Vec<f64>,
-    /// By how much the outcome is above `mean`, on the scale of the model; of successes among trials their share.
+    /// By how much the outcome is above `mean`, on the scale of the model; of successes among trials their share, of levels without an
+    /// order 1 where it is the most probable one and 0 elsewhere.
     pub(crate) noise: Vec<f64>,
     work: Work,
 }
@@ -91,7 +93,8 @@ impl Replicates {
     }
 
     /// By how much what was observed in the `i`-th row is above the posterior mean of what is expected there, and that mean: on the
-    /// scale of the model; of successes among trials their share. `row` is working memory.
+    /// scale of the model; of successes among trials their share; of levels without an order whether it is the most probable one. `row` is
+    /// working memory.
     pub(crate) fn residual(&self, i: usize, row: &mut Row) -> (f64, f64) {
         let LogLik {
             posterior,
@@ -101,10 +104,19 @@ impl Replicates {
         } = &self.log_lik;
         posterior.expected(coded, i, 0, *seed, &mut row.work, &mut row.mean);
         let mean = row.mean.iter().sum::<f64>() / row.mean.len() as f64;
-        (self.log_lik.y[i] / self.trials(i) - mean, mean)
+        (self.counted(i, self.log_lik.y[i], &row.work) - mean, mean)
     }
 
-    /// Posterior means of the chances of `count` ordered levels of the `i`-th row.
+    /// An outcome of the `i`-th row as its expectation has it: of successes among trials their share, of levels without an order whether it is
+    /// the most probable one.
+    fn counted(&self, i: usize, outcome: f64, work: &Work) -> f64 {
+        match work.called() {
+            Some(called) => f64::from(outcome == called),
+            None => outcome / self.trials(i),
+        }
+    }
+
+    /// Posterior means of the chances of `count` levels of the `i`-th row.
     pub(in super::super) fn chances(&self, i: usize, count: usize, work: &mut Work) -> Vec<f64> {
         let log_lik = &self.log_lik;
         (log_lik.posterior).chances(&log_lik.coded, i, log_lik.seed, count, work)
@@ -125,9 +137,8 @@ impl Replicates {
         } = &self.log_lik;
         let both = (out.mean.as_mut_slice(), out.outcome.as_mut_slice());
         posterior.replicate(coded, i, *seed, &mut out.work, both);
-        let trials = self.trials(i);
         for s in 0..out.mean.len() {
-            out.noise[s] = out.outcome[s] / trials - out.mean[s];
+            out.noise[s] = self.counted(i, out.outcome[s], &out.work) - out.mean[s];
         }
         if let Some(function) = posterior.function {
             let outcomes = out.outcome.iter_mut();

@@ -117,6 +117,91 @@ fn numbers_have_the_scores_of_their_mixture_of_normals() {
     assert_eq!(found.remarks(), Vec::<String>::new());
 }
 
+/// Chances of three levels without an order by hand: scores of held-out rows, predictions, LOO's log densities and frequencies.
+#[test]
+fn levels_without_an_order_have_the_loss_of_their_chances() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "r,x,split\nred,0,train\nblue,1,train\ngreen,2,train\nblue,0,train\ngreen,1,train\nred,2,train\nred,-2,test\n\
+                green,1,test\nblue,0.5,test\ngreen,3,test\n";
+    let path = file(folder.path(), "levels.csv", text);
+    let fitted = fitted(&path, "multinomial", "r ~ x", Some("split=test"));
+    // Intercept and slope of green and of red against blue.
+    let draws = [[0.3, 0.9, 0.2, -0.8], [-0.1, 0.5, 0.4, -1.1]];
+    let found = scores(&fitted, &[&list(&draws.map(Vec::from))], NONE);
+    let chances_of = |[a, b, c, d]: [f64; 4], x: f64| -> [f64; 3] {
+        let all = [0.0, a + b * x, c + d * x].map(f64::exp);
+        all.map(|e| e / all.iter().sum::<f64>())
+    };
+    let chances = |x: f64| -> [f64; 3] {
+        let [a, b] = draws.map(|draw| chances_of(draw, x));
+        [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
+    };
+    let called_of = |p: &[f64; 3]| (0..3).max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap();
+    let rows = [(-2.0, 2), (1.0, 1), (0.5, 0), (3.0, 1)];
+    let (mut loss, mut wrong) = (0.0, 0.0);
+    for ((x, level), row) in rows.into_iter().zip(&found.rows) {
+        let chances = chances(x);
+        let called = called_of(&chances);
+        assert_eq!(
+            (row.observed, row.called),
+            ((level + 1) as f64, (called + 1) as f64)
+        );
+        assert_close(row.predicted, chances[called]);
+        assert_close(row.lpd, chances[level].ln());
+        loss -= chances[level].ln() / 4.0;
+        wrong += f64::from(called != level) / 4.0;
+    }
+    let words: Vec<&str> = found.measures.iter().map(|(it, _)| it.word()).collect();
+    assert_eq!(words, ["lpd", "log_loss", "error_rate", "perplexity"]);
+    let value = |measure| found.score(measure).unwrap().value;
+    assert_close(value(Measure::LogLoss), loss);
+    assert_close(value(Measure::ErrorRate), wrong);
+    assert!(0.0 < wrong && wrong < 1.0);
+
+    let chain = list(&draws.map(Vec::from));
+    let control = Control::default();
+    let predicted = fitted.predict(
+        &[&chain],
+        &[],
+        None,
+        crate::predict::PredictOptions::default(),
+        &control,
+    );
+    let predicted = predicted.unwrap();
+    assert_eq!(predicted.quantity, "probability of the most probable r");
+    let train = [(0.0, 2), (1.0, 0), (2.0, 1), (0.0, 0), (1.0, 1), (2.0, 2)];
+    let mut right = 0;
+    for (place, (x, level)) in train.into_iter().enumerate() {
+        let (row, expected) = (&predicted.rows[place], chances(x));
+        let called = called_of(&expected);
+        for (found, expected) in predicted.chances[place].iter().zip(expected) {
+            assert_close(*found, expected);
+        }
+        assert_eq!(predicted.called(place), Some((called + 1) as f64));
+        let [a, b] = draws.map(|draw| chances_of(draw, x)[called]);
+        assert_close(row.mean, 0.5 * (a + b));
+        assert_close(row.sd, (a - b).abs() / f64::sqrt(2.0));
+        assert!(row.outcome.iter().all(|end| end.is_nan()));
+        right += usize::from(called == level);
+    }
+    assert_eq!(predicted.coverage(), (right, 6));
+
+    // The pointwise log likelihood, in stretches of draws.
+    let log_lik = fitted
+        .log_lik(&[&chain], &[], usize::MAX, &control)
+        .unwrap();
+    for (i, (x, level)) in train.into_iter().enumerate() {
+        let mut both = [0.0; 2];
+        log_lik.row(i, 0, &mut both);
+        for (s, found) in both.into_iter().enumerate() {
+            assert_close(found, chances_of(draws[s], x)[level].ln());
+            let mut one = [0.0];
+            log_lik.row(i, s, &mut one);
+            assert_eq!(one[0], found);
+        }
+    }
+}
+
 /// Chances of three levels by hand: two draws, held-out rows with and without the level that both together call.
 #[test]
 fn levels_have_the_loss_and_errors_of_their_chances() {

@@ -67,7 +67,7 @@ impl Coding {
                 };
                 Ok(Some(rows.iter().map(at).collect()))
             }
-            ResponseKind::Ordered { levels } => {
+            ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => {
                 let labels = table.labels(col);
                 let place = |level: &String| {
                     let place = levels.iter().position(|it| it == level);

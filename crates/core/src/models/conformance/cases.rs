@@ -124,6 +124,24 @@ fn ordered_design(shape: Shape, num_obs: usize) -> Design {
     design
 }
 
+/// A response of four levels without an order, of which the first is that of the rows with one of the counts.
+fn unordered_design(shape: Shape, num_obs: usize) -> Design {
+    // One linear predictor has an offset, several have none.
+    let shape = Shape {
+        offset: false,
+        ..shape
+    };
+    let mut design = measured_design(true, shape, num_obs);
+    let levels = ["red", "green", "blue", "none"].map(str::to_owned);
+    for y in &mut design.y {
+        *y = [2.0, 1.0, 4.0, 3.0][(*y as usize).min(3)];
+    }
+    design.response.kind = ResponseKind::Unordered {
+        levels: levels.to_vec(),
+    };
+    design
+}
+
 /// Options of every kind: prior families, scale of priors, scale of reports.
 pub(in crate::models) fn all_options() -> Vec<ModelOptions> {
     let priors = |texts: &[(&str, &str)]| {
@@ -615,6 +633,7 @@ fn sized_design(response: ResponseUse, shape: Shape, rows: usize) -> Design {
         ResponseUse::Number => measured_design(false, without_trials, rows),
         ResponseUse::Count => measured_design(true, without_trials, rows),
         ResponseUse::Ordered => ordered_design(without_trials, rows),
+        ResponseUse::Unordered => unordered_design(without_trials, rows),
         _ => design(shape, rows),
     }
 }

@@ -3,7 +3,7 @@
 use super::{HierarchicalModel, options};
 use crate::families::Family;
 use crate::families::rows::RowFamily;
-use crate::models::predicts::{Point, PointTerm, Predicts};
+use crate::models::predicts::{Law, Point, PointTerm, Predicts};
 use ergodic_base::linalg::Cholesky;
 
 impl<F: RowFamily> Predicts for HierarchicalModel<F> {
@@ -46,7 +46,7 @@ impl<F: RowFamily> Predicts for HierarchicalModel<F> {
             order.iter().map(deviation).collect::<Vec<f64>>()
         });
         Some(Point {
-            outcome: Family::Bernoulli.outcome(),
+            law: Law::One(Family::Bernoulli.outcome()),
             terms: vec![PointTerm {
                 effects: effects.collect(),
                 factor,

@@ -4,7 +4,7 @@ use super::MixedModel;
 use super::terms::GroupTerm;
 use crate::families::rows::RowFamily;
 use crate::models::LogDensity as _;
-use crate::models::predicts::{Point, PointTerm, Predicts};
+use crate::models::predicts::{Law, Point, PointTerm, Predicts};
 
 impl<F: RowFamily> Predicts for MixedModel<F> {
     fn point(&self, theta: &[f64]) -> Option<Point> {
@@ -21,7 +21,7 @@ impl<F: RowFamily> Predicts for MixedModel<F> {
         let terms = self.terms.iter().zip(&self.design.group_terms);
         Some(Point {
             coefficients: self.head.coefficients.raw(&u),
-            outcome: outcome.scaled(self.response.scale),
+            law: Law::One(outcome.scaled(self.response.scale)),
             terms: terms
                 .map(|(term, columns)| {
                     // Units of the data per internal unit of each effect.

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;
+use crate::design::matrix::Design;
 use crate::families::notation::Notation;
 use crate::families::rows::ResponseScale;
 use crate::families::{Auxiliary, Family, Support};
@@ -150,22 +151,7 @@ impl Glm<'_> {
             text.push_str(&format!(" {}", self.notation.given));
         }
         text.push_str(self.context.weights());
-        for merged in &design.merged {
-            text.push_str(&format!(
-                " Of `{}` the {} most frequent values are kept; the others are one value `{OTHER}`.",
-                merged.column,
-                merged.kept.len()
-            ));
-        }
-        if !design.reference_levels.is_empty() {
-            let references: Vec<String> = (design.reference_levels.iter())
-                .map(|(column, level)| format!("`{column}` with `{level}`"))
-                .collect();
-            text.push_str(&format!(
-                " Categories are compared with a reference: {}.",
-                references.join(", ")
-            ));
-        }
+        text.push_str(&self.context.coding());
         format!("{text} {} {}", self.words_of_priors(), self.context.rows())
     }
 
@@ -513,22 +499,7 @@ impl Glm<'_> {
         } = self.context;
         let formula = formula_of_brms(formula)?;
         let mut before = self.notation.r_response.clone();
-        for merged in &design.merged {
-            let name = quote_name(&merged.column);
-            let kept: Vec<String> = merged.kept.iter().map(|level| quoted(level)).collect();
-            before.push(format!(
-                "data${name} <- ifelse(data${name} %in% c({}), as.character(data${name}), {})",
-                kept.join(", "),
-                quoted(OTHER)
-            ));
-        }
-        for (column, level) in &design.reference_levels {
-            let name = quote_name(column);
-            before.push(format!(
-                "data${name} <- relevel(factor(data${name}), ref = {})",
-                quoted(level)
-            ));
-        }
+        before.extend(r_coding(design));
         let mut text = formula;
         if ["ns(", "bs("].iter().any(|call| text.contains(call)) {
             before.push("library(splines)".to_owned());
@@ -539,15 +510,7 @@ impl Glm<'_> {
             text = format!("bf({text}, center = FALSE)");
         }
         if raw_intercept {
-            // The class Intercept of brms is at average predictors; as a coefficient it is at 0.
-            let (left, right) = text.split_once('~').unwrap_or((text.as_str(), "1"));
-            let right = right.trim().trim_start_matches("1 + ");
-            let right = if right == "1" {
-                String::new()
-            } else {
-                format!(" + {right}")
-            };
-            text = format!("{} ~ 0 + Intercept{right}", left.trim());
+            text = with_raw_intercept(&text);
         }
         let (unit, centre) = if self.has_unit() {
             (self.scale.scale, self.scale.centre)
@@ -636,9 +599,43 @@ impl Glm<'_> {
     }
 }
 
+/// R code that makes categories what they are in the design.
+pub(in super::super) fn r_coding(design: &Design) -> Vec<String> {
+    let mut lines = Vec::new();
+    for merged in &design.merged {
+        let name = quote_name(&merged.column);
+        let kept: Vec<String> = merged.kept.iter().map(|level| quoted(level)).collect();
+        lines.push(format!(
+            "data${name} <- ifelse(data${name} %in% c({}), as.character(data${name}), {})",
+            kept.join(", "),
+            quoted(OTHER)
+        ));
+    }
+    for (column, level) in &design.reference_levels {
+        let name = quote_name(column);
+        lines.push(format!(
+            "data${name} <- relevel(factor(data${name}), ref = {})",
+            quoted(level)
+        ));
+    }
+    lines
+}
+
+/// A formula of brms whose intercept is a coefficient at 0: the class Intercept is at average predictors.
+pub(in super::super) fn with_raw_intercept(formula: &str) -> String {
+    let (left, right) = formula.split_once('~').unwrap_or((formula, "1"));
+    let right = right.trim().trim_start_matches("1 + ");
+    let right = if right == "1" {
+        String::new()
+    } else {
+        format!(" + {right}")
+    };
+    format!("{} ~ 0 + Intercept{right}", left.trim())
+}
+
 /// The formula for data whose categories are factors already: `factor(x)` is `x`, and `cbind(r, s)` is of `r + s` trials. The
 /// error says why there is none.
-fn formula_of_brms(formula: &Formula) -> Result<String, String> {
+pub(in super::super) fn formula_of_brms(formula: &Formula) -> Result<String, String> {
     let mut formula = formula.clone();
     let slopes = |formula: &Formula| {
         let of_groups = formula.groups.iter().flat_map(|group| &group.terms);

@@ -7,6 +7,7 @@ use crate::design::response::ResponseUse;
 use crate::design::testing::read_csv;
 use ergodic_base::settings::{Settings, Value};
 
+mod multinomial;
 mod ordinal;
 mod reference;
 
@@ -18,6 +19,23 @@ fn described(
     data: &str,
     template: &str,
     formula: &str,
+    priors: &[(&str, &str)],
+    settings: &[(&str, Value)],
+    standardize: bool,
+) -> (Translation, std::sync::Arc<dyn models::Model>) {
+    described_with_levels(
+        data,
+        (template, formula, &[]),
+        priors,
+        settings,
+        standardize,
+    )
+}
+
+/// The same where levels of the outcome are named.
+fn described_with_levels(
+    data: &str,
+    (template, formula, levels): (&str, &str, &[&str]),
     priors: &[(&str, &str)],
     settings: &[(&str, Value)],
     standardize: bool,
@@ -34,7 +52,7 @@ fn described(
         formula: formula.clone(),
         response_use: (entry.spec.response)(&settings),
         success: None,
-        levels: Vec::new(),
+        levels: levels.iter().map(|level| (*level).to_owned()).collect(),
         references: Default::default(),
         top_levels: Default::default(),
         categorical: Default::default(),

@@ -368,7 +368,7 @@ fn requests_that_cannot_be_met_are_refused_in_one_sentence() {
     assert_refused(&fit("one.csv", "y ~ x", &[]), &["Column y", "single value"]);
     write("three.csv", b"y,x\na,1\nb,2\nc,3\n");
     assert_refused(
-        &fit("three.csv", "y ~ x", &[]),
+        &fit("three.csv", "y ~ (1 | x)", &[]),
         &["Column y", "3 categories"],
     );
     write("missing.csv", b"y,x\n0,\n1,\n0,\n");
@@ -2144,6 +2144,12 @@ fn the_template_follows_from_the_response() {
         ),
         (
             "t.csv",
+            "plan ~ x",
+            "categorical(p[i])",
+            "template: multinomial, because `plan` has 3 categories",
+        ),
+        (
+            "t.csv",
             "calls ~ x + (1 | g)",
             "sd[g,Intercept] ~",
             "template: mixed with family poisson, because `calls` holds whole numbers that begin at 0 or 1 and effects vary by `g`",
@@ -2173,12 +2179,12 @@ fn the_template_follows_from_the_response() {
         assert!(!notes.contains("template: "), "{notes}");
     }
     // What no template explains is refused with what it is.
-    let args = ["show", "--data", "t.csv", "--formula", "plan ~ x"];
+    let args = ["show", "--data", "t.csv", "--formula", "plan ~ x + (1 | g)"];
     assert_refused(
         &ergodic(folder.path(), &args),
         &[
             "Column plan has 3 categories, because no value is a number",
-            "write `plan ~ 1`",
+            "take the groups as predictors or leave them out",
         ],
     );
     // A setting of the template that is chosen can be set.

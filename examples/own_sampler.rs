@@ -55,6 +55,7 @@ impl Sampler for Walk {
             help: "1 where the proposal was accepted",
         }],
         needs_mode: false,
+        own_steps: false,
         minibatch: false,
         bias: None,
         bias_order: None,

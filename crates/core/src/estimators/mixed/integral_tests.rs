@@ -477,7 +477,7 @@ fn em_by_laplace_arrives_where_laplace_does() {
         ),
         (
             "counts",
-            "y ~ x + offset(log(e)) + (x || g)",
+            "y ~ x + offset(log(e)) + (1 | g)",
             Family::NegativeBinomial,
         ),
         ("counts", "y ~ x + (1 | g)", Family::ZeroInflatedPoisson),
@@ -494,6 +494,27 @@ fn em_by_laplace_arrives_where_laplace_does() {
         );
         agree(formula, &em, &direct, 1e-4);
         assert!(em.deviance() >= direct.deviance() - 1e-7);
+    }
+}
+
+/// A shape that runs away is held at its bound, and the rest still arrives.
+#[test]
+fn em_goes_on_beside_a_parameter_at_its_bound() {
+    let family = Family::NegativeBinomial;
+    let data = general("counts", "y ~ x + offset(log(e)) + (x || g)", family);
+    let by = |method| {
+        let control = Control::default();
+        fit_generalised(&data, family, method, Fineness::default(), &control).unwrap()
+    };
+    let (direct, em) = (by(Method::Laplace), by(Method::EmLaplace));
+    println!(
+        "{} {}, {:?} {:?}",
+        direct.log_lik, em.log_lik, direct.auxiliaries, em.auxiliaries
+    );
+    assert!(em.warnings.iter().any(|it| it.code == "no-overdispersion"));
+    assert!((em.log_lik - direct.log_lik).abs() < 0.01);
+    for (here, there) in em.fixed.iter().zip(&direct.fixed) {
+        assert!((here.estimate - there.estimate).abs() < 0.01 * there.se);
     }
 }
 

@@ -111,9 +111,11 @@ fn search_fit(
             for k in laplace.shape.diagonal() {
                 parameters[k] = parameters[k].abs().max(RESTART);
             }
-            Objective::Integral(Integral::new(&mut laplace, method, fineness)?)
+            Objective::Integral(Box::new(Integral::new(&mut laplace, method, fineness)?))
         }
-        Method::EmAghq => Objective::Integral(Integral::new(&mut laplace, method, fineness)?),
+        Method::EmAghq => {
+            Objective::Integral(Box::new(Integral::new(&mut laplace, method, fineness)?))
+        }
         _ => Objective::Laplace(&mut laplace),
     };
     match method {

@@ -10,7 +10,7 @@ pub enum Objective<'l, 'a> {
     /// By Laplace's approximation.
     Laplace(&'l mut Laplace<'a>),
     /// By points.
-    Integral(Integral<'l, 'a>),
+    Integral(Box<Integral<'l, 'a>>),
 }
 
 impl<'a> Objective<'_, 'a> {

@@ -193,6 +193,7 @@ struct Points {
 }
 
 /// A group whose integral is a sum over points.
+#[derive(Clone, Copy)]
 pub struct Summed<'s> {
     /// The rows of the group.
     pub rows: &'s [u32],

@@ -148,6 +148,7 @@ fn with_a_logit_link_the_slope_is_the_mean_of_p_times_q_times_b() {
 /// Levels without an order: averages over rows and draws of chances by hand, of one level after the other.
 #[test]
 fn levels_without_an_order_have_the_effects_of_their_chances() {
+    type OfRow<'a> = dyn Fn(&[f64], f64, f64) -> [f64; 3] + 'a;
     let (_folder, source) = rows();
     let fitted = fitted(&Recipe::new(
         &source,
@@ -171,7 +172,7 @@ fn levels_without_an_order_have_the_effects_of_their_chances() {
             (0.5 + f64::from(i * 7 % 11), v, f64::from(1 + i % 2))
         })
         .collect();
-    let mean = |of: &dyn Fn(&[f64], f64, f64) -> [f64; 3]| -> [f64; 3] {
+    let mean = |of: &OfRow<'_>| -> [f64; 3] {
         let mut sum = [0.0; 3];
         for draw in &draws {
             for &(x, v, w) in &data {

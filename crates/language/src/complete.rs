@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn columns_and_names_come_before_functions() {
         let words = words_at("rows\n  a").unwrap();
-        assert_eq!(words[..3], ["age", "alpha", "abs("]);
+        assert_eq!(words[..4], ["age", "`annual fee`", "alpha", "abs("]);
         assert!(words.contains(&"atan(".to_owned()));
         // A line of comments goes on as it likes, and nothing has begun where no letter stands.
         assert_eq!(words_at("# a"), None);

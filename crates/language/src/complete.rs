@@ -83,9 +83,11 @@ pub fn complete(text: &str, at: usize, columns: &[&str]) -> Option<Completion> {
 
 /// A name as a program has it: odd ones in backticks.
 fn written(name: &str) -> String {
-    let is_plain =
-        matches!(tokens(name).as_deref(), Ok([(Token::Name(read), _), _]) if read == name);
-    match is_plain && !name.starts_with('`') {
+    // One name from its first to its last character.
+    let is_plain = tokens(name).is_ok_and(|found| {
+        matches!(found.first(), Some((Token::Name(read), span)) if read == name && span.end == name.len())
+    });
+    match is_plain {
         true => name.to_owned(),
         false => format!("`{name}`"),
     }

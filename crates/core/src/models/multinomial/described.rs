@@ -290,7 +290,7 @@ impl<'a> Described<'a> {
                 for (k, (level, prior)) in levels.enumerate() {
                     program
                         .model
-                        .push(format!("// {}", comment(name_of(level, term).as_ref())));
+                        .push(format!("// {}", comment(name_of(level, term).as_str())));
                     program.prior(&format!("beta[{}, {}]", from + j, k + 1), prior);
                 }
             }

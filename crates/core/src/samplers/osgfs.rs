@@ -77,7 +77,7 @@ ergodic_base::settings! {
     /// than that, depending on the one order in which rows are stored.
     pub struct IndependentRows {
         batch: Option<usize> = Field::int(BATCH.label, 2, 1_000_000_000, None)
-            .help(BATCH.help)
+            .help("Rows in a minibatch, |S| or n in the papers: more rows give less gradient noise per step and cost more")
             .why("10\u{202f}000 from 100\u{202f}000 rows on, as in the report; below that one in 25, at least 50");
         scheme: Scheme = Field::choice("Choice of rows", &["iid", "blocks"], Some("iid"))
             .help("iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows")

@@ -79,7 +79,8 @@ mod tests {
             refused.contains("`ours`") && refused.contains("`hours`"),
             "{refused}"
         );
-        let refused = fit("school ~ hours", &table).err().unwrap();
+        let refused = fit("school ~ hours + (1 | passed)", &table);
+        let refused = refused.err().unwrap();
         assert!(
             matches!(refused, FormulaFitError::NoTemplate(_)),
             "{refused}"

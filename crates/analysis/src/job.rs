@@ -146,6 +146,8 @@ pub struct Job {
     pub arithmetic: arithmetic::Class,
     /// The exact sampler that the bias of an approximate one is checked by, where there is one.
     pub control: Option<Cheapest>,
+    /// The settings of the sampler that the recipe named.
+    named: Settings,
 }
 
 impl std::fmt::Debug for Job {
@@ -321,6 +323,7 @@ impl Job {
         }
         warnings.extend(near_start(recipe, sampler));
         let mut recipe = complete_model(recipe, &loaded, &design)?;
+        let named = std::mem::take(&mut recipe.sampler.settings);
         fill_sampler(&mut recipe, sampler, settings);
         recipe.model.settings = options.settings;
         recipe.mode.settings = plan.settings;
@@ -340,6 +343,7 @@ impl Job {
             warnings,
             sampler_reason,
             arithmetic: arithmetic::Class::in_use(),
+            named,
         })
     }
 
@@ -391,6 +395,7 @@ impl Job {
             sampler_reason,
             arithmetic: self.arithmetic,
             control: None,
+            named: Settings::default(),
         })
     }
 
@@ -409,9 +414,24 @@ impl Job {
         recommend::recommend(&facts(self.model.as_ref(), &self.target(), &self.recipe))
     }
 
+    /// Whether the job goes on with a run of this fingerprint. Settings that its recipe does not name may have come later than the run,
+    /// which did what they do by default.
+    pub fn continues(&self, fingerprint: &str) -> bool {
+        let mut earlier = self.recipe.clone();
+        for (key, _value) in self.recipe.sampler.settings.iter() {
+            if self.named.get(key).is_none() {
+                earlier.sampler.settings.unset(key);
+            }
+        }
+        fingerprint == self.fingerprint() || fingerprint == self.fingerprint_of(earlier)
+    }
+
     /// What a continued run must agree with: the recipe without its stop rules.
     pub fn fingerprint(&self) -> String {
-        let mut recipe = self.recipe.clone();
+        self.fingerprint_of(self.recipe.clone())
+    }
+
+    fn fingerprint_of(&self, mut recipe: Recipe) -> String {
         recipe.run.draws = 1;
         recipe.run.stop_by_draws_alone();
         // The same data may be reached by another path, and so may the run that chains start from, whose draws are here.

@@ -257,7 +257,7 @@ fn a_sample_of_rows_tells_the_sum_over_all() {
 /// with n − p − 1 degrees of freedom and squared scale SSE/(n − p − 1) (1 + h). The scores with row 15 scored by a fit without it, those
 /// of the other rows before, and the closed form.
 fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64) {
-    let (run, mut scored, expected) = scored_line(outlier);
+    let (_folder, run, mut scored, expected) = scored_line(outlier);
     let row = LINE as u32 - 1;
     let others = scored.loo.rows[..LINE - 1].to_vec();
     let control = Control::default();
@@ -272,8 +272,8 @@ fn scored_without_the_last(outlier: f64) -> (CrossValidation, Vec<RowScore>, f64
 /// Rows of the straight line.
 const LINE: usize = 15;
 
-/// The run of that line, its scores by weights, and what its last row's is exactly.
-fn scored_line(outlier: f64) -> (Run, CrossValidation, f64) {
+/// The folder with the data of that line, its run, its scores by weights, and what its last row's is exactly.
+fn scored_line(outlier: f64) -> (tempfile::TempDir, Run, CrossValidation, f64) {
     const N: usize = LINE;
     let mut rng = stream(4, 0, Purpose::Data);
     let rows: Vec<(f64, f64)> = (0..N)
@@ -285,7 +285,7 @@ fn scored_line(outlier: f64) -> (Run, CrossValidation, f64) {
         })
         .collect();
     let text: String = rows.iter().map(|(x, y)| format!("{x},{y}\n")).collect();
-    let (_folder, path) = file(&format!("x,y\n{text}"));
+    let (folder, path) = file(&format!("x,y\n{text}"));
     let mut recipe = Recipe::new(path.to_str().unwrap(), "linear", "y ~ x");
     for key in ["intercept", "b", "sigma"] {
         recipe.priors.insert(key.to_owned(), "flat".to_owned());
@@ -316,7 +316,7 @@ fn scored_line(outlier: f64) -> (Run, CrossValidation, f64) {
         - ln_gamma(0.5 * df)
         - 0.5 * (df * std::f64::consts::PI * square).ln()
         - 0.5 * (df + 1.0) * (t / df).ln_1p();
-    (run, scored, expected)
+    (folder, run, scored, expected)
 }
 
 /// Draws moved by moment matching have better weights, and say what the closed form says within their error, where weights were too
@@ -324,7 +324,7 @@ fn scored_line(outlier: f64) -> (Run, CrossValidation, f64) {
 #[test]
 fn draws_are_moved_for_a_row_that_weights_cannot_score() {
     for outlier in [3.0, 4.5] {
-        let (run, mut scored, expected) = scored_line(outlier);
+        let (_folder, run, mut scored, expected) = scored_line(outlier);
         let mut before = scored.clone();
         assert!(scored.can_match_moments());
         let fitted = Fitted::of(run.job()).unwrap();

@@ -391,8 +391,7 @@ impl RunFolder {
         if let Some(damage) = standing.gap {
             return Err(ExportError::Gap(damage, self.path.clone()));
         }
-        let fingerprint = job.fingerprint();
-        if standing.job.as_ref().is_some_and(|it| *it != fingerprint) {
+        if standing.job.as_ref().is_some_and(|it| !job.continues(it)) {
             return Err(other());
         }
         let mut remarks = Vec::new();
@@ -404,7 +403,7 @@ impl RunFolder {
             match self.marks(name) {
                 Ok(None) => {}
                 Ok(Some((of, marks))) => {
-                    if of != fingerprint || marks.len() != standing.whole.len() {
+                    if !job.continues(&of) || marks.len() != standing.whole.len() {
                         return Err(other());
                     }
                     let reached = |(mark, whole): (&Option<ChainMark>, &u64)| {

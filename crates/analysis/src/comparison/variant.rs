@@ -110,6 +110,7 @@ mod tests {
         assert!(refused("sgdl").contains("`sgdl`"));
         assert!(refused("sgld:batch").contains("`batch`"));
         assert!(refused("sgld:bacth=3").contains("bacth"));
-        assert!(refused("sgld:batch=none").contains("whole number"));
+        assert!(refused("sgld:batch=none").contains("number"));
+        assert!(refused("hmc-ecs:order=none").contains("whole number"));
     }
 }

@@ -18,6 +18,7 @@ use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
 use ergodic_analysis::likelihood::{LikelihoodFit, has_fit};
 use ergodic_analysis::likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
+use ergodic_core::design::columns::plural;
 use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
@@ -32,6 +33,8 @@ pub(super) struct LikelihoodComparison {
     rows: Result<Vec<ComparedRow>, NotComparable>,
     ratio: RatioView,
     method: MethodChoice,
+    /// Whether other methods and remarks are shown: there is little room for the table.
+    more: bool,
 }
 
 impl Default for LikelihoodComparison {
@@ -41,6 +44,7 @@ impl Default for LikelihoodComparison {
             rows: Ok(Vec::new()),
             ratio: RatioView::default(),
             method: MethodChoice::default(),
+            more: false,
         }
     }
 }
@@ -89,8 +93,10 @@ fn likelihood_comparison_pane(
             view.made_of = Some(made_of);
             view.rows = compared_rows(done, &done.recipe, &report.summary);
         }
-        head_ui(ui, entry.id, done, out);
-        method_ui(ui, entry.id, done, &mut view.method, out);
+        head_ui(ui, entry.id, done, &mut view.more, out);
+        if view.more {
+            method_ui(ui, entry.id, done, &mut view.method, out);
+        }
         ratio_ui(ui, entry, &mut view.ratio, out);
         match &view.rows {
             Ok(rows) => rows_ui(ui, rows),
@@ -111,7 +117,7 @@ fn likelihood_comparison_pane(
     }
 }
 
-fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
+fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, more: &mut bool, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
     let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
@@ -126,6 +132,17 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
                     .clicked();
                 if clicked {
                     out.send(Command::PickExportFit(Some(id)));
+                }
+                let has_methods = !done.fit.components.is_empty();
+                let remarks = done.fit.warnings.len();
+                let label = match (has_methods, remarks) {
+                    (false, _) => plural(remarks, "remark"),
+                    (true, 0) => "Other methods".to_owned(),
+                    (true, _) => format!("Other methods, {}", plural(remarks, "remark")),
+                };
+                if has_methods || remarks > 0 {
+                    let button = Button::new(&label).small().quiet().caret();
+                    *more ^= ui.add(button).clicked();
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     let fit = &done.fit;

@@ -31,12 +31,15 @@ pub enum Class {
     GroupCoefficient,
     /// Coefficient of a term in the log odds of one level against the first: `logit[red,age]`.
     LevelCoefficient,
-    /// Standard deviation between groups of the effect of a term: `sd[school,age]`.
+    /// Standard deviation between groups of the effect of a term: `sd[school,age]`; that of a smooth curve around its
+    /// straight line: `sd[s(age)]`.
     Sd,
     /// Correlation between groups of the effects of two terms: `cor[school,Intercept,age]`.
     Correlation,
     /// How one group differs in the effect of a term: `r[school,17,age]`.
     Effect,
+    /// How much one function of a basis bends a smooth curve: `bend[s(age),3]`.
+    Bend,
     /// Share of a grouping in the variance: `icc[school]`.
     VarianceShare,
     /// Probability of a category: `p[heads]`.
@@ -58,7 +61,7 @@ enum Key {
 }
 
 /// The word of each class before the bracket, and what stands in it.
-const CLASSES: [(Class, &str, &[Key]); 12] = [
+const CLASSES: [(Class, &str, &[Key]); 13] = [
     (Class::Coefficient, "b", &[Key::Term]),
     (Class::Mean, "mu", &[Key::Term]),
     (Class::Covariance, "Sigma", &[Key::Term, Key::Term]),
@@ -71,6 +74,7 @@ const CLASSES: [(Class, &str, &[Key]); 12] = [
         &[Key::Factor, Key::Term, Key::Term],
     ),
     (Class::Effect, "r", &[Key::Factor, Key::Level, Key::Term]),
+    (Class::Bend, "bend", &[Key::Factor, Key::Level]),
     (Class::VarianceShare, "icc", &[Key::Factor]),
     (Class::Probability, "p", &[Key::Level]),
     (Class::ClusterShare, "weight", &[Key::Level]),
@@ -238,6 +242,11 @@ impl ParamId {
         })
     }
 
+    /// Whether it is one of many with a spread in common: a quantity of one group, or a function that bends a smooth curve.
+    pub fn is_varying(&self) -> bool {
+        self.class() == Class::Bend || self.group_effect().is_some()
+    }
+
     /// The name without quotes.
     fn unquoted(&self) -> String {
         written(self.word(), self.keys().iter().map(String::as_str))
@@ -252,8 +261,8 @@ impl ParamId {
     /// `r[school,17,Intercept]`, `weight[*]` of `weight[3]`.
     pub fn vector(&self) -> Option<Self> {
         let mut keys = self.keys().to_vec();
-        // With three keys the first names the grouping and the second the group.
-        let varies = usize::from(keys.len() >= 3);
+        // With three keys the first names the grouping and the second the group; that of a curve is a vector of its own.
+        let varies = usize::from(keys.len() >= 3 || self.class() == Class::Bend);
         *keys.get_mut(varies)? = "*".to_owned();
         Some(Self::new(self.class(), self.word(), keys))
     }
@@ -262,6 +271,20 @@ impl ParamId {
     pub fn with_keys<'a>(&'a self, short: impl Fn(usize, &'a str) -> String) -> String {
         let keys = self.keys().iter().enumerate();
         written(self.word(), keys.map(|(k, key)| short(k, key)))
+    }
+}
+
+/// What [varying](ParamId::is_varying) quantities among `names` are, in words.
+pub fn varying_words<'a>(names: impl IntoIterator<Item = &'a ParamId>) -> &'static str {
+    let (mut groups, mut curves) = (false, false);
+    for name in names {
+        curves |= name.class() == Class::Bend;
+        groups |= name.group_effect().is_some();
+    }
+    match (groups, curves) {
+        (true, true) => "effects of groups and functions that bend curves",
+        (false, true) => "functions that bend curves",
+        _ => "effects of groups",
     }
 }
 
@@ -401,6 +424,7 @@ mod tests {
                 &["g", "Intercept", "x"],
             ),
             ("Sigma[age,dose]", Class::Covariance, &["age", "dose"]),
+            ("bend[s(age),3]", Class::Bend, &["s(age)", "3"]),
             ("p[a]b]", Class::Probability, &["a]b"]),
             ("x[1,2]", Class::Other, &["1", "2"]),
             ("lp__", Class::Other, &[]),
@@ -418,6 +442,10 @@ mod tests {
             (effect.factor, effect.level, effect.term),
             ("g", "a, b", "x")
         );
+        let bend = ParamId::from("bend[s(age),3]");
+        assert!(bend.is_varying() && bend.group_effect().is_none());
+        assert_eq!(bend.vector().unwrap(), "bend[s(age),*]");
+        assert!(!ParamId::from("sd[s(age)]").is_varying());
         for name in [
             "mu[age]",
             "sd[school,age]",

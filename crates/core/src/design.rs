@@ -39,6 +39,7 @@ pub mod response;
 mod response_columns;
 pub(crate) mod scaling;
 mod separation;
+pub(crate) mod smooth;
 pub(crate) mod spline;
 pub mod terms;
 #[cfg(test)]

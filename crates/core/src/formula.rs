@@ -9,6 +9,7 @@
 //! y | weights(w) ~ x           each row counts w times
 //! y ~ x + offset(log(e))       a term whose coefficient is fixed at 1
 //! y ~ log(x) + ns(z, 3)*f      functions of columns, see [`Factor`]
+//! y ~ z + s(x) + (1 | g)       a smooth curve along x, whose wiggliness is estimated
 //! y ~ (a + b + c)^2            all of them and their interactions of two
 //! y ~ a/b                      a, and b within a: a + a:b
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
@@ -35,7 +36,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::formula::factor::{Constant, Elementwise, Factor, Function, Operator};
+pub use super::formula::factor::{Constant, Elementwise, Factor, Function, Operator, SMOOTH_K};
 use super::formula::term_set::TermSet;
 
 /// Factors multiplied together: one for a main effect, several for an interaction.
@@ -164,6 +165,41 @@ impl Formula {
             group.terms.retain(is_left);
         }
         formula
+    }
+
+    /// Penalised smooth curves among the terms, in order.
+    pub fn smooths(&self) -> impl Iterator<Item = &Factor> {
+        self.terms.iter().filter_map(|term| match term.as_slice() {
+            [factor] if factor.is_smooth() => Some(factor),
+            _ => None,
+        })
+    }
+
+    /// What to say of a penalised smooth curve that stands where it has no meaning: in an interaction, in a group term, or
+    /// twice along one column.
+    pub(crate) fn misplaced_smooth(&self) -> Option<String> {
+        let varying = self.groups.iter().flat_map(|group| &group.terms).flatten();
+        if let Some(smooth) = varying.into_iter().find(|factor| factor.is_smooth()) {
+            return Some(format!(
+                "`{smooth}` cannot vary by group here; let it stand by itself, beside the group term"
+            ));
+        }
+        let crossed = self.terms.iter().filter(|term| term.len() > 1).flatten();
+        if let Some(smooth) = crossed.into_iter().find(|factor| factor.is_smooth()) {
+            return Some(format!(
+                "`{smooth}` has no interactions here; let it stand by itself, or cross a spline such as `ns({}, 4)`",
+                quote_name(smooth.column())
+            ));
+        }
+        let mut seen = HashSet::new();
+        let inner = |factor: &Factor| match factor {
+            Factor::Call(_, of) => of.to_string(),
+            plain => plain.to_string(),
+        };
+        let twice = self.smooths().find(|smooth| !seen.insert(inner(smooth)));
+        twice.map(|smooth| {
+            format!("there is another smooth curve along the column of `{smooth}`; keep one")
+        })
     }
 
     /// All columns named, each once: response, trials, weights, standard errors, censoring, terms, offsets, groups.
@@ -397,6 +433,11 @@ mod tests {
                 "y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))",
             ),
             ("y ~ log + log(log)", "y ~ log + log(log)"),
+            (
+                "y ~ s(x,k=10) + s( log(z), k = 5 ) + s + (1 | g)",
+                "y ~ s(x) + s(log(z), k = 5) + s + (1 | g)",
+            ),
+            ("y ~ s(x, 7) + z*w - z", "y ~ s(x, k = 7) + w + z:w"),
             ("y ~ x + (log(x) || g)", "y ~ x + (1 + log(x) || g)"),
             ("~x+z", "~ x + z"),
             ("y ~ (a + b + c)^2", "y ~ a + b + c + a:b + a:c + b:c"),
@@ -464,7 +505,7 @@ mod tests {
             ("y ~ sni(x)", 5, "add a column"),
             ("y ~ logg(x)", 5, "did you mean `log()`?"),
             ("y ~ faktor(x)", 5, "did you mean `factor()`?"),
-            ("y ~ s(x)", 5, "smooth curves are `ns(x, 4)`"),
+            ("y ~ lo(x)", 5, "smooth curves are `s(x)`, `ns(x, 4)`"),
             ("y ~ log(x, base = 2)", 12, "`log2()`"),
             ("y ~ log(x + 1)", 11, "is `log1p(x)`"),
             ("y ~ log(x / 2)", 11, "`log(I(x / 2))`"),
@@ -524,6 +565,29 @@ mod tests {
             ),
             ("y | trials(0) ~ x", 12, "at least 1"),
             ("y ~ 0", 6, "nothing is left"),
+            (
+                "y ~ s(x, k = 2)",
+                10,
+                "k must be a whole number from 3 to 100",
+            ),
+            ("y ~ s(x, k = many)", 10, "k must be a whole number"),
+            (
+                "y ~ s(x, z)",
+                10,
+                "a curve along one column here, so `z` needs one of its own, `s(z)`",
+            ),
+            ("y ~ s(x, by = f)", 10, "no argument `by` here"),
+            ("y ~ s(x):f", 11, "`s(x)` has no interactions here"),
+            ("y ~ s(x)*f", 11, "cross a spline such as `ns(x, 4)`"),
+            ("y ~ x + (s(x) | g)", 19, "cannot vary by group here"),
+            (
+                "y ~ s(x) + s(x, k = 5)",
+                23,
+                "another smooth curve along the column",
+            ),
+            ("y ~ log(s(x))", 9, "gives 9 columns"),
+            ("y ~ offset(s(x))", 12, "gives 9 columns"),
+            ("y ~ te(x)", 5, "smooth curves are `s(x)`"),
             ("y ~ . - x", 9, "nothing can be taken out of `.`"),
             ("y ~ x + y", 10, "also a predictor"),
             ("", 1, "expected the outcome"),

@@ -189,7 +189,9 @@ fn scale_columns(
         let (mean, sd) = mean_and_sd(&column.values);
         let ends = extremes(&column.values);
         DesignError::check_width(sd, "predictor", &column.term, ends)?;
-        let shift = if intercept { mean } else { 0.0 };
+        // What bends a curve is centred already, all but rounding.
+        let centred = column.term.bend().is_none();
+        let shift = if intercept && centred { mean } else { 0.0 };
         let width = width_of((mean, sd));
         for (i, &from) in order.iter().enumerate() {
             x[[i, first + j]] = (column.values[from as usize] - shift) / width;

@@ -52,7 +52,8 @@ pub fn check(design: &Design) -> Reporter {
 }
 
 fn few_rows(design: &Design, reporter: &mut Reporter) {
-    let (rows, columns) = (design.num_obs(), design.num_columns());
+    let bends = design.terms.iter().filter(|term| term.bend().is_some());
+    let (rows, columns) = (design.num_obs(), design.num_columns() - bends.count());
     if columns > rows {
         reporter.report(Remark::MoreColumnsThanRows { columns, rows });
     }
@@ -146,11 +147,16 @@ fn groups(design: &Design, reporter: &mut Reporter) {
     }
 }
 
-/// Reports columns that are the same in every row, and says which they are.
+/// Reports columns that are the same in every row, and says which they are; and which are not to be looked at, because they bend
+/// smooth curves: a spread of their own keeps their coefficients small.
 fn constant_columns(design: &Design, reporter: &mut Reporter) -> Vec<bool> {
     let first = usize::from(design.has_intercept);
     let mut constant = vec![false; design.num_columns()];
     for j in first..design.num_columns() {
+        if design.terms[j].bend().is_some() {
+            constant[j] = true;
+            continue;
+        }
         let column = design.x.column(j);
         // Without an intercept a constant other than zero takes its place, once.
         let takes_place = !design.has_intercept && column[0] != 0.0 && !constant.contains(&true);

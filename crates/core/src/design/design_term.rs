@@ -107,6 +107,14 @@ impl DesignTerm {
         }
     }
 
+    /// The smooth curve whose bending this column is a part of, and its number there, from 1.
+    pub fn bend(&self) -> Option<(&Factor, usize)> {
+        match self.parts.as_slice() {
+            [part] if part.factor.is_smooth() => Some((&part.factor, part.number?)),
+            _ => None,
+        }
+    }
+
     /// Whether a category is among what is multiplied.
     pub(crate) fn has_category(&self) -> bool {
         self.parts.iter().any(|part| part.level.is_some())

@@ -400,6 +400,8 @@ impl<'a> FrameReader<'a> {
             check_width(term, num_columns(&parts, contrasts))?;
             columns.extend(columns_of(term, &parts, contrasts));
         }
+        // What bends smooth curves comes after everything else: their coefficients have priors of another kind.
+        columns.sort_by_key(|column| column.term.bend().is_some());
         if let Some(column) = columns
             .iter()
             .find(|column| column.values.iter().any(|value| !value.is_finite()))

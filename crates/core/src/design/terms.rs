@@ -203,8 +203,15 @@ fn factor_columns(factor: &Factor, predictor: &Predictor, contrast: bool) -> Vec
             .iter()
             .enumerate()
             .map(|(j, values)| RawColumn {
-                // R numbers the columns of a function that gives several.
-                term: term(None, (columns.len() > 1).then_some(j + 1)),
+                term: term(
+                    None,
+                    match factor.is_smooth() {
+                        // The straight line has the name of the curve, what bends it is numbered.
+                        true => (j > 0).then_some(j),
+                        // R numbers the columns of a function that gives several.
+                        false => (columns.len() > 1).then_some(j + 1),
+                    },
+                ),
                 values: values.clone(),
             })
             .collect(),

@@ -1,8 +1,9 @@
 //! Functions of columns fitted to the rows used: means, polynomial coefficients and knots, kept for new data.
 
+use super::smooth::Smooth;
 use super::spline::Spline;
 use crate::design::error::DesignError;
-use crate::formula::factor::{Elementwise, Factor, Function, Operator};
+use crate::formula::factor::{Elementwise, Factor, Function, LEAST_K, Operator};
 
 /// A function of a column as a formula names it, with what was computed from the rows used.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,7 @@ enum Step {
     Orthogonal(Orthogonal),
     Powers,
     Spline(Spline),
+    Smooth(Smooth),
 }
 
 /// Polynomials orthonormal over the rows, by their three-term recurrence (R's `poly`).
@@ -119,6 +121,7 @@ impl Step {
                 }
             }
             Self::Spline(spline) => spline.evaluate(x, out),
+            Self::Smooth(smooth) => smooth.evaluate(x, out),
         }
     }
 }
@@ -130,14 +133,20 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Des
         if distinct >= needed {
             return Ok(());
         }
+        let remedy = match function {
+            Function::Poly { .. } => "lower the degree".to_owned(),
+            Function::Smooth { .. } if distinct >= LEAST_K as usize => {
+                format!("lower k, as in s({of}, k = {distinct})")
+            }
+            Function::Smooth { .. } => {
+                "no curve goes through so few, so leave `s()` out".to_owned()
+            }
+            _ => "lower the degrees of freedom".to_owned(),
+        };
         Err(DesignError::Role(format!(
-            "{} needs at least {needed} different values, but {} has {distinct}; lower the {}",
+            "{} needs at least {needed} different values, but {} has {distinct}; {remedy}",
             call(),
             subject(of),
-            match function {
-                Function::Poly { .. } => "degree",
-                _ => "degrees of freedom",
-            }
         )))
     };
     let splined = |spline: Option<Spline>| {
@@ -183,6 +192,17 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Des
                 df as usize,
                 degree as usize,
             ))?
+        }
+        Function::Smooth { k } => {
+            few(k as usize)?;
+            let smooth = Smooth::fit(values, k as usize).ok_or_else(|| {
+                DesignError::Role(format!(
+                    "{} cannot be made, because the values of {} are too large, or too near each other, to be told apart; rescale the column",
+                    call(),
+                    subject(of)
+                ))
+            })?;
+            Step::Smooth(smooth)
         }
     })
 }

@@ -6,9 +6,8 @@ use ergodic_base::names::nearest;
 use ergodic_base::shown::shortened;
 
 /// Functions of R, and of packages that go with it, that people write: name, and what works here.
-const ELSEWHERE: [(&str, &str); 18] = [
+const ELSEWHERE: [(&str, &str); 17] = [
     ("ln", "the natural logarithm is `log(x)`"),
-    ("s", SMOOTH),
     ("te", SMOOTH),
     ("ti", SMOOTH),
     ("t2", SMOOTH),
@@ -22,7 +21,7 @@ const ELSEWHERE: [(&str, &str); 18] = [
     ("relevel", REFERENCE),
     (
         "cut",
-        "a condition is `I(x > 2)`, and a smooth curve `ns(x, 4)`",
+        "a condition is `I(x > 2)`, and a smooth curve `s(x)`",
     ),
     ("ifelse", "a condition is `I(x > 2)`"),
     ("mo", CATEGORY),
@@ -35,7 +34,7 @@ const ELSEWHERE: [(&str, &str); 18] = [
         "an offset stands by itself: `y ~ x + offset(log(e))`",
     ),
 ];
-const SMOOTH: &str = "smooth curves are `ns(x, 4)` and `bs(x, 6)`";
+const SMOOTH: &str = "smooth curves are `s(x)`, `ns(x, 4)` and `bs(x, 6)`, each of one column";
 const NUMBER: &str = "a column of numbers is taken as numbers by itself";
 const CATEGORY: &str = "categories are `factor(x)`";
 const REFERENCE: &str =
@@ -49,7 +48,16 @@ pub(super) fn unknown(name: &str) -> String {
         Some((_, hint)) => format!("; {hint}"),
         None => {
             let elementwise = Elementwise::ALL.iter().map(|function| function.name());
-            let others = ["scale", "poly", "ns", "bs", "factor", "as.factor", "offset"];
+            let others = [
+                "scale",
+                "poly",
+                "ns",
+                "bs",
+                "s",
+                "factor",
+                "as.factor",
+                "offset",
+            ];
             match nearest(name, elementwise.chain(others)) {
                 Some(near) => format!("; did you mean `{near}()`?"),
                 None => format!(

@@ -10,6 +10,7 @@
 //! poly(x, 2)                   orthogonal polynomials; poly(x, 2, raw = TRUE) for powers
 //! ns(x, 3)                     natural cubic splines with 3 degrees of freedom, also ns(x, df = 3)
 //! bs(x, 6)                     cubic B-splines, also bs(x, df = 6, degree = 2)
+//! s(x)                         a smooth curve whose wiggliness is estimated, also s(x, k = 20)
 //! log(scale(x)), ns(log(x), 3) functions of functions
 //! ```
 
@@ -270,6 +271,11 @@ pub enum Function {
         /// Of the polynomials between knots.
         degree: u32,
     },
+    /// A penalised smooth curve: its straight line, then the columns that bend it, whose coefficients have a spread of their own.
+    Smooth {
+        /// Dimension of the basis, the constant included, as in mgcv: there are k − 1 columns.
+        k: u32,
+    },
 }
 
 /// An argument after the first: `3`, `df = 3`, `raw = TRUE`.
@@ -299,13 +305,13 @@ impl Function {
                 })
             }),
             "bs" => b_spline(args),
+            "s" => smooth(args),
             _ => return None,
         })
     }
 
     /// The functions there are, for errors.
-    pub(super) const KNOWN: &str =
-        "log, log2, log10, log1p, sqrt, exp, abs, scale, I(x^2), I(x > 2), poly, ns, bs and factor";
+    pub(super) const KNOWN: &str = "log, log2, log10, log1p, sqrt, exp, abs, scale, I(x^2), I(x > 2), poly, ns, bs, s and factor";
 
     /// How many columns it gives.
     pub fn num_columns(self) -> usize {
@@ -313,6 +319,7 @@ impl Function {
             Self::Elementwise(_) | Self::Scale | Self::Power(_) | Self::Inside { .. } => 1,
             Self::Poly { degree, .. } => degree as usize,
             Self::Natural { df } | Self::BSpline { df, .. } => df as usize,
+            Self::Smooth { k } => k as usize - 1,
         }
     }
 }
@@ -412,6 +419,43 @@ fn b_spline(args: &[Argument]) -> Result<Function, CallError> {
     Ok(Function::BSpline { df, degree })
 }
 
+/// Dimension of the basis of a smooth curve if none is named, that of mgcv.
+pub const SMOOTH_K: u32 = 10;
+/// Least dimension: a constant, a straight line, and one column that bends.
+pub(crate) const LEAST_K: u32 = 3;
+/// Largest dimension: more columns than the widest curves need, and eigenvectors that are still exact.
+const MOST_K: u32 = 100;
+
+fn smooth(args: &[Argument]) -> Result<Function, CallError> {
+    for arg in args {
+        if let Some(name @ ("bs" | "by" | "fx" | "m" | "sp" | "id" | "pc" | "xt")) =
+            arg.name.as_deref()
+        {
+            return Err((
+                Some(arg.position),
+                format!(
+                    "`s()` has no argument `{name}` here; it takes a column and k, such as `s(x, k = 20)`"
+                ),
+            ));
+        }
+        let number = arg
+            .value
+            .starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        if arg.name.is_none() && !number {
+            return Err((
+                Some(arg.position),
+                format!(
+                    "`s()` is a curve along one column here, so `{}` needs one of its own, `s({0})`",
+                    shortened(&arg.value)
+                ),
+            ));
+        }
+    }
+    let found = match_args("s", &["k"], args)?;
+    let k = found[0].map_or(Ok(SMOOTH_K), |arg| whole("k", arg, LEAST_K, MOST_K))?;
+    Ok(Function::Smooth { k })
+}
+
 /// Degree of B-splines if none is named.
 const CUBIC: u32 = 3;
 
@@ -443,11 +487,17 @@ impl Factor {
         }
     }
 
+    /// Whether this is a penalised smooth curve.
+    pub fn is_smooth(&self) -> bool {
+        matches!(self, Self::Call(Function::Smooth { .. }, _))
+    }
+
     /// As it is reported between the brackets of `b[…]`: a column's name as it is, also that of
-    /// categories, a call as it is written.
+    /// categories, a call as it is written, a smooth curve without its k: a formula has one along a column.
     pub fn label(&self) -> String {
         match self {
             Self::Column(name) | Self::Category(name) => name.clone(),
+            Self::Call(Function::Smooth { .. }, of) => format!("s({of})"),
             Self::Call(..) => self.to_string(),
         }
     }
@@ -483,6 +533,8 @@ impl fmt::Display for Factor {
             Function::Natural { df } => write!(f, "ns({of}, {df})"),
             Function::BSpline { df, degree: CUBIC } => write!(f, "bs({of}, {df})"),
             Function::BSpline { df, degree } => write!(f, "bs({of}, {df}, degree = {degree})"),
+            Function::Smooth { k: SMOOTH_K } => write!(f, "s({of})"),
+            Function::Smooth { k } => write!(f, "s({of}, k = {k})"),
         }
     }
 }

@@ -173,6 +173,9 @@ impl Parser {
             self.take();
         }
         formula.terms = terms.into_terms();
+        if let Some(message) = formula.misplaced_smooth() {
+            return self.error(message);
+        }
         if let Some(response) = &formula.response {
             self.check_response(response, &formula)?;
         }

@@ -19,6 +19,7 @@ use crate::design::matrix::Design;
 use crate::design::observation::ObservationModel;
 use crate::design::response::ResponseUse;
 use crate::families::{Family, FamilyError};
+use crate::formula::quote_name;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::settings::{Field, SettingError, Settings};
@@ -499,6 +500,21 @@ fn refuse_group_terms(design: &Design, template: &'static str) -> Result<(), Mod
     }
 }
 
+/// Refuses smooth curves, for templates whose coefficients have no spread of their own.
+fn refuse_curves(design: &Design, template: &'static str) -> Result<(), ModelError> {
+    let mut functions = design.transforms.iter().map(|function| &function.factor);
+    match functions.find(|factor| factor.is_smooth()) {
+        Some(curve) if template != mixed::Mixed::SPEC.id => Err(ModelError::unfit(
+            template,
+            format!(
+                "has no smooth curves, but the formula has `{curve}`; choose template `mixed`, or write a spline such as `ns({}, 4)`",
+                quote_name(curve.column())
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// [`Template::build`], where the template offers the storage that is asked for.
 fn build_stored<T: Template>(
     design: Arc<Design>,
@@ -508,6 +524,7 @@ fn build_stored<T: Template>(
         let why = "keeps its numbers in double precision alone; leave `data.storage` out";
         return Err(ModelError::unfit(T::SPEC.id, why));
     }
+    refuse_curves(&design, T::SPEC.id)?;
     let errors = design.se.is_some();
     if errors && T::family(&options.settings) != Some(Family::GaussianSe) {
         let why = format!(

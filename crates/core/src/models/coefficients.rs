@@ -30,6 +30,8 @@ pub(super) const SLOPES: (&str, &str) = ("b", "All other coefficients");
 pub(super) struct Coefficients {
     design: Arc<Design>,
     response: ResponseScale,
+    /// One per coefficient, but for those that bend smooth curves, which come last: their prior is not said here, and nothing is
+    /// added for them.
     priors: Vec<Prior>,
     /// Priors hold for raw coefficients instead of standardised ones.
     on_raw: bool,
@@ -79,6 +81,18 @@ impl Coefficients {
         };
         let mut params = Vec::new();
         for j in 0..coefficients.len() {
+            if let Some((curve, number)) = coefficients.design.terms[j].bend() {
+                let curve = curve.label();
+                params.push(ParamInfo {
+                    meaning: format!(
+                        "share of function {number} of its basis in the curve {curve}"
+                    ),
+                    prior: format!("normal(0, {})", ParamId::of(Class::Sd, [&curve])),
+                    prior_source: "part of the model".to_owned(),
+                    name: ParamId::of(Class::Bend, [curve, number.to_string()]),
+                });
+                continue;
+            }
             let class = if coefficients.is_intercept(j) {
                 INTERCEPT.0
             } else {
@@ -287,6 +301,7 @@ impl Coefficients {
         if self.on_raw {
             // `grad` holds the raw coefficients until each is replaced by its derivative.
             self.to_raw(u, grad);
+            grad[self.priors.len()..].fill(0.0);
             for (g, prior) in grad.iter_mut().zip(&self.priors) {
                 let (value, slope) = prior.log_density(*g);
                 log_density += value;
@@ -294,6 +309,7 @@ impl Coefficients {
             }
             self.pull_back(grad);
         } else {
+            grad[self.priors.len()..].fill(0.0);
             for ((g, prior), &u) in grad.iter_mut().zip(&self.priors).zip(u) {
                 let (value, slope) = prior.log_density(u);
                 log_density += value;
@@ -320,12 +336,12 @@ impl Coefficients {
         let (design, response) = (&self.design, self.response);
         let len = self.len();
         if !self.on_raw {
-            for j in 0..len {
-                hessian[j * dim + j] += self.priors[j].curvature(u[j]);
+            for (j, prior) in self.priors.iter().enumerate() {
+                hessian[j * dim + j] += prior.curvature(u[j]);
             }
             return;
         }
-        for j in usize::from(design.has_intercept)..len {
+        for j in usize::from(design.has_intercept)..self.priors.len() {
             let scale = design.raw_scale[j] / response.scale;
             hessian[j * dim + j] += self.priors[j].curvature(u[j] / scale) / (scale * scale);
         }
@@ -366,7 +382,7 @@ impl Coefficients {
 
     /// The prior of reported coefficient `j` on the scale it is reported on; `None` where it mixes several priors.
     pub fn prior(&self, j: usize) -> Option<Prior> {
-        let prior = self.priors[j];
+        let prior = *self.priors.get(j)?;
         if self.on_raw != self.report_standardized {
             return Some(prior);
         }

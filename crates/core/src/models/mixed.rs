@@ -16,6 +16,11 @@
 //! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
 //! | `r[g,level,term]` | real | normal with these | |
 //! | `icc[g]` | (0, 1) | follows | |
+//! | `sd[s(x)]` | positive | half_student_t(3, 0, 2.5) | as the intercept |
+//! | `bend[s(x),j]` | real | normal with this | |
+//!
+//! A smooth curve `s(x)` is a straight line with the coefficient `b[s(x)]` and what bends it, which is small or large with
+//! `sd[s(x)]` ([`curves`]).
 //!
 //! `icc[g]`, the share of `g` in the variance of a row, is reported where all effects are intercepts: sd² over the sum of all
 //! sd² and σ² (Gaussian; of the logarithm, lognormal) or π²/3, the variance of the logistic distribution (Bernoulli,
@@ -56,6 +61,7 @@ use super::{
 use crate::design::matrix::Design;
 use crate::families::Family;
 use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, TermsOf, ValueOf, value_or};
+use curves::Curve;
 use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
@@ -64,6 +70,7 @@ use frame::Frame;
 use options::{MixedSettings, PRIORS, Parametrisation};
 use parameters::{check_keys, effect_params, make_term};
 
+mod curves;
 mod frame;
 mod options;
 mod parameters;
@@ -139,14 +146,15 @@ fn family_of(settings: &Settings) -> Family {
     MixedSettings::read(settings).map_or(Family::Gaussian, |settings| settings.family)
 }
 
-/// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinates, per term log sds and correlations,
-/// then per term the effects.
+/// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinates, log sds of curves, per term log sds and
+/// correlations, then per term the effects.
 struct MixedModel<F> {
     design: Arc<Design>,
     response: ResponseScale,
     rows: GlmRows<F>,
     params: Vec<ParamInfo>,
     head: Head,
+    curves: Vec<Curve>,
     terms: Vec<GroupTerm>,
     /// Coordinates of scales: auxiliary, sds, correlations.
     scales: Range<usize>,
@@ -176,9 +184,10 @@ impl<F: RowFamily> MixedModel<F> {
             quantity,
             ..
         } = parts;
-        let first = params.len();
+        let (curves, of_curves) = Curve::all(&design, params.len(), response, &quantity, options)?;
+        params.extend(of_curves);
         let mut terms = Vec::new();
-        let (mut place, mut start) = (first, 0);
+        let (mut place, mut start) = (params.len(), 0);
         for (t, group) in design.group_terms.iter().enumerate() {
             let (mut term, infos) = make_term(
                 &design,
@@ -224,6 +233,7 @@ impl<F: RowFamily> MixedModel<F> {
         let auto = parametrisation == Parametrisation::Auto;
         let working = options.working.as_deref().filter(|_working| auto);
         let frame = Frame::new(
+            &curves,
             &terms,
             head.coefficients.len(),
             &|row| rows.doubles(row),
@@ -236,6 +246,7 @@ impl<F: RowFamily> MixedModel<F> {
             design,
             params,
             head,
+            curves,
             terms,
             scales,
             num_effects: start,
@@ -353,7 +364,10 @@ impl<F: RowFamily> MixedModel<F> {
     fn report(&self, u: &[f64], theta: &mut [f64]) {
         let first = self.rows.dim();
         self.head.report(u, theta);
-        let mut at = first;
+        for curve in &self.curves {
+            theta[curve.scale] = curve.sd.report(u[curve.scale]);
+        }
+        let mut at = first + self.curves.len();
         for term in &self.terms {
             for (j, sd) in term.sds.iter().enumerate() {
                 theta[at + j] = sd.report(u[term.scales.start + j]);
@@ -412,9 +426,12 @@ impl<F: RowFamily> MixedModel<F> {
         })
     }
 
-    /// The log prior at plain coordinates and, overwritten, its gradient there.
+    /// The log prior at plain coordinates, but for that of curves, and, overwritten, its gradient there.
     fn log_prior_with(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         let mut value = self.head.log_prior(u, grad);
+        for curve in &self.curves {
+            grad[curve.scale] = 0.0;
+        }
         for term in &self.terms {
             value += term.log_prior(u, grad);
         }
@@ -439,6 +456,9 @@ impl<F: RowFamily> MixedModel<F> {
     /// Coordinates of coefficients and scales, the first of u, from reported quantities.
     fn read_scales(&self, theta: &[f64], u: &mut [f64]) {
         self.head.position(theta, u);
+        for curve in &self.curves {
+            u[curve.scale] = curve.sd.position(theta[curve.scale]);
+        }
         for term in &self.terms {
             let at = term.scales.start;
             for (j, sd) in term.sds.iter().enumerate() {
@@ -495,6 +515,9 @@ impl<F: RowFamily> Model for MixedModel<F> {
         if index < self.head.len() {
             return self.head.prior_range(index);
         }
+        if let Some(curve) = self.curves.iter().find(|curve| curve.scale == index) {
+            return curve.sd.range();
+        }
         let term = self
             .terms
             .iter()
@@ -508,6 +531,9 @@ impl<F: RowFamily> Model for MixedModel<F> {
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         if index < self.head.len() {
             return self.head.prior_density(index, value);
+        }
+        if let Some(curve) = self.curves.iter().find(|curve| curve.scale == index) {
+            return curve.sd.density(value);
         }
         let term = self
             .terms
@@ -530,7 +556,13 @@ impl<F: RowFamily> Model for MixedModel<F> {
                 blocks.push(Block { name, coordinates });
             }
         };
-        add("b".into(), 0..self.head.coefficients.len());
+        let p = self.head.coefficients.len();
+        let straight = self.curves.first().map_or(p, |curve| curve.bends.start);
+        add("b".into(), 0..straight);
+        for curve in &self.curves {
+            let bends = ParamId::of(Class::Bend, [&curve.name]);
+            add(bends, curve.bends.clone());
+        }
         add("scales".into(), self.scales.clone());
         for term in &self.terms {
             let effects = ParamId::of(Class::Effect, [&term.group]);
@@ -592,7 +624,9 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
         self.on_path(u, |plain, path, log_determinant| {
             let value = self.log_prior_with(plain, grad);
             self.frame.pull_back(plain, path, 1.0, grad);
-            value + log_determinant
+            let of_curves = self.curves.iter();
+            let of_curves: f64 = of_curves.map(|curve| curve.add_log_prior(u, grad)).sum();
+            value + log_determinant + of_curves
         })
     }
 
@@ -601,8 +635,9 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
         let value = self.in_plain(u, |u| {
             self.head.log_prior(u, &mut no_slopes) - self.head.log_jacobian(u)
         });
+        let of_curves = self.curves.iter().map(|curve| curve.log_prior_density(u));
         let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
-        Some(value + of_terms.sum::<f64>())
+        Some(value + of_curves.chain(of_terms).sum::<f64>())
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
@@ -714,6 +749,9 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
 impl<F: RowFamily> PriorDraws for MixedModel<F> {
     fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
         self.head.draw_prior(rng, u)?;
+        for curve in &self.curves {
+            curve.draw_prior(rng, u).ok_or(FLAT)?;
+        }
         for term in &self.terms {
             term.draw_prior(rng, u).ok_or(FLAT)?;
         }

@@ -15,6 +15,7 @@ pub(super) use crate::families::notation::{comment, quoted};
 use crate::formula::{Formula, term_label};
 use ergodic_base::numerals::thousands;
 
+mod curves;
 mod groups;
 mod regression;
 

@@ -30,13 +30,16 @@ const WIDTH: f64 = 1.0;
 /// Coordinates of the scales of a term, at most.
 const MAX_SCALES: usize = MAX_EFFECTS + MAX_CORRELATIONS;
 
-/// Refuses models without the view.
+/// Refuses models without the view, and those whose coefficients do not all have priors of their own.
 pub(super) fn suits(model: &dyn Model) -> Result<&dyn MixedEffects, Unsuitable> {
     let view = model.mixed_effects().ok_or(Unsuitable::NoMixedEffects)?;
-    match view.has_cut_points() {
-        true => Err(Unsuitable::CutPoints),
-        false => Ok(view),
+    if view.has_cut_points() {
+        return Err(Unsuitable::CutPoints);
     }
+    if view.has_curves() {
+        return Err(Unsuitable::Curves);
+    }
+    Ok(view)
 }
 
 /// The view; refused before by [`suits`] where there is none.

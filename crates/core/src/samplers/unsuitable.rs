@@ -36,6 +36,11 @@ pub enum Unsuitable {
         "needs priors of single parameters, and those of cut points between levels belong together; use `nuts`"
     )]
     CutPoints,
+    /// Smooth curves, whose coefficients share a spread.
+    #[error(
+        "needs coefficients with priors of their own, and those that bend a smooth curve have a spread in common; use `nuts`"
+    )]
+    Curves,
     /// A mixed model without a group term.
     #[error("needs a group term such as (1 | group) in the formula")]
     NoGroupTerm,

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
 use crate::design::censoring::Censoring;
+use crate::design::design_term::{DesignTerm, TermPart};
 use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
 use crate::families::{Family, Link};
+use crate::formula::{Factor, Function};
 use crate::models::mixed::WorkingRows;
 use crate::models::testing::plain_design;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions, Storage};
@@ -366,7 +368,87 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
             cases.push((name, design, vec![options]));
         }
     }
+    cases.extend(curve_cases());
     cases
+}
+
+/// A smooth curve alone in every family; beside effects of groups that are centred, all and some of them, and beside such as
+/// parabolas of rows tell, for some.
+fn curve_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
+    let mut cases = Vec::new();
+    for &family in Family::ALL {
+        let shape = Shape {
+            trials: family == Family::Binomial,
+            ..Shape::default()
+        };
+        let mut design = design_of(family, shape, NUM_OBS);
+        add_curve(&mut design);
+        let mut settings = Settings::default();
+        settings.set("family", Value::Text(family.id().to_owned()));
+        settings.set("parametrisation", Value::Text("auto".to_owned()));
+        let plain = ModelOptions {
+            settings,
+            ..ModelOptions::default()
+        };
+        let others = ModelOptions {
+            standardize: !plain.standardize,
+            report_standardized: !plain.report_standardized,
+            priors: [("sd", "exponential(0.7)")]
+                .map(|(key, text)| (key.to_owned(), text.to_owned()))
+                .into(),
+            ..plain.clone()
+        };
+        if [Family::Gaussian, Family::Poisson, Family::Ordered].contains(&family) {
+            let mut grouped = design.clone();
+            add_group_terms(&mut grouped, true);
+            let groups = grouped.groups.iter();
+            let known = |levels: usize| (0..levels).map(|g| g % 3 != 1).collect();
+            let centred = ModelOptions {
+                well_known: groups.map(|group| known(group.levels.len())).collect(),
+                ..others.clone()
+            };
+            let name = format!("{}, curve and groups", family.id());
+            cases.push((name, grouped, vec![centred]));
+            let mut grouped = design.clone();
+            add_intercepts(&mut grouped);
+            let by_parabolas = ModelOptions {
+                working: Some(Arc::new(some_working_rows(grouped.num_obs()))),
+                ..plain.clone()
+            };
+            let name = format!("{}, curve and parabolas of intercepts", family.id());
+            cases.push((name, grouped, vec![by_parabolas]));
+        }
+        cases.push((
+            format!("{}, curve", family.id()),
+            design,
+            vec![plain, others],
+        ));
+    }
+    cases
+}
+
+/// What bends a curve along the first predictor: three columns more.
+pub(in crate::models) fn add_curve(design: &mut Design) {
+    let factor = Factor::Call(
+        Function::Smooth { k: 5 },
+        Box::new(Factor::Column("age".to_owned())),
+    );
+    let (n, p) = (design.num_obs(), design.num_columns());
+    let mut x = Array2::zeros((n, p + 3));
+    x.slice_mut(s![.., ..p]).assign(&design.x);
+    for (j, scale) in [0.08, 0.04, 0.01].into_iter().enumerate() {
+        for i in 0..n {
+            x[[i, p + j]] = (f64::from(j as u32 + 1) * 1.3 * design.x[[i, 1]]).cos();
+        }
+        design.raw_center.push(0.0);
+        design.raw_scale.push(scale);
+        design.terms.push(DesignTerm::of(vec![TermPart {
+            factor: factor.clone(),
+            level: None,
+            number: Some(j + 1),
+        }]));
+    }
+    design.x = x;
 }
 
 /// Rows of most different weights, one without any.

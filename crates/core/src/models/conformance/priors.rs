@@ -40,22 +40,33 @@ fn draws_of_the_prior_have_its_density() {
     });
 }
 
-/// Where effects of groups are standard normal in u, the rest of the log prior is the density of the parameters and the
+/// Where effects of groups, and what bends curves, are standard normal in u, the rest of the log prior is the density of the parameters and the
 /// volume of the map to them.
 #[test]
 fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
     for_each_density(|model, density, what| {
-        let own = |param: &&crate::models::ParamInfo| {
-            param.name.group_effect().is_none() && param.name.class() != Class::VarianceShare
+        let own = |param: &crate::models::ParamInfo| {
+            param.name.group_effect().is_none()
+                && !matches!(param.name.class(), Class::VarianceShare | Class::Bend)
         };
-        let top = model.params().iter().filter(own).count().min(model.dim());
+        let params = model.params();
+        let reported: Vec<usize> = (0..params.len()).filter(|&i| own(&params[i])).collect();
+        let blocks = model.blocks().into_iter();
+        let bends: Vec<usize> = blocks
+            .filter(|block| block.name.class() == Class::Bend)
+            .flat_map(|block| block.coordinates)
+            .collect();
+        let (mut top, mut effects): (Vec<usize>, Vec<usize>) =
+            (0..model.dim()).partition(|j| !bends.contains(j));
+        effects.extend(top.drain(reported.len().min(top.len())..));
+        let reported = &reported[..top.len()];
         let excess = |u: &[f64]| {
             let mut grad = vec![0.0; model.dim()];
             let log_prior = density.log_prior(u, &mut grad);
-            let standard = (top..model.dim()).all(|j| (grad[j] + u[j]).abs() < 1e-9);
-            let of_effects: f64 = u[top..].iter().map(|z| -0.5 * z * z).sum();
+            let standard = effects.iter().all(|&j| (grad[j] + u[j]).abs() < 1e-9);
+            let of_effects: f64 = effects.iter().map(|&j| -0.5 * u[j] * u[j]).sum();
             let own = density.log_prior_density(u)?;
-            standard.then(|| log_prior - of_effects - own - log_volume(model, top, u))
+            standard.then(|| log_prior - of_effects - own - log_volume(model, reported, &top, u))
         };
         let positions = positions(model.dim());
         let [Some(first), Some(second)] = [excess(&positions[0]), excess(&positions[1])] else {
@@ -74,16 +85,18 @@ fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
     });
 }
 
-/// log |∂θ/∂u| of the first `top` quantities and coordinates, by central differences.
-fn log_volume(model: &dyn Model, top: usize, u: &[f64]) -> f64 {
+/// log |∂θ/∂u| of these quantities and coordinates, by central differences.
+fn log_volume(model: &dyn Model, quantities: &[usize], coordinates: &[usize], u: &[f64]) -> f64 {
+    let top = coordinates.len();
     let mut theta = vec![0.0; model.params().len()];
-    let rows: Vec<Vec<f64>> = (0..top)
-        .map(|i| {
+    let rows: Vec<Vec<f64>> = quantities
+        .iter()
+        .map(|&i| {
             let slopes = slopes(u, |u| {
                 model.constrain(u, &mut theta);
                 theta[i]
             });
-            slopes[..top].to_vec()
+            coordinates.iter().map(|&j| slopes[j]).collect()
         })
         .collect();
     // Rows may have very different units.

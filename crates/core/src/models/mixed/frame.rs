@@ -14,8 +14,10 @@
 //! column is a fixed effect, and columns that are constant within groups. The determinant is one; the posterior is the
 //! same.
 //!
-//! Where the rows' parabolas are known the coordinates are those of [`super::whitening`] instead.
+//! Where the rows' parabolas are known the coordinates are those of [`super::whitening`] instead. Before either, what bends
+//! smooth curves is multiplied by their standard deviations ([`Curve`]); no group takes over from that.
 
+use super::curves::Curve;
 use super::terms::GroupTerm;
 use super::whitening::{Path, Whitening, WorkingRows};
 use crate::design::confounding::{GroupColumns, directions};
@@ -27,9 +29,11 @@ const OWN_SHARE: f64 = 1e-6;
 /// Directions of one term that are taken out, at most: an intercept, slopes, and columns of groups.
 const MOST_DIRECTIONS: usize = 32;
 
-/// The map from coordinates u to those with β and centred effects as they are; the identity where no effects are centred.
+/// The map from coordinates u to those with β and centred effects as they are; the identity where no effects are centred and no
+/// curves bend.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
+    curves: Vec<Curve>,
     moves: Vec<TermMoves>,
     whitening: Option<Whitening>,
 }
@@ -50,8 +54,9 @@ struct TermMoves {
 }
 
 impl Frame {
-    /// For `terms` and the P coefficients of columns `row`.
+    /// For `curves`, `terms` and the P coefficients of columns `row`.
     pub fn new<'x>(
+        curves: &[Curve],
         terms: &[GroupTerm],
         p: usize,
         row: &dyn Fn(usize) -> &'x [f64],
@@ -59,12 +64,15 @@ impl Frame {
     ) -> Self {
         if let Some(working) = working {
             return Self {
+                curves: curves.to_vec(),
                 moves: Vec::new(),
                 whitening: Some(Whitening::new(terms, p, row, working)),
             };
         }
-        let moves = terms.iter().filter_map(|term| TermMoves::of(term, p, row));
+        let straight = curves.first().map_or(p, |curve| curve.bends.start);
+        let moves = (terms.iter()).filter_map(|term| TermMoves::of(term, straight, row));
         Self {
+            curves: curves.to_vec(),
             moves: moves.collect(),
             whitening: None,
         }
@@ -72,7 +80,7 @@ impl Frame {
 
     /// Whether coordinates are those of coefficients and effects themselves.
     pub fn is_identity(&self) -> bool {
-        self.moves.is_empty() && self.whitening.is_none()
+        self.curves.is_empty() && self.moves.is_empty() && self.whitening.is_none()
     }
 
     /// u ← coordinates with β and effects as they are.
@@ -80,8 +88,9 @@ impl Frame {
         self.walk(u, &mut Path::default());
     }
 
-    /// The same; returns the log of the determinant, and leaves in `path` what [`Self::pull_back`] needs.
+    /// The same; returns the log of the determinant, leaving out that of curves, whose prior is one of own coordinates; and leaves in `path` what [`Self::pull_back`] needs.
     pub fn walk(&self, u: &mut [f64], path: &mut Path) -> f64 {
+        self.curves.iter().for_each(|curve| curve.to_plain(u));
         if let Some(whitening) = &self.whitening {
             return whitening.to_plain(u, path);
         }
@@ -101,6 +110,7 @@ impl Frame {
             of_term.reflect(u);
             of_term.add_shift(1.0, u);
         }
+        self.curves.iter().for_each(|curve| curve.to_own(u));
     }
 
     /// A gradient at `plain` becomes that in u, with `determinant` times that of the log determinant: the transpose of
@@ -110,6 +120,7 @@ impl Frame {
             Some(whitening) => whitening.pull_back(plain, path, determinant, grad),
             None => self.turn(grad),
         }
+        (self.curves.iter()).for_each(|curve| curve.pull_back(plain, grad));
     }
 
     /// [`Self::pull_back`] of the linear map.
@@ -120,9 +131,14 @@ impl Frame {
         }
     }
 
+    /// Whether effects have coordinates by the parabolas of rows.
+    pub fn is_whitened(&self) -> bool {
+        self.whitening.is_some()
+    }
+
     /// Whether the map is linear.
     pub fn is_linear(&self) -> bool {
-        self.whitening.is_none()
+        self.curves.is_empty() && self.whitening.is_none()
     }
 
     /// T'AT for the symmetric D×D matrix `a` in plain coordinates, T the linear map of [`Self::to_plain`].

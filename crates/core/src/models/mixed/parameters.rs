@@ -149,6 +149,7 @@ pub(super) fn check_keys(
         .filter(|term| term.num_correlations() > 0)
         .map(|term| ParamId::of(Class::Correlation, [&term.group]))
         .collect();
+    let has_sds = params.iter().any(|param| param.name.class() == Class::Sd);
     let names: Vec<&str> = params
         .iter()
         .map(|param| &param.name)
@@ -156,7 +157,11 @@ pub(super) fn check_keys(
             let class = name.class();
             !matches!(
                 class,
-                Class::Effect | Class::VarianceShare | Class::Correlation | Class::CutPoint
+                Class::Bend
+                    | Class::Effect
+                    | Class::VarianceShare
+                    | Class::Correlation
+                    | Class::CutPoint
             )
         })
         .chain(&correlations)
@@ -167,7 +172,7 @@ pub(super) fn check_keys(
     let classes: Vec<(&str, &str)> = CLASSES
         .into_iter()
         .filter(|(class, _)| match *class {
-            "sd" => !terms.is_empty(),
+            "sd" => has_sds,
             "cor" => !correlations.is_empty(),
             class if class == INTERCEPT.0 => !has_cuts,
             class if class == CUTS.0 => has_cuts,

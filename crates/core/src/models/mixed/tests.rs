@@ -199,6 +199,163 @@ fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
     }
 }
 
+/// Waves along x, with noise.
+fn waves(n: usize) -> Design {
+    let x: Vec<f64> = (0..n)
+        .map(|i| 6.0 * (i as f64 * 0.618_034).fract())
+        .collect();
+    let mut rng = stream(70, 0, Purpose::Data);
+    let y = x.iter().map(|x| {
+        let noise: f64 = rng.sample(rand_distr::StandardNormal);
+        10.0 + 4.0 * x.sin() + x + noise
+    });
+    let table = table_of(vec![("y", y.collect()), ("x", x.clone())]);
+    let frame = crate::design::ModelFrame {
+        response_use: ResponseUse::Number,
+        ..crate::design::ModelFrame::new("y ~ s(x, k = 8)".parse().unwrap())
+    };
+    Design::build(&table, &frame).unwrap().0
+}
+
+/// Given the spreads the posterior of a normal outcome is normal: its mean by the closed form of ridge regression, with columns as they
+/// are and penalties put together by hand, is where the gradient vanishes, and log densities fall off from there by half the quadratic
+/// form of its precision.
+#[test]
+fn given_the_spreads_the_posterior_of_a_curve_is_ridge_regression() {
+    let design = Arc::new(waves(90));
+    for standardize in [true, false] {
+        let mut options = options(
+            &[],
+            &[("b", "normal(0, 3)"), ("intercept", "normal(9, 40)")],
+        );
+        options.standardize = standardize;
+        let model = Mixed::build(Arc::clone(&design), &options).unwrap();
+        let names: Vec<&str> = model.params().iter().map(|p| p.name.as_str()).collect();
+        let bends = (1..=6).map(|j| format!("bend[s(x),{j}]"));
+        let expected: Vec<String> = ["b[Intercept]", "b[s(x)]"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(bends)
+            .chain(["sigma", "sd[s(x)]"].map(str::to_owned))
+            .collect();
+        assert_eq!(names, expected);
+        let blocks: Vec<ParamId> = model.blocks().into_iter().map(|block| block.name).collect();
+        assert_eq!(blocks, ["b", "bend[s(x)]", "scales"]);
+
+        let (sigma, sd) = (1.1, 2.3);
+        let [centre, scale] = design.response_units();
+        let (n, p) = (design.num_obs(), design.num_columns());
+        // Coefficients of centred columns, as they are scaled inside; precisions of their priors on that scale.
+        let mut precision = vec![0.0; p];
+        let mut target = vec![0.0; p];
+        for j in 0..p {
+            let (x_scale, x_centre) = (design.raw_scale[j], design.raw_center[j]);
+            let unit = scale / x_scale;
+            let (mean, prior_sd) = match j {
+                0 if standardize => (9.0, 40.0),
+                0 => (0.0, f64::INFINITY),
+                1 if standardize => (0.0, 3.0),
+                1 => (0.0, 3.0 / unit),
+                _ => (0.0, sd / unit),
+            };
+            precision[j] = 1.0 / (prior_sd * prior_sd);
+            target[j] = mean * precision[j];
+            assert!(j < 2 || x_centre == 0.0);
+        }
+        let mut a = vec![0.0; p * p];
+        let noise = (scale / sigma).powi(2);
+        for j in 0..p {
+            a[j * p + j] += precision[j];
+            for k in 0..p {
+                let sum: f64 = (0..n).map(|i| design.x[[i, j]] * design.x[[i, k]]).sum();
+                a[j * p + k] += noise * sum;
+            }
+            let y = |i: usize| (design.y[i] - centre) / scale;
+            target[j] += noise * (0..n).map(|i| design.x[[i, j]] * y(i)).sum::<f64>();
+        }
+        if !standardize {
+            // normal(9, 40) holds for the intercept at x = 0: a row of its own.
+            let row: Vec<f64> = (0..p)
+                .map(|j| match j {
+                    0 => scale,
+                    j => -scale * design.raw_center[j] / design.raw_scale[j],
+                })
+                .collect();
+            for j in 0..p {
+                for k in 0..p {
+                    a[j * p + k] += row[j] * row[k] / 1600.0;
+                }
+                target[j] += row[j] * (9.0 - centre) / 1600.0;
+            }
+        }
+        let factor = ergodic_base::linalg::Cholesky::of(&a, p).unwrap();
+        let mut mean = target;
+        factor.solve(&mut mean);
+
+        // The same in the model's coordinates.
+        let raw: Vec<f64> = (0..p)
+            .map(|j| mean[j] * scale / design.raw_scale[j])
+            .collect();
+        let mut theta = raw.clone();
+        theta[0] =
+            centre + scale * mean[0] - (1..p).map(|j| raw[j] * design.raw_center[j]).sum::<f64>();
+        theta.extend([sigma, sd]);
+        let mut u = vec![0.0; model.dim()];
+        model.unconstrain(&theta, &mut u);
+        let density = model.density().unwrap();
+        let mut grad = vec![0.0; model.dim()];
+        let top = density.log_density(&u, &mut grad);
+        for (j, slope) in grad[..p].iter().enumerate() {
+            assert!(slope.abs() < 1e-7, "{standardize} {j}: {slope}");
+        }
+        let step: Vec<f64> = (0..p)
+            .map(|j| 0.01 * f64::from(j as u32 + 1).sin())
+            .collect();
+        let mut there = u.clone();
+        for j in 0..p {
+            // Own coordinates of what bends are in units of sd.
+            let own = match j {
+                0 | 1 => 1.0,
+                _ => scale / (sd * design.raw_scale[j]),
+            };
+            there[j] += step[j] * own;
+        }
+        let fall = top - density.log_density(&there, &mut grad);
+        let half = 0.5 * ergodic_base::linalg::quadratic_form(&a, &step);
+        assert!(
+            (fall / half - 1.0).abs() < 1e-7,
+            "{standardize}: {fall} {half}"
+        );
+    }
+}
+
+/// Templates whose coefficients have no spread in common, samplers that draw coefficients one by one, and priors of what there is not.
+#[test]
+fn what_has_no_curves_refuses_them() {
+    let design = Arc::new(waves(90));
+    let linear = crate::models::find("linear").unwrap();
+    let error = (linear.build)(Arc::clone(&design), &ModelOptions::default())
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().contains(
+            "has no smooth curves, but the formula has `s(x, k = 8)`; choose template `mixed`"
+        ),
+        "{error}"
+    );
+    let mixed = crate::models::find("mixed").unwrap();
+    let set = |prior: (&str, &str)| (mixed.build)(Arc::clone(&design), &options(&[], &[prior]));
+    let model = set(("sd[s(x)]", "exponential(2)")).unwrap();
+    assert_eq!(model.params()[9].prior, "exponential(2)");
+    for key in ["bend[s(x),1]", "sd[x]", "cor"] {
+        assert!(set((key, "normal(0, 1)")).is_err(), "{key}");
+    }
+    let gibbs = crate::samplers::find("gibbs-mixed").unwrap();
+    let why = (gibbs.suits)(model.as_ref()).err().unwrap().to_string();
+    assert!(why.contains("bend a smooth curve"), "{why}");
+    assert!((crate::samplers::find("nuts").unwrap().suits)(model.as_ref()).is_ok());
+}
+
 /// Coordinates that follow the parabolas of rows, against the posterior in non-centred ones and the determinant of the map
 /// between them by differences.
 #[test]

@@ -11,7 +11,7 @@ use crate::models::{Rows, Scratch};
 /// scales do not depend on the rows.
 ///
 /// Samplers that update block by block need this structure ([`crate::models::Model::mixed_effects`]). All on the scale
-/// on which sampling happens. u holds β (P), a, per term the scales, then per term coordinates of
+/// on which sampling happens. u holds β (P), a, scales of curves, per term the scales, then per term coordinates of
 /// effects; each [`GroupTerm`] says where its own are and translates coordinates to effects and back. All that is in plain
 /// coordinates, which [`Self::to_plain`] makes of the model's own.
 pub trait MixedEffects: Send + Sync {
@@ -20,6 +20,9 @@ pub trait MixedEffects: Send + Sync {
     /// Whether coefficients and auxiliary coordinates have one prior together, that of cut points: then [`Self::coefficient_prior`] and
     /// [`Self::auxiliary_prior`] do not say it.
     fn has_cut_points(&self) -> bool;
+    /// Whether the last coefficients bend smooth curves: their prior is one of own coordinates given standard deviations among the
+    /// scales, and [`Self::coefficient_prior`] does not say it.
+    fn has_curves(&self) -> bool;
     /// P.
     fn num_coefficients(&self) -> usize;
     /// Number of auxiliary coordinates; they follow the coefficients in u.
@@ -73,6 +76,10 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
         self.head.has_cuts()
     }
 
+    fn has_curves(&self) -> bool {
+        !self.curves.is_empty()
+    }
+
     fn num_coefficients(&self) -> usize {
         self.head.coefficients.len()
     }
@@ -86,7 +93,7 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
     }
 
     fn is_whitened(&self) -> bool {
-        !self.frame.is_linear()
+        self.frame.is_whitened()
     }
 
     fn to_plain(&self, u: &mut [f64]) {

@@ -1,6 +1,7 @@
 //! Regressions with one linear predictor, with or without group terms, in other notations.
 
 use super::super::ModelError;
+use super::curves::{Curve, column_of};
 use super::groups::Group;
 use super::{
     Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved,
@@ -63,15 +64,21 @@ impl Glm<'_> {
         usize::from(self.context.design.has_intercept)
     }
 
+    /// Terms but those that bend smooth curves, which are the last.
+    fn terms(&self) -> &[DesignTerm] {
+        let terms = &self.context.design.terms;
+        let bends = terms.iter().position(|term| term.bend().is_some());
+        &terms[..bends.unwrap_or(terms.len())]
+    }
+
     /// Terms besides the intercept.
     fn slopes(&self) -> &[DesignTerm] {
-        &self.context.design.terms[self.first()..]
+        &self.terms()[self.first()..]
     }
 
     /// Prior per term.
     fn priors(&self) -> impl Iterator<Item = &str> {
-        let terms = self.context.design.terms.iter();
-        terms.map(|term| {
+        self.terms().iter().map(|term| {
             let name = ParamId::of(Class::Coefficient, [term]);
             self.context.prior(name.as_str())
         })
@@ -112,18 +119,27 @@ impl Glm<'_> {
         }
     }
 
-    fn groups(&self) -> Vec<Group<'_>> {
-        let unit = if self.has_unit() {
+    /// Units of the response per unit of the linear predictor.
+    fn unit(&self) -> f64 {
+        if self.has_unit() {
             self.scale.scale
         } else {
             1.0
-        };
-        Group::all(&self.context, unit)
+        }
+    }
+
+    fn groups(&self) -> Vec<Group<'_>> {
+        Group::all(&self.context, self.unit())
+    }
+
+    fn curves(&self) -> Vec<Curve<'_>> {
+        Curve::all(&self.context, self.unit())
     }
 
     fn words(&self) -> String {
         let design = self.context.design;
-        let slopes = each_of(self.slopes());
+        let columns: Vec<String> = self.slopes().iter().map(column_of).collect();
+        let slopes = each_of(&columns);
         let mut text = match (design.has_intercept, self.slopes().is_empty()) {
             (true, true) => format!("{} is the same in all rows.", self.notation.predicted),
             (true, false) if !self.levels().is_empty() => {
@@ -141,6 +157,9 @@ impl Glm<'_> {
                 self.notation.predicted
             ),
         };
+        for curve in self.curves() {
+            text.push_str(&curve.words());
+        }
         for group in self.groups() {
             text.push_str(&group.words());
         }
@@ -161,7 +180,7 @@ impl Glm<'_> {
         let mut all: Vec<(&str, &str, &str, Vec<&str>)> = Vec::new();
         for param in self.context.params {
             let class = match param.name.class() {
-                Class::Effect | Class::VarianceShare => continue,
+                Class::Bend | Class::Effect | Class::VarianceShare => continue,
                 Class::Coefficient if param.name.term() == Some("Intercept") => "intercept",
                 _ => param.name.word(),
             };
@@ -205,8 +224,10 @@ impl Glm<'_> {
         if self.has_intercept() {
             sum.push("b[Intercept]".to_owned());
         }
-        sum.extend((self.slopes().iter()).map(|term| format!("b[{term}] × {term}[i]")));
-        let groups = self.groups();
+        let times = |term: &DesignTerm| format!("b[{term}] × {}[i]", column_of(term));
+        sum.extend(self.slopes().iter().map(times));
+        let (curves, groups) = (self.curves(), self.groups());
+        sum.extend(curves.iter().map(Curve::sum));
         sum.extend(groups.iter().flat_map(Group::sum));
         if design.offset.is_some() {
             sum.push("offset[i]".to_owned());
@@ -224,7 +245,7 @@ impl Glm<'_> {
         } else {
             String::new()
         };
-        for (j, (term, prior)) in design.terms.iter().zip(self.priors()).enumerate() {
+        for (j, (term, prior)) in self.terms().iter().zip(self.priors()).enumerate() {
             let intercept = design.has_intercept && j == 0;
             if intercept && !self.has_intercept() {
                 let at = if self.standardized() {
@@ -246,7 +267,7 @@ impl Glm<'_> {
                     )
                 }
                 (true, true) => format!("b[Intercept] at average predictors ~ {prior}"),
-                (true, false) => format!("b[{term}] × sd({term}){unit} ~ {prior}"),
+                (true, false) => format!("b[{term}] × sd({}){unit} ~ {prior}", column_of(term)),
                 (false, _) => format!("b[{term}] ~ {prior}"),
             });
         }
@@ -265,6 +286,7 @@ impl Glm<'_> {
                 }
             });
         }
+        lines.extend(curves.iter().flat_map(|curve| curve.relations(&unit)));
         lines.extend(groups.iter().flat_map(|group| group.relations(&unit)));
         lines.push(format!("i = 1 … {}", design.rows_used));
         lines.join("\n")
@@ -286,7 +308,8 @@ impl Glm<'_> {
         (program.functions).extend_from_slice(&self.notation.stan_functions);
         program.data.push("int<lower=1> N;".to_owned());
         if some {
-            let names = comment(&slopes.join(", "));
+            let names: Vec<String> = slopes.iter().map(column_of).collect();
+            let names = comment(&names.join(", "));
             program.data.push(format!("matrix[N, {k}] x;  // {names}"));
         }
         program.data.extend_from_slice(&self.notation.stan_data);
@@ -302,11 +325,11 @@ impl Glm<'_> {
                 "// means and population standard deviations of the columns of x".to_owned(),
                 format!(
                     "row_vector[{k}] centre = [{}];",
-                    numbers(&design.raw_center[first..])
+                    numbers(&design.raw_center[first..first + k])
                 ),
                 format!(
                     "row_vector[{k}] scale = [{}];",
-                    numbers(&design.raw_scale[first..])
+                    numbers(&design.raw_scale[first..first + k])
                 ),
                 format!("matrix[N, {k}] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);"),
             ]);
@@ -335,7 +358,8 @@ impl Glm<'_> {
         if some {
             sum.push(if standardise { "z * beta" } else { "x * beta" }.to_owned());
         }
-        let groups = self.groups();
+        let (curves, groups) = (self.curves(), self.groups());
+        sum.extend(curves.iter().map(Curve::stan_sum));
         sum.extend(groups.iter().map(Group::stan_sum));
         if sum == ["alpha"] {
             sum = vec!["rep_vector(alpha, N)".to_owned()];
@@ -359,7 +383,7 @@ impl Glm<'_> {
     /// Parameters in the order of the model's coordinates, and their priors.
     fn stan_parameters(&self, program: &mut Program) {
         let design = self.context.design;
-        let priors: Vec<(&str, &str)> = (design.terms.iter())
+        let priors: Vec<(&str, &str)> = (self.terms().iter())
             .map(DesignTerm::as_str)
             .zip(self.priors())
             .collect();
@@ -395,6 +419,8 @@ impl Glm<'_> {
             ));
             program.priors("beta", of_slopes);
         }
+        let curves = self.curves();
+        (curves.iter()).for_each(|curve| curve.stan_coefficients(program));
         for &auxiliary in &self.auxiliaries {
             let (name, unit) = (
                 self.stan_name(auxiliary),
@@ -410,6 +436,7 @@ impl Glm<'_> {
             ));
             program.prior(&name, self.context.prior(auxiliary.name));
         }
+        curves.iter().for_each(|curve| curve.stan_scale(program));
         let groups = self.groups();
         groups.iter().for_each(|group| group.stan(program));
         groups.iter().for_each(|group| group.stan_effects(program));
@@ -519,7 +546,7 @@ impl Glm<'_> {
         };
         let mut priors = Vec::new();
         let mut doubtful = false;
-        for (j, (term, prior)) in design.terms.iter().zip(self.priors()).enumerate() {
+        for (j, (term, prior)) in self.terms().iter().zip(self.priors()).enumerate() {
             let intercept = design.has_intercept && j == 0;
             if intercept && !self.levels().is_empty() {
                 let prior = match self.prior_of_cuts() {
@@ -538,8 +565,8 @@ impl Glm<'_> {
                 priors.push(format!("set_prior(\"{prior}\", class = \"Intercept\")"));
                 continue;
             }
-            // Flat is the default of brms.
-            if prior == FLAT {
+            // Flat is the default of brms. Of the straight line of a curve it has another unit.
+            if prior == FLAT || term.factors().iter().any(Factor::is_smooth) {
                 continue;
             }
             let scale = if self.standardized() {
@@ -575,6 +602,12 @@ impl Glm<'_> {
                 }
             }
             doubtful |= doubt;
+        }
+        if !self.curves().is_empty() {
+            before.push(
+                "# brms measures the columns of s() in units of its own: its curves are these, its priors of them are its own"
+                    .to_owned(),
+            );
         }
         if self.has_unit() {
             before.push(format!(

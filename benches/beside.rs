@@ -276,6 +276,7 @@ fn mixed(response: &str, effects: &str) -> Option<f64> {
             names: names(&["Intercept", "x1"][..width]),
             scale: vec![1.0; width],
             correlated: true,
+            along: None,
         }],
     };
     let control = Control::default();

@@ -90,6 +90,7 @@ fn data(slopes: bool, crossed: bool, counts: bool) -> MixedData {
                 .collect(),
             scale: vec![1.0; width],
             correlated: true,
+            along: None,
         };
     let mut terms = vec![term("g", groups, first, z, width)];
     if crossed {

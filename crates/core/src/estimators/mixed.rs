@@ -24,6 +24,8 @@ mod ascent;
 mod bfgs;
 pub(crate) mod blocks;
 pub(crate) mod covariance;
+#[cfg(test)]
+mod curve_tests;
 pub(crate) mod data;
 pub(crate) mod em;
 mod expectation;

@@ -1,7 +1,7 @@
 //! The covariance of the effects of one group in units of the residual variance: Λ Λ', with Λ lower triangular.
 //!
-//! θ holds the entries of Λ for all terms, by columns of each lower triangle for correlated effects and the diagonal for
-//! independent ones, as in lme4. A deviance depends on Λ Λ' only, so flipping the sign of a column of Λ changes nothing:
+//! θ holds the entries of Λ for all terms, by columns of each lower triangle for correlated effects, the diagonal for
+//! independent ones, as in lme4, and for what bends a curve the one number that all of its diagonal is. A deviance depends on Λ Λ' only, so flipping the sign of a column of Λ changes nothing:
 //! the search for the minimum needs no bounds, and its end is brought to nonnegative diagonals ([`Shape::normalise`]).
 
 use super::data::RandomTerm;
@@ -9,14 +9,35 @@ use super::data::RandomTerm;
 /// Which entries of Λ are free, for all terms.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    terms: Vec<(usize, bool)>,
+    terms: Vec<(usize, Free)>,
+}
+
+/// Which entries of the lower triangle of a term are free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Free {
+    /// All.
+    Triangle,
+    /// The diagonal.
+    Diagonal,
+    /// One number for all of the diagonal.
+    Multiple,
+}
+
+impl Free {
+    fn of(term: &RandomTerm) -> Self {
+        match (term.is_curve(), term.correlated) {
+            (true, _) => Self::Multiple,
+            (false, true) => Self::Triangle,
+            (false, false) => Self::Diagonal,
+        }
+    }
 }
 
 impl Shape {
     /// The shape of the terms' covariances.
     pub fn of(terms: &[RandomTerm]) -> Self {
         Self {
-            terms: terms.iter().map(|t| (t.width(), t.correlated)).collect(),
+            terms: terms.iter().map(|t| (t.width(), Free::of(t))).collect(),
         }
     }
 
@@ -25,14 +46,30 @@ impl Shape {
         self.entries().count()
     }
 
-    /// Term, row and column of each entry of θ.
+    /// Term, row and column of each entry of θ; where one is a whole diagonal, those of its first entry.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        self.terms.iter().enumerate().flat_map(|(t, &(q, full))| {
-            (0..q).flat_map(move |j| {
-                let last = if full { q } else { j + 1 };
+        self.terms.iter().enumerate().flat_map(|(t, &(q, free))| {
+            let columns = if free == Free::Multiple { q.min(1) } else { q };
+            (0..columns).flat_map(move |j| {
+                let last = if free == Free::Triangle { q } else { j + 1 };
                 (j..last).map(move |i| (t, i, j))
             })
         })
+    }
+
+    /// Entries of term `t` that are the same as that at row and column `i`, `j`.
+    fn same(&self, t: usize, i: usize, j: usize) -> impl Iterator<Item = usize> {
+        let (q, free) = self.terms[t];
+        let count = if free == Free::Multiple { q } else { 1 };
+        (0..count).map(move |k| (i + k) * q + j + k)
+    }
+
+    /// How many effects tell about each entry of θ, for a term of `levels` groups.
+    pub fn told_by(&self, t: usize, levels: usize) -> usize {
+        match self.terms[t] {
+            (q, Free::Multiple) => q * levels,
+            _ => levels,
+        }
     }
 
     /// θ of the identity.
@@ -50,14 +87,16 @@ impl Shape {
     /// Writes Λ of each term (q×q, row-major).
     pub fn lambda(&self, theta: &[f64], lambda: &mut [Vec<f64>]) {
         for ((t, i, j), theta) in self.entries().zip(theta) {
-            lambda[t][i * self.terms[t].0 + j] = *theta;
+            for place in self.same(t, i, j) {
+                lambda[t][place] = *theta;
+            }
         }
     }
 
-    /// Picks the entries of θ from one matrix per term.
+    /// Picks the entries of θ from one matrix of slopes per term: of one number for a whole diagonal, their sum.
     pub fn pick(&self, matrices: &[Vec<f64>], theta: &mut [f64]) {
         for ((t, i, j), theta) in self.entries().zip(theta) {
-            *theta = matrices[t][i * self.terms[t].0 + j];
+            *theta = self.same(t, i, j).map(|place| matrices[t][place]).sum();
         }
     }
 

@@ -1,12 +1,16 @@
 //! What a mixed model is fitted to: fixed-effect columns, response, group terms.
 
+use ndarray::{ArrayView1, s};
+
 use super::{Method, MixedError};
 use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::design::scaling::Scaling;
 use crate::families::{Family, Outcome, ordered};
+use crate::formula::Factor;
 
-/// Effects that vary by the groups of one factor: `(1 + x | g)`.
+/// Effects that vary by the groups of one factor: `(1 + x | g)`; or what bends a smooth curve `s(x)`, the coefficients of its q
+/// columns, as effects of one group that has all rows.
 #[derive(Clone, Debug)]
 pub struct RandomTerm {
     /// Name of the grouping factor.
@@ -23,9 +27,16 @@ pub struct RandomTerm {
     pub scale: Vec<f64>,
     /// Whether effects of one group are correlated (`|`) or independent (`||`).
     pub correlated: bool,
+    /// What a curve goes along, where this is what bends it: its effects are independent with one standard deviation.
+    pub along: Option<String>,
 }
 
 impl RandomTerm {
+    /// Whether it is what bends a smooth curve.
+    pub fn is_curve(&self) -> bool {
+        self.along.is_some()
+    }
+
     /// q, the number of effects of one group.
     pub fn width(&self) -> usize {
         self.names.len()
@@ -66,7 +77,7 @@ pub struct MixedData {
     pub known: Option<Vec<f64>>,
     /// Levels of a response with an order, lowest first; of others none.
     pub levels: Vec<String>,
-    /// Group terms; without any the model is a plain regression.
+    /// Group terms, then what bends smooth curves; without any the model is a plain regression.
     pub terms: Vec<RandomTerm>,
 }
 
@@ -98,6 +109,11 @@ impl MixedData {
         self.columns.len()
     }
 
+    /// Group terms.
+    pub fn groups(&self) -> impl Iterator<Item = &RandomTerm> {
+        self.terms.iter().filter(|term| !term.is_curve())
+    }
+
     /// Number of random effects of all terms and groups.
     pub fn num_effects(&self) -> usize {
         self.terms.iter().map(RandomTerm::num_effects).sum()
@@ -116,7 +132,7 @@ impl MixedData {
     /// A factor with one group; a slope that does not vary within any group while the intercept of the
     /// same groups varies too; a slope of zeros.
     pub fn check(&self) -> Result<(), MixedError> {
-        for term in &self.terms {
+        for term in self.groups() {
             let group = &term.group;
             if term.levels.len() < 2 {
                 return Err(MixedError::Data(format!(
@@ -146,11 +162,18 @@ impl MixedData {
         Ok(())
     }
 
-    /// Refuses plain regressions, for a method that is about effects of groups.
+    /// Refuses plain regressions and smooth curves, for a method that is about effects of groups.
     ///
     /// # Errors
-    /// There is no group term.
+    /// There is no group term, or a curve.
     pub(super) fn check_groups(&self, method: Method) -> Result<(), MixedError> {
+        if let Some(curve) = self.terms.iter().find(|term| term.is_curve()) {
+            return Err(MixedError::Data(format!(
+                "{} fits no smooth curves such as {}; leave the method to the program",
+                method.spec().title,
+                curve.group
+            )));
+        }
         if self.terms.is_empty() {
             return Err(MixedError::Data(format!(
                 "The formula has no group term, which {} is about; add one such as (1 | group), or leave the method to the program",
@@ -192,7 +215,7 @@ impl MixedData {
     /// A term has as many effects as there are rows, or more; the response is constant within all groups of a term.
     pub(super) fn check_gaussian(&self) -> Result<(), MixedError> {
         let n = self.num_obs();
-        for term in &self.terms {
+        for term in self.groups() {
             let group = &term.group;
             if term.num_effects() >= n {
                 return Err(MixedError::Data(format!(
@@ -203,7 +226,7 @@ impl MixedData {
                 )));
             }
         }
-        for term in &self.terms {
+        for term in self.groups() {
             let offset = |row: usize| self.offset.as_ref().map_or(0.0, |o| o[row]);
             if constant_within(term, |row| self.y[row] - offset(row)) {
                 return Err(MixedError::Data(format!(
@@ -234,12 +257,17 @@ fn constant_within(term: &RandomTerm, value: impl Fn(usize) -> f64) -> bool {
 
 impl From<Design> for MixedData {
     fn from(design: Design) -> Self {
-        let scaling = design.scaling();
+        let mut scaling = design.scaling();
+        let curves = curves_of(&design);
+        let bends: usize = curves.iter().map(RandomTerm::width).sum();
+        let p = design.num_columns() - bends;
+        scaling.center.truncate(p);
+        scaling.scale.truncate(p);
         let statuses = |it: Vec<Censoring>| it.into_iter().map(Censoring::known).collect();
         let groups = design.groups;
         Self {
-            x: design.x.into_raw_vec_and_offset().0,
-            columns: design.terms.iter().map(String::from).collect(),
+            x: design.x.slice(s![.., ..p]).iter().copied().collect(),
+            columns: design.terms[..p].iter().map(String::from).collect(),
             scaling,
             y: design.y,
             levels: design.response.levels().to_vec(),
@@ -260,8 +288,52 @@ impl From<Design> for MixedData {
                     names: term.names,
                     scale: term.scale,
                     correlated: term.correlated,
+                    along: None,
                 })
+                .chain(curves)
                 .collect(),
         }
     }
+}
+
+/// What bends the curves of a design, whose columns are the last ones, in their own units.
+fn curves_of(design: &Design) -> Vec<RandomTerm> {
+    let mut curves: Vec<(RandomTerm, Vec<usize>)> = Vec::new();
+    for (j, term) in design.terms.iter().enumerate() {
+        let Some((factor, number)) = term.bend() else {
+            continue;
+        };
+        if number == 1 {
+            let along = match factor {
+                Factor::Call(_, of) => of.label(),
+                plain => plain.label(),
+            };
+            let curve = RandomTerm {
+                group: factor.label(),
+                levels: vec![String::new()],
+                index: vec![0; design.num_obs()],
+                z: Vec::new(),
+                names: Vec::new(),
+                scale: Vec::new(),
+                correlated: false,
+                along: Some(along),
+            };
+            curves.push((curve, Vec::new()));
+        }
+        if let Some((curve, columns)) = curves.last_mut() {
+            curve.names.push(number.to_string());
+            curve.scale.push(1.0);
+            columns.push(j);
+        }
+    }
+    let filled = curves.into_iter().map(|(mut curve, columns)| {
+        let rows = design.x.rows().into_iter();
+        let of_row = |row: ArrayView1<'_, f64>| -> Vec<f64> {
+            let in_units = |&j: &usize| row[j] * design.raw_scale[j];
+            columns.iter().map(in_units).collect()
+        };
+        curve.z = rows.flat_map(of_row).collect();
+        curve
+    });
+    filled.collect()
 }

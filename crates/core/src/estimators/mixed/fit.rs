@@ -224,6 +224,21 @@ pub struct GroupEffects {
     pub sd: Vec<f64>,
 }
 
+/// What bends a smooth curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct FittedCurve {
+    /// The curve: `s(age)`. Its straight line is the fixed effect of this name.
+    pub name: String,
+    /// What it goes along: `age`.
+    pub along: String,
+    /// Standard deviation of the curve around its straight line.
+    pub sd: f64,
+    /// Coefficients of the functions that bend it.
+    pub bends: Vec<f64>,
+    /// Conditional standard deviations of these given the estimates.
+    pub bend_sds: Vec<f64>,
+}
+
 /// A fitted mixed model.
 #[derive(Clone, Debug, Serialize)]
 pub struct MixedFit {
@@ -244,6 +259,8 @@ pub struct MixedFit {
     pub covariance: Vec<f64>,
     /// One per group term.
     pub components: Vec<VarianceComponent>,
+    /// One per smooth curve.
+    pub curves: Vec<FittedCurve>,
     /// Residual standard deviation of a Gaussian response.
     pub sigma: Option<f64>,
     /// The parameters that a response of another family has besides its linear predictor; [`Self::parameters`] names them.
@@ -282,7 +299,7 @@ pub struct MixedFit {
 /// Linear predictors (n each), in the order of the data's rows.
 #[derive(Clone, Debug, Default)]
 pub struct Predictors {
-    /// From fixed effects and offset alone.
+    /// From fixed effects, smooth curves and offset alone.
     pub fixed: Vec<f64>,
     /// With group effects.
     pub with_groups: Vec<f64>,
@@ -299,7 +316,9 @@ impl MixedFit {
     pub fn coefficients(&self) -> Vec<f64> {
         let intercept = self.cuts.first().map(|cut| -cut.estimate);
         let fixed = self.fixed.iter().map(|effect| effect.estimate);
-        intercept.into_iter().chain(fixed).collect()
+        let bends = self.curves.iter().flat_map(|curve| &curve.bends);
+        let all = intercept.into_iter().chain(fixed);
+        all.chain(bends.copied()).collect()
     }
 
     /// The response at the estimates.
@@ -459,8 +478,7 @@ pub(super) fn components(
     let n = data.total_weight();
     // Mean over rows of z'Σz per term (Johnson 2014).
     let explained: Vec<f64> = data
-        .terms
-        .iter()
+        .groups()
         .zip(lambda)
         .map(|(term, lambda)| {
             let q = term.width();
@@ -477,8 +495,7 @@ pub(super) fn components(
         })
         .collect();
     let total = level_variance.map(|residual| residual + explained.iter().sum::<f64>());
-    data.terms
-        .iter()
+    data.groups()
         .zip(lambda)
         .zip(&explained)
         .map(|((term, lambda), explained)| {
@@ -499,7 +516,7 @@ pub(super) fn components(
 /// The remark on variances at the edge, if there are any.
 pub(super) fn singular(data: &MixedData, lambda: &[Vec<f64>]) -> Option<Warning> {
     let mut edges = Vec::new();
-    for (term, lambda) in data.terms.iter().zip(lambda) {
+    for (term, lambda) in data.groups().zip(lambda) {
         let q = term.width();
         for i in 0..q {
             let row = &lambda[i * q..(i + 1) * q];
@@ -521,8 +538,8 @@ pub(super) fn singular(data: &MixedData, lambda: &[Vec<f64>]) -> Option<Warning>
     (!edges.is_empty()).then(|| Remark::Singular { edges }.into())
 }
 
-/// Modes and conditional standard deviations of all groups for columns as they are. `modes` are Λu, `inverse` holds M⁻¹ on
-/// the pattern of the blocks.
+/// Modes and conditional standard deviations of all groups for columns as they are, and what bends curves. `modes` are Λu,
+/// `inverse` holds M⁻¹ on the pattern of the blocks.
 pub(super) fn effects(
     data: &MixedData,
     blocks: &super::blocks::Blocks,
@@ -530,8 +547,9 @@ pub(super) fn effects(
     modes: &[f64],
     inverse: &[f64],
     sigma: f64,
-) -> Vec<GroupEffects> {
-    data.terms
+) -> (Vec<GroupEffects>, Vec<FittedCurve>) {
+    let mut effects: Vec<GroupEffects> = data
+        .terms
         .iter()
         .enumerate()
         .map(|(t, term)| {
@@ -556,7 +574,17 @@ pub(super) fn effects(
                 sd,
             }
         })
-        .collect()
+        .collect();
+    let bends = effects.split_off(data.groups().count());
+    let terms = data.terms.iter().zip(lambda).skip(effects.len());
+    let curves = terms.zip(bends).map(|((term, lambda), bends)| FittedCurve {
+        along: term.along.clone().unwrap_or_default(),
+        sd: sigma * lambda[0],
+        name: bends.group,
+        bends: bends.mode,
+        bend_sds: bends.sd,
+    });
+    (effects, curves.collect())
 }
 
 /// Linear predictors of all rows from scaled coefficients and effects.
@@ -581,5 +609,17 @@ pub(super) fn predictors(
     }
     let mut with_groups = fixed.clone();
     blocks.add_predictor(&data.terms, modes, &mut with_groups);
+    for (t, term) in data
+        .terms
+        .iter()
+        .enumerate()
+        .filter(|(_, term)| term.is_curve())
+    {
+        let bends = &modes[blocks.start[t]..][..term.width()];
+        for (row, out) in fixed.iter_mut().enumerate() {
+            let z = term.row(row).iter().zip(bends);
+            *out += z.map(|(z, b)| z * b).sum::<f64>();
+        }
+    }
     Predictors { fixed, with_groups }
 }

@@ -106,7 +106,8 @@ fn quasi_newton(
     // Effects of a group with many rows are known well, so θ is determined by the number of groups: a guess per entry.
     let mut inverse = vec![0.0; dim * dim];
     for (k, (t, _, _)) in profile.shape.entries().enumerate() {
-        inverse[k * dim + k] = 0.25 / profile.blocks.levels[t] as f64;
+        let told_by = profile.shape.told_by(t, profile.blocks.levels[t]);
+        inverse[k * dim + k] = 0.25 / told_by as f64;
     }
     let end = minimise(&mut theta, inverse, |theta, grad| {
         tick(control)?;
@@ -158,6 +159,14 @@ fn report(
     let modes = profile.effects();
     let num_params = fixed.len() + theta.len() + 1;
     warnings.extend(fit::singular(data, &profile.lambda));
+    let (effects, curves) = fit::effects(
+        data,
+        &profile.blocks,
+        &profile.lambda,
+        &modes,
+        &profile.inverse,
+        sigma,
+    );
     MixedFit {
         method,
         family: Family::Gaussian,
@@ -168,14 +177,8 @@ fn report(
         .to_owned(),
         num_obs: data.num_obs(),
         components: fit::components(data, &profile.lambda, sigma, Some(variance)),
-        effects: fit::effects(
-            data,
-            &profile.blocks,
-            &profile.lambda,
-            &modes,
-            &profile.inverse,
-            sigma,
-        ),
+        effects,
+        curves,
         predictors: fit::predictors(data, &profile.blocks, &profile.beta, shift, &modes),
         fixed,
         cuts: Vec::new(),

@@ -380,7 +380,8 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
     }
     let mut inverse = vec![0.0; dim * dim];
     for (k, (t, _, _)) in laplace.shape.entries().enumerate() {
-        inverse[k * dim + k] = 0.25 / laplace.blocks.levels[t] as f64;
+        let told_by = laplace.shape.told_by(t, laplace.blocks.levels[t]);
+        inverse[k * dim + k] = 0.25 / told_by as f64;
     }
     if let Ok(information) = Cholesky::of(&laplace.information(), p) {
         let covariance = information.inverse();
@@ -579,20 +580,22 @@ fn report(
         warnings.push(Remark::Separation { column }.into());
     }
     let num_params = parameters.len();
+    let (effects, curves) = fit::effects(
+        data,
+        &laplace.blocks,
+        &laplace.lambda,
+        &laplace.b,
+        &laplace.inverse,
+        1.0,
+    );
     MixedFit {
         method,
         family,
         criterion,
         num_obs: data.num_obs(),
         components: fit::components(data, &laplace.lambda, 1.0, within),
-        effects: fit::effects(
-            data,
-            &laplace.blocks,
-            &laplace.lambda,
-            &laplace.b,
-            &laplace.inverse,
-            1.0,
-        ),
+        effects,
+        curves,
         predictors: fit::predictors(data, &laplace.blocks, beta, 0.0, &laplace.b),
         fixed,
         cuts,

@@ -47,7 +47,12 @@ impl Reference {
 
     /// Reads another file of the same form.
     pub fn read_from(file: &str) -> Self {
-        let text = std::fs::read_to_string(reference("lme4").join(file)).unwrap();
+        Self::of("lme4", file)
+    }
+
+    /// Reads one of another folder.
+    pub fn of(folder: &str, file: &str) -> Self {
+        let text = std::fs::read_to_string(reference(folder).join(file)).unwrap();
         let rows = text.lines().skip(1).map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
             let [fit, quantity, name, value] = cells[..] else {

@@ -59,6 +59,11 @@ impl Units {
         for component in &mut fit.components {
             stretch(&mut component.sd, scale);
         }
+        for curve in &mut fit.curves {
+            curve.sd *= scale;
+            stretch(&mut curve.bends, scale);
+            stretch(&mut curve.bend_sds, scale);
+        }
         for effects in &mut fit.effects {
             stretch(&mut effects.mode, scale);
             stretch(&mut effects.sd, scale);

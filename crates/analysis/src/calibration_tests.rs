@@ -181,6 +181,15 @@ cases! {
     mixed_student: "mixed" [
         "model.family=student", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.3)"
     ];
+    // Smooth curves, alone and beside groups.
+    mixed_curve: "mixed" [
+        "model.formula=x1 ~ c + s(x2, k = 6)", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
+        "priors.sigma=lognormal(0, 0.3)"
+    ];
+    mixed_curve_poisson: "mixed" [
+        "model.formula=k ~ s(x1, k = 5) + (1 | g)", "model.family=poisson", "priors.b=normal(0, 1)",
+        "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)"
+    ];
     // Partitions of rows, in units of the data, and of users by their items.
     clusters_of_numbers: "dp-mixture" [];
     clusters_of_categories: "dp-mixture" ["model.formula=~ c + y"];

@@ -54,7 +54,8 @@ pub enum NoTemplate {
 ///
 /// Two values are an outcome, texts that say their order ordered levels, other texts levels without one, whole numbers that begin at 0 or 1 counts, other numbers and
 /// ratings are measured; counts that
-/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
+/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group, or smooth curves, make it a mixed
+/// model.
 ///
 /// # Errors
 /// There is no such column, it cannot be explained, or it has categories and there are groups, or predictors of too many.
@@ -141,7 +142,8 @@ pub fn choose(
         .collect();
     let mut seen = BTreeSet::new();
     groups.retain(|group| seen.insert(group.clone()));
-    if groups.is_empty() {
+    let curves: Vec<String> = formula.smooths().map(|it| format!("`{it}`")).collect();
+    if groups.is_empty() && curves.is_empty() {
         return Ok(Choice {
             template,
             settings: Vec::new(),
@@ -149,7 +151,14 @@ pub fn choose(
             reason,
         });
     }
-    reason.push_str(&format!(" and effects vary by {}", groups.join(", ")));
+    if !groups.is_empty() {
+        reason.push_str(&format!(" and effects vary by {}", groups.join(", ")));
+    }
+    match curves.as_slice() {
+        [] => {}
+        [one] => reason.push_str(&format!(" and {one} is a smooth curve")),
+        many => reason.push_str(&format!(" and {} are smooth curves", many.join(", "))),
+    }
     Ok(Choice {
         template: "mixed",
         settings: family

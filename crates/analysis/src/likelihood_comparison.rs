@@ -23,7 +23,7 @@ pub struct ComparedRow {
     pub sd: f64,
     /// Posterior 5 % and 95 % quantiles.
     pub posterior: [f64; 2],
-    /// Whether it is an effect of a group.
+    /// Whether it is an effect of a group, or a function that bends a curve.
     pub of_group: bool,
 }
 
@@ -131,6 +131,14 @@ fn estimates(done: &LikelihoodFit) -> HashMap<ParamId, (f64, Option<f64>, bool)>
         if let Some(icc) = component.icc {
             let of_group = ParamId::of(Class::VarianceShare, [group]);
             all.insert(of_group, (icc, None, false));
+        }
+    }
+    for curve in &fit.curves {
+        let spread = ParamId::of(Class::Sd, [&curve.name]);
+        all.insert(spread, (curve.sd, None, false));
+        for (k, (bend, sd)) in curve.bends.iter().zip(&curve.bend_sds).enumerate() {
+            let id = ParamId::of(Class::Bend, [curve.name.clone(), (k + 1).to_string()]);
+            all.insert(id, (*bend, Some(*sd), true));
         }
     }
     for effects in &fit.effects {

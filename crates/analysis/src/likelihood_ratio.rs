@@ -143,6 +143,7 @@ pub fn likelihood_ratio(
             .iter()
             .map(|it| it.names.len())
             .sum::<usize>()
+            + fit.fit.curves.len()
     };
     let p_value = ChiSquared::new(df as f64).map_or(f64::NAN, |chi| chi.sf(statistic));
     Ok(LikelihoodRatio {
@@ -167,7 +168,10 @@ fn terms(fit: &LikelihoodFit) -> Vec<String> {
         });
         varying.chain(pairs)
     });
-    fixed.chain(components).collect()
+    // The straight line of a curve is the column that it goes along.
+    let curves = fit.fit.curves.iter();
+    let curves = curves.flat_map(|curve| [curve.along.clone(), format!("{} bends", curve.name)]);
+    fixed.chain(components).chain(curves).collect()
 }
 
 #[cfg(test)]

@@ -217,6 +217,17 @@ impl Outset {
                 }
             }
         }
+        for curve in &fit.curves {
+            let sd = around(curve.sd);
+            values.insert(ParamId::of(Class::Sd, [&curve.name]), sd);
+        }
+        for curve in &fit.curves {
+            for (k, (bend, sd)) in curve.bends.iter().zip(&curve.bend_sds).enumerate() {
+                let sd = if sd.is_finite() { *sd } else { 0.0 };
+                let id = ParamId::of(Class::Bend, [curve.name.clone(), (k + 1).to_string()]);
+                values.insert(id, bend + spread * sd * noise());
+            }
+        }
         for term in &fit.effects {
             let q = term.names.len();
             for (k, (mode, sd)) in term.mode.iter().zip(&term.sd).enumerate() {

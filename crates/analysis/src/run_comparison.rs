@@ -334,7 +334,7 @@ fn joint(
     let varies = |row: &ParameterRow| row.sds.iter().all(|sd| sd.is_some_and(|sd| sd > 0.0));
     let all = parameters.iter().zip(columns);
     let all: Vec<_> = all.filter(|(row, _)| varies(row)).collect();
-    let is_population = |row: &ParameterRow| row.variable.group_effect().is_none();
+    let is_population = |row: &ParameterRow| !row.variable.is_varying();
     let kept: Vec<_> = match all.len() {
         ..=MOST_QUANTITIES => all.clone(),
         _ => (all.iter().copied())

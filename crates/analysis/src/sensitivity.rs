@@ -78,7 +78,7 @@ impl Sensitivity {
         let names = |diagnosis: Diagnosis| -> Vec<&str> {
             self.rows
                 .iter()
-                .filter(|row| row.diagnosis == diagnosis && row.variable.group_effect().is_none())
+                .filter(|row| row.diagnosis == diagnosis && !row.variable.is_varying())
                 .map(|row| row.variable.as_str())
                 .collect()
         };

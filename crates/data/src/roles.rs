@@ -230,6 +230,11 @@ impl Roles {
         Some(formula)
     }
 
+    /// Whether a predictor enters as a penalised smooth curve.
+    pub fn has_curves(&self) -> bool {
+        self.predictors.iter().any(Factor::is_smooth)
+    }
+
     /// The roles of a column, several if it is used several times; `[Ignore]` if it is not used.
     pub fn of(&self, column: &str) -> Vec<Role> {
         let mut roles = Vec::new();

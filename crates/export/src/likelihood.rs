@@ -62,6 +62,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "fixed": effects_json(&fit.fixed),
         "covariance": fit.covariance,
         "components": components,
+        "curves": fit.curves,
         "sigma": null,
         "shape": null,
         "log_lik": fit.log_lik,

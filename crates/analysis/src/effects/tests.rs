@@ -633,6 +633,91 @@ fn along_a_predictor_the_others_are_said_and_what_was_observed_stands_behind() {
     assert!(along("g").unwrap_err().to_string().contains("no predictor"));
 }
 
+/// A wave with noise and groups, sampled: along x the expected outcome follows the wave, which lies in the band as often as it
+/// should, and beyond the data it goes on as a straight line.
+#[test]
+fn a_smooth_curve_covers_the_wave_that_it_came_from() {
+    use rand::RngExt as _;
+    let wave = |x: f64| 3.0 + 1.5 * x.sin();
+    let mut rng = stream(31, 0, Purpose::Data);
+    let mut text = "y,x,z,g\n".to_owned();
+    for i in 0..240_u32 {
+        let mut normal = || -> f64 { rng.sample(rand_distr::StandardNormal) };
+        let (x, z) = (
+            2.0 * std::f64::consts::PI * (f64::from(i) * 0.618_034).fract(),
+            normal(),
+        );
+        // Groups that add up to nothing.
+        let group = [0.5, -0.5, 0.8, -0.8, 0.0, 0.0][i as usize % 6];
+        text.push_str(&format!(
+            "{},{x},{z},g{}\n",
+            wave(x) + 0.4 * z + group + 0.6 * normal(),
+            i % 6
+        ));
+    }
+    let (_folder, path) = file(&text);
+    let source = path.display().to_string();
+    let mut recipe = Recipe::new(&source, "mixed", "y ~ z + s(x) + (1 | g)");
+    (recipe.run.draws, recipe.run.until_precise) = (500, false);
+    let control = Control::default();
+    let job = crate::Job::prepare(&recipe, Path::new(""), None, &control).unwrap();
+    assert_eq!(job.sampler.spec.id, "nuts");
+    let mut run =
+        crate::Run::start(std::sync::Arc::new(job), None, std::sync::Arc::new(|| {})).unwrap();
+    run.join();
+    let view = run.view();
+    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    assert_eq!(lists.len(), 4);
+    let fitted = fitted(&recipe);
+    let options = EffectsOptions::default();
+    let along = fitted.along(
+        (&lists, &[]),
+        "x",
+        (Others::Typical, 41),
+        &options,
+        &control,
+    );
+    let along = along.unwrap();
+    let points = &along.curves[0].points;
+    let mean_z = {
+        let rows = text.lines().skip(1);
+        let z = rows.map(|row| row.split(',').nth(2).unwrap().parse::<f64>().unwrap());
+        z.sum::<f64>() / 240.0
+    };
+    let (mut inside, mut squares) = (0, 0.0);
+    for point in points {
+        let Place::Number(x) = point.at else {
+            panic!("{:?}", point.at);
+        };
+        let expected = wave(x) + 0.4 * mean_z;
+        let [low, high] = point.value.interval;
+        inside += usize::from((low..=high).contains(&expected));
+        squares += (point.value.mean() - expected).powi(2);
+        // Without a curve the wave of height 1.5 is missed by 1.
+        assert!(high - low < 2.5, "{low} to {high} at {x}");
+    }
+    // Bands of 95 % of places near each other are in or out together: of 41 most are in.
+    assert!(inside >= 35, "{inside}");
+    let error = (squares / points.len() as f64).sqrt();
+    assert!(error < 0.3, "{error}");
+    let summary = ergodic_diagnostics::summarise(
+        &fitted
+            .model
+            .params()
+            .iter()
+            .map(|param| param.name.clone())
+            .collect::<Vec<_>>(),
+        &lists,
+        &[],
+        0.0,
+    );
+    let of = |name: &str| summary.iter().find(|row| row.variable == *name).unwrap();
+    assert!(of("sd[s(x)]").rhat.unwrap() < 1.05);
+    // Twice the sd of the wave around its line is 1.4 or so.
+    let sd = of("sd[s(x)]").mean.unwrap();
+    assert!((0.4..4.0).contains(&sd), "{sd}");
+}
+
 /// Numbers of `tests/reference/effects/effects.R`, from the draws that it wrote.
 #[test]
 fn effects_are_those_of_plain_r_from_the_same_draws() {

@@ -128,7 +128,7 @@ pub struct Section {
 }
 
 /// Titles of sections and which classes they are of.
-const SECTIONS: [(&str, &[Class]); 4] = [
+const SECTIONS: [(&str, &[Class]); 5] = [
     (
         "Coefficients",
         &[Class::Coefficient, Class::LevelCoefficient, Class::Mean],
@@ -151,6 +151,7 @@ const SECTIONS: [(&str, &[Class]); 4] = [
             Class::ClusterShare,
         ],
     ),
+    ("What bends smooth curves", &[Class::Bend]),
     (
         "Effects of groups",
         &[Class::Effect, Class::GroupCoefficient],

@@ -21,7 +21,7 @@ pub fn rows(manifest: &Manifest) -> Vec<PriorRow> {
     let mut rows: Vec<PriorRow> = Vec::new();
     for (name, prior, source) in &manifest.priors {
         let id = ParamId::from(name.as_str());
-        let vector = id.group_effect().and_then(|_| id.vector());
+        let vector = id.vector().filter(|_| id.is_varying());
         let shown = vector.as_ref().map_or(name.clone(), ToString::to_string);
         let same = |row: &&mut PriorRow| {
             vector.is_some() && (&row.name, &row.prior, &row.source) == (&shown, prior, source)

@@ -166,9 +166,9 @@ fn check_model(
         references: design.reference_levels.clone(),
         // Effects of groups, of which there may be thousands, have their prior in common, and no row in the table.
         prior_curves: (model.params().iter().enumerate())
-            .map(|(index, param)| match param.name.group_effect() {
-                Some(_) => Vec::new(),
-                None => prior_curve(model.as_ref(), index),
+            .map(|(index, param)| match param.name.is_varying() {
+                true => Vec::new(),
+                false => prior_curve(model.as_ref(), index),
             })
             .collect(),
         translation: Some((entry.translate)(&Context {

@@ -73,9 +73,10 @@ impl DocumentChange {
     }
 }
 
-/// Gives the draft `roles`; where its groups or trials are others, the template follows, and the sentence says so.
+/// Gives the draft `roles`; where its groups, curves or trials are others, the template follows, and the sentence says so.
 fn give_roles(document: &mut Document, roles: Roles, table: &Table) -> Option<String> {
     let same = document.roles.groups.is_empty() == roles.groups.is_empty()
+        && document.roles.has_curves() == roles.has_curves()
         && document.roles.trials == roles.trials;
     if same || roles.response.is_none() {
         document.set_roles(roles);
@@ -124,6 +125,22 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                 let typed = document.recipe.model.formula.clone();
                 document = before.clone();
                 outcome::take_formula(&mut document, &typed, &data.loaded.table);
+            } else if before.roles.has_curves() != document.roles.has_curves()
+                && document.roles.response.is_some()
+                && document.formula_error.is_none()
+                && let Some(data) = &state.data
+            {
+                // Few templates have smooth curves: the template follows them, and back.
+                let (typed, roles) = (
+                    document.recipe.model.formula.clone(),
+                    document.roles.clone(),
+                );
+                document = before.clone();
+                let said = outcome::take(&mut document, roles, &data.loaded.table);
+                document.set_formula(&typed);
+                if let Some(said) = said {
+                    state.say(said, false);
+                }
             }
         }
         DocumentChange::Assign(column, role) => {

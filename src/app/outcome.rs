@@ -139,7 +139,7 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     let (template, settings) = if fitted {
         (choice.template, choice.settings.clone())
     } else {
-        match kept(document, &choice, !roles.groups.is_empty()) {
+        match kept(document, &choice, &roles) {
             Kept::Template => (now.as_str(), Vec::new()),
             Kept::Family(family) => (MIXED, vec![("family", family.id())]),
             Kept::No => (choice.template, choice.settings.clone()),
@@ -193,7 +193,7 @@ enum Kept {
     No,
 }
 
-fn kept(document: &Document, choice: &Choice, with_groups: bool) -> Kept {
+fn kept(document: &Document, choice: &Choice, roles: &Roles) -> Kept {
     let model = &document.recipe.model;
     let (Ok(entry), Ok(other)) = (
         templates::find(&model.template),
@@ -207,7 +207,8 @@ fn kept(document: &Document, choice: &Choice, with_groups: bool) -> Kept {
     }
     let takes_groups = entry.group == models::GROUPS;
     if entry.group != models::EXAMPLES
-        && (takes_groups || !with_groups)
+        && (takes_groups || roles.groups.is_empty())
+        && (model.template == MIXED || !roles.has_curves())
         && entry.response_use(&model.settings) == other.response_use(&settings)
     {
         return Kept::Template;
@@ -224,4 +225,31 @@ pub(super) fn because(document: &Document, table: &Table) -> Option<String> {
     let formula = model.formula.parse::<Formula>().ok()?;
     let choice = choose(table, &formula, &model.categorical).ok()?;
     (formula.response.is_some() && choice.template == model.template).then_some(choice.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::Command;
+    use crate::app::testing::Session;
+
+    /// Templates of single outcomes have no curves, so the template follows one that is typed or clicked, and goes back without it.
+    #[test]
+    fn a_smooth_curve_brings_a_template_that_has_it() {
+        let mut session = Session::with_draft("churn");
+        let mut template_of = |formula: &str| {
+            session.send(Command::SetFormula(formula.to_owned()));
+            let document = session.state.document.clone().unwrap();
+            assert_eq!(document.recipe.model.formula, formula);
+            let family = document.recipe.model.settings.text("family");
+            (
+                document.recipe.model.template.clone(),
+                family.map(str::to_owned),
+            )
+        };
+        let mixed = || ("mixed".to_owned(), Some("bernoulli".to_owned()));
+        assert_eq!(template_of("churned ~ age").0, "logistic");
+        assert_eq!(template_of("churned ~ s(age, k = 5)"), mixed());
+        assert_eq!(template_of("churned ~ s(age) + plan"), mixed());
+        assert_eq!(template_of("churned ~ age + plan").0, "logistic");
+    }
 }

@@ -197,7 +197,7 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
             text.push('\n');
         }
     }
-    if !fit.components.is_empty() || fit.sigma.is_some() {
+    if !(fit.components.is_empty() && fit.curves.is_empty()) || fit.sigma.is_some() {
         text.push_str(&variance_table(fit));
     }
     // The table has the residual of a Gaussian outcome.
@@ -278,6 +278,16 @@ fn variance_table(fit: &MixedFit) -> String {
                 },
             ]);
         }
+    }
+    for curve in &fit.curves {
+        rows.push(vec![
+            curve.name.clone(),
+            "around its line".to_owned(),
+            significant(curve.sd * curve.sd),
+            significant(curve.sd),
+            String::new(),
+            String::new(),
+        ]);
     }
     if let Some(sigma) = fit.sigma {
         rows.push(vec![

@@ -9,6 +9,7 @@ use super::args::PriorPredictiveArgs;
 use super::{Failure, fit, output};
 use ergodic_analysis::job;
 use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, PreviewRows, PriorPredictive};
+use ergodic_base::param::varying_words;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::models::ParamInfo;
 
@@ -56,7 +57,7 @@ fn prior_json(param: &ParamInfo) -> serde_json::Value {
 
 /// Effects of groups, of which there may be thousands, have their prior in common.
 fn priors_table(params: &[ParamInfo]) -> String {
-    let is_effect = |param: &&ParamInfo| param.name.group_effect().is_some();
+    let is_effect = |param: &&ParamInfo| param.name.is_varying();
     let rows: Vec<Vec<String>> = params
         .iter()
         .filter(|param| !is_effect(param))
@@ -69,8 +70,9 @@ fn priors_table(params: &[ParamInfo]) -> String {
     let mut out = output::table(&["variable", "prior", "because"], &rows);
     if let Some(effect) = params.iter().find(is_effect) {
         let count = params.iter().filter(is_effect).count();
+        let what = varying_words(params.iter().map(|param| &param.name));
         out.push_str(&format!(
-            "{count} effects of groups, such as {}: {}\n",
+            "{count} {what}, such as {}: {}\n",
             effect.name, effect.prior
         ));
     }

@@ -508,9 +508,8 @@ fn bayes_factors_table(factors: &[BayesFactor]) -> String {
 
 /// Sensitivities as text; those of effects of groups, of which there may be thousands, where something is to be said.
 fn sensitivity_table(sensitivity: &Sensitivity) -> String {
-    let shown = |row: &&SensitivityRow| {
-        row.variable.group_effect().is_none() || row.diagnosis != Diagnosis::None
-    };
+    let shown =
+        |row: &&SensitivityRow| !row.variable.is_varying() || row.diagnosis != Diagnosis::None;
     let cells: Vec<Vec<String>> = (sensitivity.rows.iter().filter(shown))
         .map(|row| {
             vec![
@@ -625,8 +624,8 @@ const EFFECTS_PRINTED: usize = 100;
 fn printed() -> impl FnMut(&ParamId) -> bool {
     let mut effects = 0;
     move |variable| {
-        effects += usize::from(variable.group_effect().is_some());
-        variable.group_effect().is_none() || effects <= EFFECTS_PRINTED
+        effects += usize::from(variable.is_varying());
+        !variable.is_varying() || effects <= EFFECTS_PRINTED
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the palette offers about the terms of the model.
 
 use crate::app::{Command, Document};
+use ergodic_core::formula::Factor;
 use ergodic_data::roles::Roles;
 
 /// Most predictors whose interactions and effects by group are offered: their number grows with the square.
@@ -27,8 +28,14 @@ pub fn model_commands(document: &Document) -> Vec<(String, Command)> {
             rows.push((text, Command::SetFormula(formula.to_string())));
         }
     };
-    for (i, first) in roles.predictors.iter().enumerate() {
-        for second in &roles.predictors[i + 1..] {
+    // Smooth curves have neither interactions nor effects by group.
+    let predictors: Vec<&Factor> = roles
+        .predictors
+        .iter()
+        .filter(|it| !it.is_smooth())
+        .collect();
+    for (i, &first) in predictors.iter().enumerate() {
+        for &second in &predictors[i + 1..] {
             let mut changed = roles.clone();
             changed
                 .interactions

@@ -10,10 +10,10 @@ use crate::ui::icons;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, column_name, hint, number, paint, sentence_line};
-use ergodic_core::design::ColumnKind;
 use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::terms::MAX_LEVELS;
-use ergodic_core::formula::{Elementwise, Factor, Function, quote_term};
+use ergodic_core::design::{ColumnKind, ResponseUse};
+use ergodic_core::formula::{Elementwise, Factor, Function, SMOOTH_K, quote_term};
 use ergodic_data::roles::Role;
 
 /// Numbers of frequent values that can be kept.
@@ -42,10 +42,19 @@ pub fn term_ui(ui: &mut Ui, icon: char, term: &[Factor]) -> bool {
 pub fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
     /// Degrees of freedom of a curve that is not asked for exactly.
     const CURVE: u32 = 4;
+    /// Different values from which a curve whose wiggliness is estimated has something to go by.
+    const LEAST_SMOOTH: u32 = 5;
     let Some(factor) = cx.document.roles.predictors.get(i) else {
         return;
     };
     let column = Factor::Column(factor.column().to_owned());
+    let distinct = cx
+        .column(factor.column())
+        .1
+        .map_or(0, |profile| profile.num_distinct);
+    // As wide a basis as the values allow, up to the usual one; models without an outcome have no curves.
+    let k = (SMOOTH_K as usize).min(distinct) as u32;
+    let smooth = k >= LEAST_SMOOTH && cx.document.roles.response_use != ResponseUse::Absent;
     let shapes = [
         ("linear", None),
         ("logarithm", Some(Function::Elementwise(Elementwise::Log))),
@@ -56,7 +65,8 @@ pub fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
                 raw: false,
             }),
         ),
-        ("smooth curve", Some(Function::Natural { df: CURVE })),
+        ("spline", Some(Function::Natural { df: CURVE })),
+        ("smooth curve", Some(Function::Smooth { k })),
     ]
     .map(|(word, function)| {
         let factor = match function {
@@ -69,12 +79,15 @@ pub fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
         .iter()
         .find(|(_, shape)| shape == factor)
         .map_or("as written", |(word, _)| word);
+    let shapes: Vec<_> = (shapes.iter())
+        .filter(|(_, shape)| smooth || !shape.is_smooth())
+        .collect();
     let label = format!("Shape of {}", factor.column());
     let chip = ui
         .add(Chip::choice(word).named(&label))
         .on_hover_text("How its effect may bend; the formula takes other functions too");
     menu::menu(&chip, menu::NORMAL, |ui| {
-        for (word, shape) in &shapes {
+        for (word, shape) in shapes.iter().copied() {
             let chosen = shape == factor;
             if menu::item(ui, word, &shape.to_string(), chosen).clicked() && !chosen {
                 change_roles(cx, |roles| roles.predictors[i] = shape.clone());

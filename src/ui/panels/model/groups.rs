@@ -64,7 +64,9 @@ fn differs_ui(ui: &mut Ui, cx: &mut Context<'_>, at: usize, group: &GroupTerm) {
     let chip = ui
         .add(Chip::choice(&plain).named(&label))
         .on_hover_text("What every group has of its own");
-    let terms: Vec<Term> = (roles.predictors.iter().map(|factor| vec![factor.clone()]))
+    // A smooth curve is the same in all groups.
+    let others = roles.predictors.iter().filter(|factor| !factor.is_smooth());
+    let terms: Vec<Term> = (others.map(|factor| vec![factor.clone()]))
         .chain(roles.interactions.iter().cloned())
         .collect();
     menu::form(&chip, menu::NORMAL, |ui| {

@@ -12,7 +12,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, Field, Segments, hint, name, paint, small_curve, table};
 use ergodic_analysis::recipe::Scale;
-use ergodic_base::param::ParamId;
+use ergodic_base::param::{ParamId, varying_words};
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_priors};
 
@@ -93,13 +93,11 @@ pub fn priors_ui(
         stray_priors_ui(ui, document, view, out);
         return;
     }
-    let longest = params
-        .iter()
-        .filter(|param| param.name.group_effect().is_none());
+    let longest = params.iter().filter(|param| !param.name.is_varying());
     let longest = longest.map(|param| param.name.chars().count()).max();
     let names = table::name_width(ui, longest.unwrap_or(0)) + tokens().space.x2;
     head_ui(ui, names);
-    let is_effect = |param: &ParamInfo| param.name.group_effect().is_some();
+    let is_effect = |param: &ParamInfo| param.name.is_varying();
     let shown = || {
         let params = params.iter().enumerate();
         params.filter(|(_, param)| !is_effect(param))
@@ -121,14 +119,12 @@ pub fn priors_ui(
     }
     if let Some(effect) = params.iter().find(|param| is_effect(param)) {
         let count = params.iter().filter(|param| is_effect(param)).count();
+        let what = varying_words(params.iter().map(|param| &param.name));
         let inset = Margin::symmetric(tokens().space.x4 as i8, tokens().space.x1 as i8);
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             hint(
                 ui,
-                &format!(
-                    "{count} effects of groups, such as {}: {}",
-                    effect.name, effect.prior
-                ),
+                &format!("{count} {what}, such as {}: {}", effect.name, effect.prior),
             );
         });
     }

@@ -49,8 +49,11 @@ fn interactions_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     let pairs = ui.add(Button::icon_only(icons::INTERSECT, "Add an interaction").small());
     menu::form(&pairs, menu::NORMAL, |ui| {
         menu::note(ui, "The effect of one depends on the other");
-        for (i, first) in cx.document.roles.predictors.iter().enumerate() {
-            for second in &cx.document.roles.predictors[i + 1..] {
+        // Smooth curves have no interactions.
+        let all = cx.document.roles.predictors.iter();
+        let crossed: Vec<&Factor> = all.filter(|factor| !factor.is_smooth()).collect();
+        for (i, first) in crossed.iter().enumerate() {
+            for second in &crossed[i + 1..] {
                 pair_ui(ui, cx, first, second);
             }
         }

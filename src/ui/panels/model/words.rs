@@ -139,7 +139,12 @@ fn terms(roles: &Roles) -> Vec<String> {
     let mut terms: Vec<String> = roles
         .predictors
         .iter()
-        .map(|factor| format!("`{}`", factor.label()))
+        .map(|factor| match factor {
+            Factor::Call(Function::Smooth { .. }, of) => {
+                format!("`{}` along a smooth curve", of.label())
+            }
+            factor => format!("`{}`", factor.label()),
+        })
         .collect();
     for term in &roles.interactions {
         let names: Vec<String> = term

@@ -180,7 +180,7 @@ fn diagnosis_ui(ui: &mut Ui, diagnosis: Diagnosis) {
 
 /// Effects of groups, of which there may be thousands, only where something is to be said.
 fn is_shown(row: &SensitivityRow) -> bool {
-    row.variable.group_effect().is_none() || row.diagnosis != Diagnosis::None
+    !row.variable.is_varying() || row.diagnosis != Diagnosis::None
 }
 
 /// The diagnosis in as many words as a narrow pane holds.

@@ -155,7 +155,7 @@ impl SummaryView {
             let own = |index: usize| {
                 let row = &rows[index];
                 let decides = sort == Sort::Worst && limits.distance(row) > 1.0;
-                row.variable.group_effect().is_some() && !decides
+                row.variable.is_varying() && !decides
             };
             let of = |index| line(entry, report, index);
             let by_sort = || compare(of(a), of(b), sort, limits);

@@ -160,7 +160,7 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
             fixed_ui(ui, (id, title, column), effects);
         }
     }
-    if !fit.components.is_empty() || fit.parameters().next().is_some() {
+    if !(fit.components.is_empty() && fit.curves.is_empty()) || fit.parameters().next().is_some() {
         variance_ui(ui, done);
     }
     for effects in &fit.effects {
@@ -224,6 +224,10 @@ fn variance_ui(ui: &mut Ui, done: &LikelihoodFit) {
             rows.push((&component.group, name, component.sd[i], correlations, share));
         }
     }
+    for curve in &fit.curves {
+        let around = "around its line";
+        rows.push((&curve.name, around, curve.sd, String::new(), None));
+    }
     for (one, value) in fit.parameters() {
         let name = if fit.sigma.is_some() {
             "residual"
@@ -233,24 +237,28 @@ fn variance_ui(ui: &mut Ui, done: &LikelihoodFit) {
         rows.push((name, "", value, String::new(), None));
     }
     let rows = &rows;
-    Table::new("variance", "Variation between groups", rows.len())
-        .whole()
-        .column(Column::names(ui, "group", rows.len(), |k| rows[k].0))
-        .column(Column::names(ui, "effect", rows.len(), |k| rows[k].1))
-        .column(
-            Column::number("sd", NUMBER, |k| {
-                Cell::number(number::significant(rows[k].2, 4), Tone::Primary)
-            })
-            .by(|k| rows[k].2),
-        )
-        .column(Column::number("correlation", CORRELATION, |k| {
-            Cell::number(rows[k].3.as_str(), Tone::Primary)
-        }))
-        .column(Column::number("share of variance", CORRELATION, |k| {
-            let share = rows[k].4.map(|share| number::fixed(share, 3));
-            Cell::number(share.unwrap_or_default(), Tone::Primary)
-        }))
-        .show(ui);
+    Table::new(
+        "variance",
+        "Variation between groups and of curves",
+        rows.len(),
+    )
+    .whole()
+    .column(Column::names(ui, "group", rows.len(), |k| rows[k].0))
+    .column(Column::names(ui, "effect", rows.len(), |k| rows[k].1))
+    .column(
+        Column::number("sd", NUMBER, |k| {
+            Cell::number(number::significant(rows[k].2, 4), Tone::Primary)
+        })
+        .by(|k| rows[k].2),
+    )
+    .column(Column::number("correlation", CORRELATION, |k| {
+        Cell::number(rows[k].3.as_str(), Tone::Primary)
+    }))
+    .column(Column::number("share of variance", CORRELATION, |k| {
+        let share = rows[k].4.map(|share| number::fixed(share, 3));
+        Cell::number(share.unwrap_or_default(), Tone::Primary)
+    }))
+    .show(ui);
 }
 
 fn correlations(component: &VarianceComponent, i: usize) -> String {

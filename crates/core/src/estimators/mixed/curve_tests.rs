@@ -1,6 +1,8 @@
-//! Smooth curves by likelihood against R's mgcv (`tests/reference/smooths.R`), whose thin plate regression splines these are.
+//! Smooth curves by REML against R's mgcv (`tests/reference/smooths.R`), whose thin plate regression splines these are; by ML and
+//! Laplace's approximation against these criteria computed anew.
 
 use super::fit::MixedFit;
+use super::integral::Fineness;
 use super::testing::Reference;
 use super::{Criterion, Method, MixedData, fit_gaussian, fit_generalised};
 use crate::design::Columns as _;
@@ -11,6 +13,7 @@ use crate::design::response::ResponseUse;
 use crate::design::testing::{load_csv, reference};
 use crate::families::Family;
 use ergodic_base::control::Control;
+use ergodic_base::linalg::{Cholesky, dot};
 
 /// A set of the reference under a formula: the design, and how to code new rows.
 struct Set {
@@ -78,60 +81,220 @@ impl Set {
     }
 }
 
-/// Fitted values, the curve inside and outside of the range, slopes of other predictors, σ and the spread of groups, by REML. ML
-/// differs: how much of a line the functions that bend have is no matter to REML, but to ML, which takes the coefficient of the line
-/// as known; ours have none of it, those of mgcv some. Standard errors of these curves are 0.2, and more beyond the data.
+/// Fitted values, the curve inside and outside of the range, slopes of other predictors, σ and the spread of groups, by REML. ML of
+/// mgcv is another criterion: what it takes for known, the line, has a share in the functions that bend its curves.
 #[test]
-fn gaussian_fits_are_those_of_mgcv() {
+fn gaussian_fits_by_reml_are_those_of_mgcv() {
     let there = Reference::of("smooths", "fits.csv");
     for (id, data, formula) in [
-        ("waves", "waves", "y ~ z + s(x)"),
-        ("waves-wide", "waves", "y ~ z + s(x, k = 25)"),
-        ("waves-groups", "waves", "y ~ z + s(x) + (1 | g)"),
-        ("doses", "doses", "y ~ s(x, k = 6)"),
+        ("waves:reml", "waves", "y ~ z + s(x)"),
+        ("waves-wide:reml", "waves", "y ~ z + s(x, k = 25)"),
+        ("waves-groups:reml", "waves", "y ~ z + s(x) + (1 | g)"),
+        ("doses:reml", "doses", "y ~ s(x, k = 6)"),
     ] {
         let set = set(data, formula, ResponseUse::Number);
-        for (criterion, word) in [(Criterion::Reml, "reml"), (Criterion::Ml, "ml")] {
-            let id = format!("{id}:{word}");
-            let control = Control::default();
-            let fit = fit_gaussian(&set.data(), Method::Profile, criterion, &control).unwrap();
-            let apart = set.apart(&fit, &there, &id);
-            let exact = criterion == Criterion::Reml;
-            assert!(apart < if exact { 1e-4 } else { 0.2 }, "{id}: {apart}");
-            if !exact {
-                continue;
+        let control = Control::default();
+        let fit = fit_gaussian(&set.data(), Method::Profile, Criterion::Reml, &control).unwrap();
+        let apart = set.apart(&fit, &there, id);
+        assert!(apart < 1e-4, "{id}: {apart}");
+        let sigma = there.get(id, "sigma", "");
+        assert!((fit.sigma.unwrap() - sigma).abs() < 1e-5, "{id}: {sigma}");
+        if let Some(z) = fit.fixed.iter().find(|effect| effect.name == "z") {
+            let slope = there.get(id, "coef", "z");
+            assert!((z.estimate - slope).abs() < 1e-5, "{id}: {slope}");
+        }
+        for component in &fit.components {
+            let sd = there.get(id, "sd", "g");
+            assert!((component.sd[0] - sd).abs() < 1e-4, "{id}: {sd}");
+        }
+        let [curve] = fit.curves.as_slice() else {
+            panic!("{:?}", fit.curves);
+        };
+        assert_eq!((curve.name.as_str(), curve.along.as_str()), ("s(x)", "x"));
+        assert!(curve.sd > 0.0 && curve.bends.len() == curve.bend_sds.len());
+    }
+}
+
+/// Of y ~ N(Xb, V) with V = σ²I + Σ sd² ZZ', computed with the whole of V: the largest log likelihood for given spreads and the
+/// predictors Xb + (V − σ²I) V⁻¹ (y − Xb).
+fn with_whole_covariance(data: &MixedData, sigma: f64, sds: &[f64]) -> (f64, Vec<f64>) {
+    let (n, p) = (data.num_obs(), data.num_columns());
+    let mut between = vec![0.0; n * n];
+    for (term, sd) in data.terms.iter().zip(sds) {
+        for i in 0..n {
+            for j in (0..n).filter(|&j| term.index[i] == term.index[j]) {
+                between[i * n + j] += sd * sd * dot(term.row(i), term.row(j));
             }
-            let sigma = there.get(&id, "sigma", "");
-            assert!((fit.sigma.unwrap() - sigma).abs() < 1e-5, "{id}: {sigma}");
-            if let Some(z) = fit.fixed.iter().find(|effect| effect.name == "z") {
-                let slope = there.get(&id, "coef", "z");
-                assert!((z.estimate - slope).abs() < 1e-5, "{id}: {slope}");
+        }
+    }
+    let mut all = between.clone();
+    for i in 0..n {
+        all[i * n + i] += sigma * sigma;
+    }
+    let factor = Cholesky::of(&all, n).unwrap();
+    let columns: Vec<Vec<f64>> = (0..p)
+        .map(|j| (0..n).map(|i| data.row(i)[j]).collect())
+        .collect();
+    let solved = |of: &[f64]| {
+        let mut out = of.to_vec();
+        factor.solve(&mut out);
+        out
+    };
+    let by_columns: Vec<Vec<f64>> = columns.iter().map(|column| solved(column)).collect();
+    let normal: Vec<f64> = (by_columns.iter())
+        .flat_map(|solved| columns.iter().map(|column| dot(solved, column)))
+        .collect();
+    let mut b: Vec<f64> = by_columns.iter().map(|it| dot(it, &data.y)).collect();
+    Cholesky::of(&normal, p).unwrap().solve(&mut b);
+    let line: Vec<f64> = (0..n).map(|i| dot(data.row(i), &b)).collect();
+    let rest: Vec<f64> = data.y.iter().zip(&line).map(|(y, eta)| y - eta).collect();
+    let told = solved(&rest);
+    let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
+    let log_lik = -0.5 * (constant + factor.log_det() + dot(&rest, &told));
+    let predictors = (line.iter().zip(between.chunks_exact(n)))
+        .map(|(eta, row)| eta + dot(row, &told))
+        .collect();
+    (log_lik, predictors)
+}
+
+/// The maximum over logarithms of σ and spreads by steps along each, halved where none leads up.
+fn climb(data: &MixedData, start: &[f64]) -> (f64, Vec<f64>) {
+    let value = |at: &[f64]| {
+        let sds: Vec<f64> = at.iter().map(|log| log.exp()).collect();
+        with_whole_covariance(data, sds[0], &sds[1..]).0
+    };
+    let (mut at, mut step) = (start.to_vec(), 0.5);
+    let mut best = value(&at);
+    while step > 1e-6 {
+        let mut higher = false;
+        for k in 0..at.len() {
+            for by in [step, -step] {
+                let mut there = at.clone();
+                there[k] += by;
+                let value = value(&there);
+                if value > best {
+                    (best, at, higher) = (value, there, true);
+                }
             }
-            for component in &fit.components {
-                let sd = there.get(&id, "sd", "g");
-                assert!((component.sd[0] - sd).abs() < 1e-4, "{id}: {sd}");
-            }
-            let [curve] = fit.curves.as_slice() else {
-                panic!("{:?}", fit.curves);
-            };
-            assert_eq!((curve.name.as_str(), curve.along.as_str()), ("s(x)", "x"));
-            assert!(curve.sd > 0.0 && curve.bends.len() == curve.bend_sds.len());
+        }
+        if !higher {
+            step *= 0.5;
+        }
+    }
+    (best, at)
+}
+
+#[test]
+fn gaussian_fits_by_ml_are_the_maximum_of_the_marginal_likelihood() {
+    for (data, formula) in [
+        ("waves", "y ~ z + s(x)"),
+        ("waves", "y ~ z + s(x, k = 6) + (1 | g)"),
+    ] {
+        let data = set(data, formula, ResponseUse::Number).data();
+        let control = Control::default();
+        let fit = fit_gaussian(&data, Method::Profile, Criterion::Ml, &control).unwrap();
+        let (log_lik, at) = climb(&data, &vec![0.0; 1 + data.terms.len()]);
+        assert!(
+            (fit.log_lik - log_lik).abs() < 1e-6,
+            "{formula}: {} against {log_lik}",
+            fit.log_lik
+        );
+        let of_groups = fit.components.iter().map(|component| component.sd[0]);
+        let of_curves = fit.curves.iter().map(|curve| curve.sd);
+        let sds: Vec<f64> = of_groups.chain(of_curves).collect();
+        let sigma = fit.sigma.unwrap();
+        for (sd, log) in [sigma].iter().chain(&sds).zip(&at) {
+            // The likelihood is flat at its maximum: to rounding of it this is how far it tells spreads apart.
+            assert!((sd.ln() - log).abs() < 1e-4, "{formula}: {sd} {at:?}");
+        }
+        let (there, predictors) = with_whole_covariance(&data, sigma, &sds);
+        assert!((fit.log_lik - there).abs() < 1e-6, "{formula}: {there}");
+        for (eta, expected) in fit.predictors.with_groups.iter().zip(&predictors) {
+            assert!((eta - expected).abs() < 1e-6, "{formula}: {eta} {expected}");
         }
     }
 }
 
-/// mgcv's ML of counts and Laplace's approximation here differ as ML of numbers does, and by the error of both approximations.
+/// Laplace's approximation to the log likelihood of counts with a curve of standard deviation `sd` around `line`, from sums over
+/// rows.
+fn laplace_of_counts(data: &MixedData, line: &[f64], sd: f64) -> f64 {
+    let [term] = data.terms.as_slice() else {
+        panic!("one curve");
+    };
+    let (q, precision) = (term.width(), 1.0 / (sd * sd));
+    let mut bends = vec![0.0; q];
+    let mut log_det = 0.0;
+    let eta = |bends: &[f64], i: usize| line[i] + dot(term.row(i), bends);
+    for _ in 0..100 {
+        let mut slope: Vec<f64> = bends.iter().map(|b| -precision * b).collect();
+        let mut curvature = vec![0.0; q * q];
+        for j in 0..q {
+            curvature[j * q + j] = precision;
+        }
+        for (i, y) in data.y.iter().enumerate() {
+            let (z, mean) = (term.row(i), eta(&bends, i).exp());
+            for j in 0..q {
+                slope[j] += (y - mean) * z[j];
+                for k in 0..q {
+                    curvature[j * q + k] += mean * z[j] * z[k];
+                }
+            }
+        }
+        let factor = Cholesky::of(&curvature, q).unwrap();
+        log_det = factor.log_det();
+        factor.solve(&mut slope);
+        // Short steps at first: means are exponentials.
+        let most = slope
+            .iter()
+            .fold(0.0_f64, |most, step| most.max(step.abs()));
+        let share = (0.5 / most).min(1.0);
+        for (bend, step) in bends.iter_mut().zip(&slope) {
+            *bend += share * step;
+        }
+        if most < 1e-12 {
+            break;
+        }
+    }
+    let of_rows = data.y.iter().enumerate().map(|(i, &y)| {
+        let eta = eta(&bends, i);
+        y * eta - eta.exp() - (1..=y as u32).map(|k| f64::from(k).ln()).sum::<f64>()
+    });
+    of_rows.sum::<f64>()
+        - 0.5 * precision * dot(&bends, &bends)
+        - q as f64 * sd.ln()
+        - 0.5 * log_det
+}
+
 #[test]
-fn a_fit_of_counts_is_near_that_of_mgcv() {
-    let there = Reference::of("smooths", "fits.csv");
-    let set = set("counts", "y ~ z + s(x)", ResponseUse::Count);
+fn a_fit_of_counts_is_the_maximum_of_laplaces_approximation() {
+    let data = set("counts", "y ~ z + s(x)", ResponseUse::Count).data();
     let control = Control::default();
-    let fit = fit_generalised(&set.data(), Family::Poisson, Method::Laplace, 1, &control).unwrap();
-    let apart = set.apart(&fit, &there, "counts:ml");
-    // Of the linear predictor; standard errors of the curve are 0.1, and more beyond the data.
-    assert!(apart < 0.2, "{apart}");
-    let slope = there.get("counts:ml", "coef", "z");
-    assert!((fit.fixed[1].estimate - slope).abs() < 0.01, "{slope}");
+    let fineness = Fineness::default();
+    let fit = fit_generalised(&data, Family::Poisson, Method::Laplace, fineness, &control).unwrap();
+    let curve = &fit.curves[0];
+    // Without what bends the curve.
+    let line: Vec<f64> = (fit.predictors.with_groups.iter().enumerate())
+        .map(|(i, eta)| eta - dot(data.terms[0].row(i), &curve.bends))
+        .collect();
+    let best = laplace_of_counts(&data, &line, curve.sd);
+    assert!((fit.log_lik - best).abs() < 1e-6, "{} {best}", fit.log_lik);
+    // A parabola through neighbours says how much higher the maximum is along each fixed effect and the logarithm of the spread.
+    let step = 1e-3;
+    for j in 0..=data.num_columns() {
+        let [below, above] = [-step, step].map(|by: f64| {
+            if j == data.num_columns() {
+                return laplace_of_counts(&data, &line, curve.sd * by.exp());
+            }
+            let moved: Vec<f64> = (line.iter().enumerate())
+                .map(|(i, eta)| eta + by * data.row(i)[j])
+                .collect();
+            laplace_of_counts(&data, &moved, curve.sd)
+        });
+        let (slope, bend) = (0.5 * (above - below), 2.0 * best - above - below);
+        assert!(bend > 0.0, "{j}: {below} {best} {above}");
+        let higher = 0.5 * slope * slope / bend;
+        assert!(higher < 1e-6, "{j}: {higher}");
+    }
 }
 
 /// A straight line needs no curve: the spread goes to 0 without a remark on a fit at its edge.

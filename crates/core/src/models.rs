@@ -28,6 +28,7 @@ mod auxiliary;
 pub(crate) mod categorical;
 mod chance;
 mod coefficients;
+mod conditional;
 #[cfg(test)]
 mod conformance;
 mod covariates;
@@ -65,6 +66,7 @@ pub mod topics;
 pub mod translation;
 mod units;
 
+pub use conditional::{Form, KnownConditional, form_of};
 pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
 use density::MAX_DENSE_DIM_OF_GROUPS;
@@ -190,6 +192,10 @@ pub trait Model: Send + Sync {
         blocks_by_name(self.params(), dim)
     }
 
+    /// Blocks whose distribution given all other coordinates has a known form.
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        Vec::new()
+    }
     /// The view of a model whose only parameters are the probabilities of categories.
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
         None

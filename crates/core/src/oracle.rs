@@ -11,9 +11,11 @@ use rayon::prelude::*;
 use crate::models::{Model, RowLikelihood, Rows, Scratch};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::SettingError;
 
 mod block;
 pub(crate) mod centre;
+mod estimation;
 mod groups;
 pub(crate) mod lipschitz;
 pub(crate) mod minibatch;
@@ -23,6 +25,8 @@ mod second_order;
 
 pub use block::BlockView;
 pub use centre::Centre;
+use estimation::Estimation;
+pub use estimation::Estimator;
 pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
 pub use row_table::{Keep, RowTable};
@@ -68,31 +72,20 @@ pub enum StepError {
     /// The model lacks what the sampler needs; samplers refuse such models beforehand.
     #[error("the model has no {0}, which the sampler needs")]
     Lacks(&'static str),
+    /// A sampler that works within another refused its settings.
+    #[error(transparent)]
+    Setting(SettingError),
     /// The run was stopped during the step; the step must be forgotten.
     #[error("the step was interrupted")]
     Interrupted,
-}
-
-/// How gradients are estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// ∇ log p(θ) + (N/B) Σ ∇ℓ_i(θ).
-    Plain,
-    /// ∇ log p(θ) + ∇ℓ(θ̂) + (N/B) Σ [∇ℓ_i(θ) − ∇ℓ_i(θ̂)] with the centre θ̂ (Baker 2018, equation (3.3.1)).
-    ControlVariate,
 }
 
 /// One chain's view of a model.
 pub struct Oracle {
     model: Arc<dyn Model>,
     centre: Option<Arc<Centre>>,
-    estimator: Estimator,
-    minibatch: Minibatch,
-    /// Chances of rows and memory for score differences ([`Scheme::Lipschitz`] only).
-    chances: Option<Arc<AliasTable>>,
-    weighted_scores: Vec<f64>,
-    /// What makes control variates those of second order, where they are.
-    second_order: Option<SecondOrder>,
+    /// How gradients are estimated.
+    estimation: Estimation,
     scratch: Scratch,
     batch_grad: Vec<f64>,
     chunk_sums: Vec<f64>,
@@ -119,13 +112,9 @@ impl Oracle {
             scratch: model
                 .rows()
                 .map_or_else(Scratch::default, RowLikelihood::scratch),
-            minibatch: Minibatch::new(model.num_obs(), model.num_obs(), Scheme::Iid),
-            chances: None,
-            weighted_scores: Vec::new(),
-            second_order: None,
+            estimation: Estimation::of_all_rows(model.num_obs()),
             batch_grad: vec![0.0; dim],
             chunk_sums: vec![0.0; chunks * (dim + 1)],
-            estimator: Estimator::Plain,
             datum_grads: 0,
             view: None,
             model,
@@ -183,33 +172,39 @@ impl Oracle {
     /// Chooses how [`Self::grad`] estimates. Control variates need a centre; without one the estimate is plain. Unequal
     /// chances of rows need control variates and Lipschitz constants; without them all chances are equal.
     pub fn set_estimator(&mut self, estimator: Estimator, batch: usize, scheme: Scheme) {
-        self.estimator = if self.centre.is_some() {
+        let estimator = if self.centre.is_some() {
             estimator
         } else {
             Estimator::Plain
         };
-        self.chances = match (&self.centre, self.estimator, scheme) {
+        let chances = match (&self.centre, estimator, scheme) {
             (Some(centre), Estimator::ControlVariate, Scheme::Lipschitz) => {
                 self.model.rows().and_then(|rows| centre.chances(rows))
             }
             _ => None,
         };
-        self.second_order = None;
-        self.minibatch =
-            Minibatch::new(self.num_obs(), batch, scheme).with_chances(self.chances.clone());
-        if self.chances.is_some() {
-            self.weighted_scores
-                .resize(self.minibatch.batch() * self.dim(), 0.0);
-        }
+        let minibatch = Minibatch::new(self.num_obs(), batch, scheme).with_chances(chances.clone());
+        let weighed = match chances {
+            Some(_) => minibatch.batch() * self.model.dim(),
+            None => 0,
+        };
+        self.estimation = Estimation {
+            estimator,
+            minibatch,
+            chances,
+            weighted_scores: vec![0.0; weighed],
+            second_order: None,
+        };
     }
 
     /// Makes the control variates of [`Self::set_estimator`] those of second order, with equal chances of rows; without control variates
     /// nothing changes.
     pub fn expand_to_second_order(&mut self) {
-        debug_assert!(self.chances.is_none(), "rows have equal chances");
-        self.second_order = match (&self.centre, self.estimator, self.model.rows()) {
+        let estimation = &mut self.estimation;
+        debug_assert!(estimation.chances.is_none(), "rows have equal chances");
+        estimation.second_order = match (&self.centre, estimation.estimator, self.model.rows()) {
             (Some(centre), Estimator::ControlVariate, Some(rows)) => {
-                Some(SecondOrder::at(centre, rows, self.minibatch.batch()))
+                Some(SecondOrder::at(centre, rows, estimation.minibatch.batch()))
             }
             _ => None,
         };
@@ -217,30 +212,39 @@ impl Oracle {
 
     /// Rows per estimate.
     pub fn batch(&self) -> usize {
-        self.minibatch.batch()
+        self.estimation.minibatch.batch()
     }
 
     /// The minibatch scheme's own state, for saving and restoring.
     pub fn minibatch_mut(&mut self) -> &mut Minibatch {
-        &mut self.minibatch
+        &mut self.estimation.minibatch
     }
 
-    /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D).
+    /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D, or as long as the block that is seen).
     pub fn grad(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
-        debug_assert!(self.view.is_none(), "estimates know no blocks");
+        let Some(mut view) = self.view.take() else {
+            return self.grad_joint(u, rng, grad);
+        };
+        view.place(u);
+        self.grad_joint(&view.u, rng, &mut view.grad);
+        view.cut_grad(grad);
+        self.view = Some(view);
+    }
+
+    fn grad_joint(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
         let Some(model) = self.model.rows() else {
             return no_estimate(grad);
         };
-        let rows = self.minibatch.draw(rng);
+        let rows = self.estimation.minibatch.draw(rng);
         let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
         self.datum_grads += rows.len(0) as u64;
         self.batch_grad.fill(0.0);
         model.log_prior(u, grad);
-        match (&self.centre, self.estimator) {
+        match (&self.centre, self.estimation.estimator) {
             (Some(centre), Estimator::ControlVariate) => {
-                match (&self.chances, rows) {
+                match (&self.estimation.chances, rows) {
                     (Some(chances), Rows::Pick(picks)) => {
-                        let scores = &mut self.weighted_scores;
+                        let scores = &mut self.estimation.weighted_scores;
                         let scratch = &mut self.scratch;
                         model.score_differences(u, rows, &centre.rows, scratch, scores);
                         for (score, &row) in scores.chunks_exact(grad.len()).zip(picks) {
@@ -256,7 +260,7 @@ impl Oracle {
                     ),
                 }
                 axpy(1.0, &centre.grad_log_lik, grad);
-                if let Some(second) = &mut self.second_order {
+                if let Some(second) = &mut self.estimation.second_order {
                     second.stand_at(u, grad);
                     second.add_rows(model, rows, &mut self.scratch, &mut self.batch_grad);
                 }
@@ -273,7 +277,7 @@ impl Oracle {
             counts.fill(f64::NAN);
             return;
         };
-        let rows = self.minibatch.draw(rng);
+        let rows = self.estimation.minibatch.draw(rng);
         let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
         self.datum_grads += rows.len(0) as u64;
         counts.fill(0.0);
@@ -292,28 +296,28 @@ impl Oracle {
         grad: &mut [f64],
         scores: &mut Vec<f64>,
     ) {
-        debug_assert!(self.view.is_none(), "estimates know no blocks");
+        debug_assert!(self.view.is_none(), "scores of rows know no blocks");
         let dim = self.dim();
         let Some(model) = self.model.rows() else {
             return no_estimate(grad);
         };
-        let rows = self.minibatch.draw(rng);
+        let rows = self.estimation.minibatch.draw(rng);
         let len = rows.len(0);
         let scale = self.model.num_obs() as f64 / len as f64;
         self.datum_grads += len as u64;
         scores.resize(len * dim, 0.0);
         model.log_prior(u, grad);
-        match (&self.centre, self.estimator) {
+        match (&self.centre, self.estimation.estimator) {
             (Some(centre), Estimator::ControlVariate) => {
                 model.score_differences(u, rows, &centre.rows, &mut self.scratch, scores);
-                if let (Some(chances), Rows::Pick(picks)) = (&self.chances, rows) {
+                if let (Some(chances), Rows::Pick(picks)) = (&self.estimation.chances, rows) {
                     for (score, &row) in scores.chunks_exact_mut(dim).zip(picks) {
                         let weight = chances.weight(row);
                         score.iter_mut().for_each(|s| *s *= weight);
                     }
                 }
                 axpy(1.0, &centre.grad_log_lik, grad);
-                if let Some(second) = &mut self.second_order {
+                if let Some(second) = &mut self.estimation.second_order {
                     second.stand_at(u, grad);
                     second.add_each(model, rows, &mut self.scratch, scores);
                 }
@@ -337,16 +341,16 @@ impl Oracle {
         covariance: &mut [f64],
         scores: &mut Vec<f64>,
     ) {
-        debug_assert!(self.view.is_none(), "estimates know no blocks");
+        debug_assert!(self.view.is_none(), "scores of rows know no blocks");
         debug_assert!(
-            self.estimator == Estimator::Plain,
+            self.estimation.estimator == Estimator::Plain,
             "of plain estimates only"
         );
         let dim = self.dim();
         let Some(model) = self.model.rows() else {
             return no_estimate(grad);
         };
-        let rows = self.minibatch.draw(rng);
+        let rows = self.estimation.minibatch.draw(rng);
         let len = rows.len(0);
         self.datum_grads += len as u64;
         let count = len as f64;
@@ -373,11 +377,36 @@ impl Oracle {
         };
         view.place(u);
         let result = self.exact_joint(&view.u, &mut view.grad);
-        for (grad, &j) in grad.iter_mut().zip(view.coordinates()) {
-            *grad = view.grad[j];
-        }
+        view.cut_grad(grad);
         self.view = Some(view);
         result
+    }
+
+    /// −∂²/∂u² of the log posterior over all rows; overwrites the row-major `hessian` (D×D, or as long as the block that is seen).
+    ///
+    /// # Errors
+    /// The model has no density.
+    pub fn exact_curvature(&mut self, u: &[f64], hessian: &mut [f64]) -> Result<(), StepError> {
+        self.datum_grads += self.num_obs() as u64;
+        let density =
+            (self.model.density()).ok_or(StepError::Lacks("density of its parameters"))?;
+        let Some(view) = &mut self.view else {
+            hessian.fill(0.0);
+            density.add_neg_hessian(u, hessian);
+            return Ok(());
+        };
+        view.place(u);
+        let dim = self.model.dim();
+        let mut whole = vec![0.0; dim * dim];
+        density.add_neg_hessian(&view.u, &mut whole);
+        let block = view.coordinates();
+        let pairs = block
+            .iter()
+            .flat_map(|&i| block.iter().map(move |&j| i * dim + j));
+        for (second, at) in hessian.iter_mut().zip(pairs) {
+            *second = whole[at];
+        }
+        Ok(())
     }
 
     fn exact_joint(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {

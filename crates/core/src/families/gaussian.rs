@@ -119,6 +119,7 @@ impl RowFamily for Normal {
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 1;
+    const QUADRATIC: bool = true;
     type Shared = Sigma;
 
     fn shared(&self, aux: &[f64]) -> Sigma {

@@ -91,6 +91,7 @@ impl RowFamily for Estimates {
     const EXTRA: usize = 4;
     const OFFSET: bool = false;
     const LOG_CONCAVE: bool = true;
+    const QUADRATIC: bool = true;
     type Shared = f64;
 
     fn shared(&self, _aux: &[f64]) -> f64 {

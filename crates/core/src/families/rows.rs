@@ -90,6 +90,8 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     }
     /// Whether log p is concave in z for every row.
     const LOG_CONCAVE: bool = false;
+    /// Whether log p is quadratic in z for every row.
+    const QUADRATIC: bool = false;
     /// What the rows of a pass share: functions of the auxiliary coordinates.
     type Shared: Copy;
     /// The same at `aux` ([`Self::num_aux`]).

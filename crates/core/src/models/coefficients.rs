@@ -380,6 +380,12 @@ impl Coefficients {
         })
     }
 
+    /// Whether the log prior is quadratic in the coefficients.
+    pub fn have_normal_priors(&self) -> bool {
+        let mut priors = self.priors.iter();
+        priors.all(|prior| matches!(prior, Prior::Flat | Prior::Normal { .. }))
+    }
+
     /// The prior of reported coefficient `j` on the scale it is reported on; `None` where it mixes several priors.
     pub fn prior(&self, j: usize) -> Option<Prior> {
         let prior = *self.priors.get(j)?;

@@ -10,8 +10,8 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    CentreRows, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions, ParamInfo,
+    Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
@@ -70,6 +70,10 @@ trait Example: Send + Sync + 'static {
             *grad = slope;
         }
         sum
+    }
+    /// See [`Model::known_conditionals`].
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        Vec::new()
     }
     /// log|∂θ/∂u|, which [`Self::log_prior`] contains.
     fn log_jacobian(&self, _u: &[f64]) -> f64 {
@@ -271,6 +275,10 @@ impl<E: Example> Model for ExampleModel<E> {
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         self.example.prior_density(index, value)
+    }
+
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        self.example.known_conditionals()
     }
 
     fn marginal(&self, index: usize) -> Option<Marginal> {

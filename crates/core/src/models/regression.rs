@@ -13,9 +13,9 @@ use super::head::{Head, Rest, names_of};
 use super::predicts::{Law, Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
-    Block, CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo,
-    Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Storage, blocks_by_name,
-    moments_of_scores, sum_of_rows,
+    Block, CentreRows, Form, KnownConditional, LinearRows, LogDensity, Model, ModelError,
+    ModelOptions, ParamInfo, Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch,
+    Storage, blocks_by_name, moments_of_scores, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
@@ -288,6 +288,18 @@ impl<F: RowFamily> Model for Regression<F> {
     fn blocks(&self) -> Vec<Block> {
         let by_name = || blocks_by_name(&self.params, self.dim());
         self.head.blocks().unwrap_or_else(by_name)
+    }
+
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        let coefficients = &self.head.coefficients;
+        if F::QUADRATIC && coefficients.have_normal_priors() {
+            vec![KnownConditional {
+                coordinates: 0..coefficients.len(),
+                form: Form::Normal,
+            }]
+        } else {
+            Vec::new()
+        }
     }
 
     fn remark(&self, u: &[f64], reporter: &mut Reporter) {

@@ -199,7 +199,7 @@ impl Oracle {
         let Some(model) = self.model.rows() else {
             return super::no_estimate(grad);
         };
-        let rows = self.minibatch.draw(rng);
+        let rows = self.estimation.minibatch.draw(rng);
         let len = rows.len(0);
         let scale = self.model.num_obs() as f64 / len as f64;
         self.datum_grads += len as u64;

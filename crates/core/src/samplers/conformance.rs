@@ -534,7 +534,11 @@ fn a_position_that_is_not_finite_is_never_reported() {
                             assert!(defined, "{} {fault:?}", entry.spec.id);
                         }
                         Err(StepError::Interrupted) => panic!("nobody interrupted"),
-                        Err(error @ (StepError::BoundExceeded { .. } | StepError::Lacks(_))) => {
+                        Err(
+                            error @ (StepError::BoundExceeded { .. }
+                            | StepError::Lacks(_)
+                            | StepError::Setting(_)),
+                        ) => {
                             panic!("{error}")
                         }
                         Err(

@@ -10,7 +10,7 @@ use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 
 /// A column of numbers, or two as rows of two; those of no response are called x1 and x2.
-fn model(id: &str, settings: &[(&str, f64)], columns: &[&[f64]]) -> Arc<dyn Model> {
+pub(super) fn model(id: &str, settings: &[(&str, f64)], columns: &[&[f64]]) -> Arc<dyn Model> {
     use crate::design::columns::{MemoryColumns, Values};
     let entry = find(id).unwrap();
     let mut chosen = Settings::default();

@@ -15,28 +15,41 @@
 //! | `single_kernel` | the same of one coordinate | slice |
 //! | `scan` | systematic: every block once, in order; random: as many blocks drawn with equal chances, some twice and some not at all. In warm-up every block is visited, so that all kernels adapt | systematic |
 //!
+//! Where a block's distribution given the others has a known form ([`crate::models::KnownConditional`]), `conjugate` draws from it exactly.
+//! `gibbs-stochastic` also lets blocks be moved by gradients of minibatches, which Baker's section 4.7 asks for; each block has
+//! minibatches and steps of its own.
+//!
 //! **Cost.** For each block one pass over N rows, because the others have moved, and those of its kernel. **Bias.** None.
 //! **Not for** blocks that depend strongly on each other, which then move slowly, nor where one kernel can move all
 //! coordinates at once: it is for models whose parts want different samplers.
 
+use std::marker::PhantomData;
+
 use rand::RngExt as _;
 
+use super::minibatch_settings::Described;
+use super::recommend::{Standing, Traits};
+use super::sghmc::{Sghmc, SghmcCv};
+use super::sgld::{Sgld, SgldCv};
 use super::{
     ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Family, Hmc, InfoColumn, KernelError,
-    LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Sampler, SamplerSpec, Slice, StateVisitor, Target,
-    Tick, bound,
+    LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Resolve, Sampler, SamplerSpec, Slice, StateVisitor,
+    Target, Tick, bound, resolve,
 };
-use crate::models::{Block, parts};
+use crate::models::{Block, Model, form_of, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Declared as _, Field, SettingError, Settings};
+use ergodic_base::settings::{Declared, Field, SettingError};
 
 pub(crate) mod blocks;
+mod known_form;
 
-use blocks::{Chosen, Division};
+use blocks::{Chosen, ChosenKernel, Division};
+use known_form::KnownForm;
 
 ergodic_base::choice! {
-    /// Samplers that blocks may use: exact ones whose defaults suit every target.
+    /// Samplers that blocks may use: exact ones whose defaults suit every target, then ones with gradients of minibatches, then exact draws
+    /// of conditionals, which few blocks have.
     pub enum BlockSampler {
         /// The No-U-Turn sampler.
         Nuts = "nuts",
@@ -48,12 +61,27 @@ ergodic_base::choice! {
         Slice = "slice",
         /// Random-walk Metropolis.
         Metropolis = "metropolis",
+        /// Stochastic gradient Langevin dynamics.
+        Sgld = "sgld",
+        /// The same with control variates.
+        SgldCv = "sgld-cv",
+        /// Stochastic gradient Hamiltonian Monte Carlo.
+        Sghmc = "sghmc",
+        /// The same with control variates.
+        SghmcCv = "sghmc-cv",
+        /// Draws from conditionals of known form.
+        Conjugate = "conjugate",
     }
 }
+
+/// Words of [`BlockSampler`]: exact ones, others with gradients of minibatches, and those of both kinds.
+const EXACT: &[&str] = BlockSampler::WORDS.split_at(5).0;
+const GENERAL: &[&str] = BlockSampler::WORDS.split_at(9).0;
 
 /// What a block needs of its sampler.
 struct BlockEntry {
     info: &'static [InfoColumn],
+    resolve: Resolve,
     build: Build<dyn ConditionalKernel>,
 }
 
@@ -61,6 +89,7 @@ impl BlockEntry {
     const fn of<S: Conditional>() -> Self {
         Self {
             info: S::SPEC.info,
+            resolve: resolve::<S>,
             build: |settings, target, u0, oracle, streams| {
                 Ok(Box::new(bound::<S>(settings, target, u0, oracle, streams)?))
             },
@@ -76,7 +105,17 @@ impl BlockSampler {
             Self::Mala => BlockEntry::of::<Mala>(),
             Self::Slice => BlockEntry::of::<Slice>(),
             Self::Metropolis => BlockEntry::of::<Metropolis>(),
+            Self::Sgld => BlockEntry::of::<Sgld>(),
+            Self::SgldCv => BlockEntry::of::<SgldCv>(),
+            Self::Sghmc => BlockEntry::of::<Sghmc>(),
+            Self::SghmcCv => BlockEntry::of::<SghmcCv>(),
+            Self::Conjugate => BlockEntry::of::<KnownForm>(),
         }
+    }
+
+    /// Whether it sees minibatches.
+    fn is_stochastic(self) -> bool {
+        GENERAL.contains(&self.word()) && !EXACT.contains(&self.word())
     }
 }
 
@@ -103,8 +142,8 @@ ergodic_base::choice! {
 }
 
 ergodic_base::settings! {
-    /// Settings of [`Gibbs`].
-    pub struct GibbsSettings {
+    /// Settings of samplers by blocks, with that of the sampler of blocks `K`.
+    pub struct GibbsSettings<K> {
         blocks: String = Field::text(
             "Blocks",
             Together::WORDS,
@@ -113,19 +152,60 @@ ergodic_base::settings! {
         )
         .help(
             "Which parameters are updated together: as the model declares (model), each alone (single), all (one), or as \
-             written: blocks between semicolons, names between commas, * for any characters, the sampler after a colon; \
-             what is not named is a last block",
+             written: blocks between semicolons, names between commas, * for any characters, the sampler after a colon, with \
+             settings in parentheses; what is not named is a last block. Where the conditional distribution of a block is \
+             known, the sampler may be `conjugate`",
         )
         .why("the model knows which parameters belong together");
-        kernel: BlockSampler = BlockSampler::field("Sampler of blocks", Some(BlockSampler::Nuts))
-            .help("Sampler, with its default settings, of each block of several parameters that names none")
-            .why("adapts the length of its trajectories to conditionals that change shape");
-        single_kernel: BlockSampler = BlockSampler::field("Sampler of single parameters", Some(BlockSampler::Slice))
+        kernels: K;
+        single_kernel: BlockSampler = Field::choice("Sampler of single parameters", EXACT, Some(BlockSampler::Slice.word()))
             .help("Sampler, with its default settings, of each block of one parameter that names none")
             .why("one dimension needs no gradient, and slices no step size");
         scan: Scan = Scan::field("Order of blocks", Some(Scan::Systematic))
             .help("systematic: every block once per draw, in order; random: as many blocks, each drawn with equal chances, once warmed up")
             .why("leaves no block out, and so forgets faster as a rule");
+    }
+}
+
+ergodic_base::settings! {
+    /// The sampler of blocks where all are exact.
+    pub struct ExactKernels {
+        kernel: BlockSampler = Field::choice("Sampler of blocks", EXACT, Some(BlockSampler::Nuts.word()))
+            .help("Sampler, with its default settings, of each block of several parameters that names none")
+            .why("adapts the length of its trajectories to conditionals that change shape");
+    }
+}
+
+ergodic_base::settings! {
+    /// The sampler of blocks where some see minibatches.
+    pub struct StochasticKernels {
+        kernel: BlockSampler = Field::choice("Sampler of blocks", GENERAL, Some(BlockSampler::SgldCv.word()))
+            .help("Sampler, with its default settings, of each block of several parameters that names none")
+            .why("gradients centred at the mode have little noise");
+    }
+}
+
+/// What tells samplers by blocks apart: the samplers that blocks may have.
+pub trait Kernels: Declared + Described + 'static {
+    /// Words of [`BlockSampler`] that may be named.
+    const NAMED: &'static [&'static str];
+    /// That of blocks of several parameters that names none.
+    fn kernel(&self) -> BlockSampler;
+}
+
+impl Kernels for ExactKernels {
+    // The exact ones and, as the last of all, draws of conditionals.
+    const NAMED: &'static [&'static str] =
+        &["nuts", "hmc", "mala", "slice", "metropolis", "conjugate"];
+    fn kernel(&self) -> BlockSampler {
+        self.kernel
+    }
+}
+
+impl Kernels for StochasticKernels {
+    const NAMED: &'static [&'static str] = BlockSampler::WORDS;
+    fn kernel(&self) -> BlockSampler {
+        self.kernel
     }
 }
 
@@ -138,11 +218,18 @@ const INFO: &[InfoColumn] = &[
         name: DIVERGENT,
         help: "1 where a trajectory of a block diverged",
     },
+    // Last: of a draw by minibatches it is not known.
     InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `gibbs`.
-pub struct Gibbs;
+pub type Gibbs = ByBlocks<ExactKernels>;
+
+/// The sampler `gibbs-stochastic`.
+pub type GibbsStochastic = ByBlocks<StochasticKernels>;
+
+/// `gibbs` and `gibbs-stochastic`, which differ in the samplers `K` that blocks may have.
+pub struct ByBlocks<K>(PhantomData<fn() -> K>);
 
 /// Settings in force.
 #[derive(Clone, Debug)]
@@ -166,6 +253,7 @@ enum Blocks {
 struct Part {
     view: BlockView,
     kernel: Box<dyn ConditionalKernel>,
+    is_stochastic: bool,
     /// Working memory: information columns of the kernel, and where some of them are.
     info: Vec<f64>,
     accept: Option<usize>,
@@ -179,30 +267,68 @@ pub struct State {
     parts: Vec<Part>,
 }
 
-impl Sampler for Gibbs {
-    type Settings = GibbsSettings;
-    type Config = Config;
-    type State = State;
-
-    const SPEC: SamplerSpec = SamplerSpec {
+impl Described for ExactKernels {
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "gibbs",
         family: Family::FullData,
         title: "Gibbs by blocks",
         about: "Updates one block of parameters after the other, each by a sampler of its own: exact, for models with parts",
         cite: "Geman and Geman 1984, IEEE TPAMI 6; Tierney 1994, Annals of Statistics 22",
         formula: "for each block b: u_b ~ K_b(u_b, · | u_{-b}), K_b leaves π(u_b | u_{-b}) unchanged",
-        fields: GibbsSettings::FIELDS,
+        fields: <GibbsSettings<Self>>::FIELDS,
         info: INFO,
         bias: None,
         default_warmup: 1000,
         ..SamplerSpec::ORDINARY
     };
+}
 
-    fn configure(settings: &mut GibbsSettings, _target: &Target) -> Result<Config, SettingError> {
+impl Described for StochasticKernels {
+    const FOR_ADVISER: Traits = Traits::ORDINARY.standing(Standing::Comparison);
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
+        id: "gibbs-stochastic",
+        family: Family::Langevin,
+        title: "Stochastic gradients within Gibbs",
+        about: "Updates one block of parameters after the other, some by gradients of minibatches, others by exact samplers",
+        cite: "Baker 2018, Lancaster University, section 4.7; Geman and Geman 1984, IEEE TPAMI 6",
+        formula: "for each block b: u_b ~ K_b(u_b, · | u_{-b}), K_b leaves π(u_b | u_{-b}) unchanged, exactly or nearly so",
+        fields: <GibbsSettings<Self>>::FIELDS,
+        info: INFO.split_at(2).0,
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(
+            "Conditional standard deviations of the blocks with minibatches come out too large as those samplers alone make them: by \
+             about 2 % at the default step with control variates, 5 % without",
+        ),
+        ..ExactKernels::DESCRIPTION
+    };
+}
+
+impl<K: Kernels> Sampler for ByBlocks<K> {
+    type Settings = GibbsSettings<K>;
+    type Config = Config;
+    type State = State;
+
+    const SPEC: SamplerSpec = K::DESCRIPTION;
+    const ADVICE: Traits = K::FOR_ADVISER;
+
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         let text = &settings.blocks;
         let blocks = match Together::from_word(text) {
             Some(word) => Blocks::Word(word),
-            None if text.contains(':') => Blocks::Chosen(text.clone(), blocks::read(text)?),
+            None if text.contains(':') => {
+                let chosen = blocks::read(text, K::NAMED)?;
+                for one in &chosen {
+                    one.kernel().check(target)?;
+                }
+                if let Some(model) = &target.model {
+                    check_known_forms(
+                        &blocks::divide(&chosen, &parts(model.as_ref()))?,
+                        model.as_ref(),
+                    )?;
+                }
+                Blocks::Chosen(text.clone(), chosen)
+            }
             // What is no word and has no colon is a word mistyped.
             None => {
                 return Err(SettingError::Value {
@@ -215,9 +341,11 @@ impl Sampler for Gibbs {
                 });
             }
         };
+        let kernel = settings.kernels.kernel();
+        ChosenKernel::from(kernel).check(target)?;
         Ok(Config {
             blocks,
-            kernel: settings.kernel,
+            kernel,
             single_kernel: settings.single_kernel,
             scan: settings.scan,
         })
@@ -239,11 +367,12 @@ impl Sampler for Gibbs {
         let parts = divide(&config.blocks, oracle)
             .into_iter()
             .map(|(coordinates, kernel)| {
-                let kernel = kernel.unwrap_or(match coordinates.len() {
-                    1 => config.single_kernel,
-                    _ => config.kernel,
-                });
-                Part::new(kernel, coordinates, u0, oracle, streams)
+                let by_size = || match coordinates.len() {
+                    1 => config.single_kernel.into(),
+                    _ => config.kernel.into(),
+                };
+                let kernel = kernel.unwrap_or_else(by_size);
+                Part::new(&kernel, coordinates, u0, oracle, streams)
             })
             .collect::<Result<_, _>>()?;
         Ok(State {
@@ -281,7 +410,8 @@ impl Sampler for Gibbs {
             // A conditional density is the joint one: the last block's is that of the draw.
             log_density = column(part.log_density).unwrap_or(log_density);
         }
-        info.copy_from_slice(&[sum_accept / accepting, divergent, log_density]);
+        let columns = [sum_accept / accepting, divergent, log_density];
+        info.copy_from_slice(&columns[..info.len()]);
         Ok(())
     }
 
@@ -293,8 +423,45 @@ impl Sampler for Gibbs {
         visitor.slice("position", &mut state.u);
         for part in &mut state.parts {
             part.kernel.visit(visitor);
+            if let (true, Some(rows)) = (part.is_stochastic, part.view.minibatch_mut()) {
+                for position in rows.position_mut() {
+                    visitor.counter("minibatch", position);
+                }
+            }
         }
     }
+}
+
+impl ChosenKernel {
+    /// # Errors
+    /// A setting that the sampler does not have or that does not suit the target, which then suits no block of it either.
+    fn check(&self, target: &Target) -> Result<(), SettingError> {
+        (self.sampler.entry().resolve)(&self.settings, target).map(|_in_force| ())
+    }
+}
+
+/// # Errors
+/// A block whose conditional is to be drawn from has none of known form.
+fn check_known_forms(division: &[Division], model: &dyn Model) -> Result<(), SettingError> {
+    let known = model.known_conditionals();
+    for (coordinates, kernel) in division {
+        let drawn = (kernel.as_ref()).is_some_and(|one| one.sampler == BlockSampler::Conjugate);
+        if drawn && form_of(coordinates, &known).is_none() {
+            let names: Vec<String> = (parts(model).iter())
+                .filter(|part| part.coordinates.clone().any(|j| coordinates.contains(&j)))
+                .map(|part| format!("`{}`", part.name))
+                .collect();
+            return Err(SettingError::unfit(
+                "blocks",
+                format!(
+                    "asks for draws of {} from its conditional distribution, which is not known for this model and its priors; name \
+                     another sampler, such as nuts",
+                    names.join(", ")
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The blocks in force.
@@ -319,7 +486,7 @@ fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
 impl Part {
     /// The kernel of the block `coordinates` at those of `u0`.
     fn new(
-        sampler: BlockSampler,
+        chosen: &ChosenKernel,
         coordinates: Vec<usize>,
         u0: &[f64],
         oracle: &mut Oracle,
@@ -327,24 +494,26 @@ impl Part {
     ) -> Result<Self, StepError> {
         let start: Vec<f64> = coordinates.iter().map(|&j| u0[j]).collect();
         let mut view = oracle.block_view(coordinates, u0)?;
-        let entry = sampler.entry();
+        let entry = chosen.sampler.entry();
         let kernel = oracle.within(&mut view, |oracle| {
             let target = Target {
                 dim: oracle.dim(),
                 ..Target::of(oracle)
             };
-            (entry.build)(&Settings::default(), &target, &start, oracle, streams)
+            (entry.build)(&chosen.settings, &target, &start, oracle, streams)
         });
         let kernel = kernel.map_err(|error| match error {
             KernelError::Start(error) => error,
-            error => {
-                unreachable!("the defaults of block samplers suit every target, but {error}")
+            KernelError::Setting(error) => StepError::Setting(error),
+            error @ (KernelError::Unsuitable(_) | KernelError::Checkpoint) => {
+                unreachable!("samplers of blocks suit every density, but {error}")
             }
         })?;
         let column = |name| entry.info.iter().position(|column| column.name == name);
         Ok(Self {
             view,
             kernel,
+            is_stochastic: chosen.sampler.is_stochastic(),
             info: vec![f64::NAN; entry.info.len()],
             accept: column(ACCEPT),
             divergent: column(DIVERGENT),
@@ -378,5 +547,7 @@ impl Part {
     }
 }
 
+#[cfg(test)]
+mod stochastic_tests;
 #[cfg(test)]
 mod tests;

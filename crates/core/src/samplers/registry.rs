@@ -7,7 +7,7 @@ use super::divide::DivideAndConquer;
 use super::dp_gibbs::DpGibbs;
 use super::dp_slice::DpSlice;
 use super::dp_stochastic::{DpScir, DpSgrld};
-use super::gibbs::Gibbs;
+use super::gibbs::{Gibbs, GibbsStochastic};
 use super::gibbs_gaussian::GibbsGaussian;
 use super::gibbs_groups::GibbsGroups;
 use super::gibbs_mixed::GibbsMixed;
@@ -46,6 +46,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Mala>(),
     SamplerEntry::of::<Slice>(),
     SamplerEntry::of::<Gibbs>(),
+    SamplerEntry::of::<GibbsStochastic>(),
     SamplerEntry::of::<GibbsGroups>(),
     SamplerEntry::of::<GibbsGaussian>(),
     SamplerEntry::of::<GibbsOsgfs>(),

@@ -41,8 +41,8 @@ use super::momentum::{
 use super::recommend::Traits;
 use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
-    TEMPERATURE, Target, Tick,
+    Conditional, Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec,
+    StateVisitor, TEMPERATURE, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -280,6 +280,16 @@ where
 
     fn visit(space: &mut PhaseSpace, visitor: &mut dyn StateVisitor) {
         space.visit(visitor);
+    }
+}
+
+impl<R: Rows> Conditional for Friction<R>
+where
+    Self: Described,
+{
+    fn refresh(_state: &mut PhaseSpace, _oracle: &mut Oracle) -> Result<(), StepError> {
+        // Nothing is remembered of the density.
+        Ok(())
     }
 }
 

@@ -40,7 +40,7 @@ use super::langevin::{
 };
 use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use super::recommend::{Standing, Traits};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Conditional, Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
@@ -112,6 +112,16 @@ where
 
     fn visit(state: &mut Core, visitor: &mut dyn StateVisitor) {
         state.visit(visitor);
+    }
+}
+
+impl<R: Rows> Conditional for Langevin<R>
+where
+    Self: Described,
+{
+    fn refresh(_state: &mut Core, _oracle: &mut Oracle) -> Result<(), StepError> {
+        // Nothing is remembered of the density.
+        Ok(())
     }
 }
 

@@ -21,7 +21,10 @@ use super::{Example, LOG_NORMAL, PRIOR_MEAN, PRIORS_ARE_SETTINGS, model, param, 
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
-use crate::models::{Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use crate::models::{
+    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Template,
+};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
@@ -128,6 +131,17 @@ impl Example for MeanPrecision {
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
         u[0] = theta[0];
         u[1] = theta[1].ln();
+    }
+
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        let known = |j, form| KnownConditional {
+            coordinates: j..j + 1,
+            form,
+        };
+        vec![
+            known(0, Form::Normal),
+            known(1, Form::LogGamma { power: 1.0 }),
+        ]
     }
 
     /// log N(μ; m, 1/τ) + log Gamma(τ) + log τ, the last for the step to log τ.

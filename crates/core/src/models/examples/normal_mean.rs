@@ -19,7 +19,10 @@ use super::{
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
-use crate::models::{Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use crate::models::{
+    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Template,
+};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
@@ -107,6 +110,13 @@ impl Example for Mean {
 
     fn priors(&self) -> &[NormalPrior] {
         std::slice::from_ref(&self.prior)
+    }
+
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        vec![KnownConditional {
+            coordinates: 0..1,
+            form: Form::Normal,
+        }]
     }
 
     fn marginal(

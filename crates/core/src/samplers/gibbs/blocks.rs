@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! b[Intercept]: slice; b[age], b[plan=*]: hmc; sigma: metropolis
+//! b[*]: sgld-cv(batch=200, step_size=0.02); sigma: conjugate
 //! ```
 //!
 //! Semicolons stand between blocks, commas between names (neither within brackets nor within double quotes, which a name with
-//! odd brackets needs), and the sampler of a block after its colon; `*` stands for any characters. A parameter goes where its name is written out, else where a pattern matches it;
+//! odd brackets needs), and the sampler of a block after its colon, with settings of its own in parentheses; `*` stands for any
+//! characters. A parameter goes where its name is written out, else where a pattern matches it;
 //! what nothing names is a last block. Where parameters are not coordinates, as effects of groups, the names of the model's
 //! blocks take their place ([`crate::models::parts`]).
 
 use super::BlockSampler;
 use crate::models::Block;
-use ergodic_base::settings::SettingError;
+use ergodic_base::settings::{SettingError, Settings, Value};
 
 /// Names in a refusal.
 const MOST_NAMED: usize = 8;
@@ -19,20 +21,45 @@ const MOST_NAMED: usize = 8;
 const ANY: char = '*';
 
 /// A block as it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
     names: Vec<String>,
-    kernel: BlockSampler,
+    kernel: ChosenKernel,
+}
+
+/// The sampler of a block, and its settings that are not left to defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenKernel {
+    /// The sampler.
+    pub sampler: BlockSampler,
+    /// Its settings.
+    pub settings: Settings,
+}
+
+impl From<BlockSampler> for ChosenKernel {
+    fn from(sampler: BlockSampler) -> Self {
+        Self {
+            sampler,
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl Chosen {
+    /// The sampler of the block.
+    pub fn kernel(&self) -> &ChosenKernel {
+        &self.kernel
+    }
 }
 
 /// A block of a model: coordinates in order, and the sampler, where one is named.
-pub type Division = (Vec<usize>, Option<BlockSampler>);
+pub type Division = (Vec<usize>, Option<ChosenKernel>);
 
-/// Reads the notation.
+/// Reads the notation, whose samplers are among `allowed`.
 ///
 /// # Errors
 /// What is missing, or a sampler that blocks cannot use.
-pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
+pub fn read(text: &str, allowed: &[&str]) -> Result<Vec<Chosen>, SettingError> {
     let mut all = Vec::new();
     for block in split(text, ';') {
         let (names, kernel) = match split(block, ':').as_slice() {
@@ -48,16 +75,36 @@ pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
             inside.unwrap_or(name).to_owned()
         };
         let names: Vec<String> = split(names, ',').into_iter().map(unquoted).collect();
-        let known = BlockSampler::from_word(kernel);
-        let (Some(kernel), false) = (known, names.is_empty()) else {
+        let (word, settings) = match kernel.split_once('(') {
+            Some((word, rest)) => (word.trim_end(), rest.strip_suffix(')')),
+            None => (kernel, Some("")),
+        };
+        let known = BlockSampler::from_word(word).filter(|_| allowed.contains(&word));
+        let (Some(sampler), false) = (known, names.is_empty()) else {
             return Err(refusal(format!(
                 "takes blocks of names with one of the samplers {}, not `{block}`",
-                BlockSampler::WORDS.join(", ")
+                allowed.join(", ")
             )));
         };
+        let settings = settings.and_then(read_settings).ok_or_else(|| {
+            refusal(format!(
+                "takes settings of a block's sampler as in `sgld(batch=200, step_size=0.1)`, not `{kernel}`"
+            ))
+        })?;
+        let kernel = ChosenKernel { sampler, settings };
         all.push(Chosen { names, kernel });
     }
     Ok(all)
+}
+
+/// `batch=200, step_size=0.1`.
+fn read_settings(text: &str) -> Option<Settings> {
+    let mut settings = Settings::default();
+    for one in text.split(',').map(str::trim).filter(|one| !one.is_empty()) {
+        let (key, value) = one.split_once('=')?;
+        settings.set(key.trim(), Value::parse(value.trim()));
+    }
+    Some(settings)
 }
 
 /// The blocks of a model with these `parts`.
@@ -116,7 +163,7 @@ pub fn divide(chosen: &[Chosen], parts: &[Block]) -> Result<Vec<Division>, Setti
                 one.names.join(", ")
             )));
         }
-        blocks.push((own, Some(one.kernel)));
+        blocks.push((own, Some(one.kernel.clone())));
     }
     let rest = coordinates(None);
     if !rest.is_empty() {
@@ -204,7 +251,7 @@ mod tests {
             "b[plan=pro]",
             "sigma",
         ]);
-        read(text)
+        read(text, BlockSampler::WORDS)
             .and_then(|chosen| divide(&chosen, &parts))
             .map_err(|error| error.to_string())
     }
@@ -236,19 +283,40 @@ mod tests {
                 vec![(vec![3, 4], slice), (vec![0, 1, 2], None)],
             ),
         ] {
+            let expected: Vec<Division> = (expected.into_iter())
+                .map(|(block, kernel)| (block, kernel.map(ChosenKernel::from)))
+                .collect();
             assert_eq!(blocks(text).unwrap(), expected, "{text}");
         }
     }
 
     #[test]
+    fn samplers_of_blocks_have_settings_in_parentheses() {
+        let found = blocks("b[*]: sgld-cv(batch=200, step_size=0.02); sigma: conjugate()").unwrap();
+        let mut settings = Settings::default();
+        settings.set("batch", Value::Int(200));
+        settings.set("step_size", Value::Real(0.02));
+        let kernel = ChosenKernel {
+            sampler: BlockSampler::SgldCv,
+            settings,
+        };
+        assert_eq!(found[0], (vec![0, 1, 2, 3], Some(kernel)));
+        assert_eq!(found[1].1, Some(BlockSampler::Conjugate.into()));
+    }
+
+    #[test]
     fn names_with_odd_brackets_stand_in_quotes() {
         let parts = parts(&["b[x]", "b[a]; b]"]);
-        let found = divide(&read("\"b[a]; b]\": slice; *: hmc").unwrap(), &parts).unwrap();
+        let found = divide(
+            &read("\"b[a]; b]\": slice; *: hmc", BlockSampler::WORDS).unwrap(),
+            &parts,
+        )
+        .unwrap();
         assert_eq!(
             found,
             [
-                (vec![1], Some(BlockSampler::Slice)),
-                (vec![0], Some(BlockSampler::Hmc))
+                (vec![1], Some(BlockSampler::Slice.into())),
+                (vec![0], Some(BlockSampler::Hmc.into()))
             ]
         );
     }
@@ -256,10 +324,13 @@ mod tests {
     #[test]
     fn terms_of_one_grouping_go_together() {
         let parts = parts(&["b[x]", "r[g]", "r[g]"]);
-        let found = divide(&read("r[g]: hmc").unwrap(), &parts).unwrap();
+        let found = divide(&read("r[g]: hmc", BlockSampler::WORDS).unwrap(), &parts).unwrap();
         assert_eq!(
             found,
-            [(vec![1, 2], Some(BlockSampler::Hmc)), (vec![0], None)]
+            [
+                (vec![1, 2], Some(BlockSampler::Hmc.into())),
+                (vec![0], None)
+            ]
         );
     }
 
@@ -276,7 +347,15 @@ mod tests {
             ("sigma: slice; s*: hmc", "leaves nothing for `s*`"),
             (
                 "b[age]: gibbs",
-                "one of the samplers nuts, hmc, mala, slice, metropolis, not `b[age]: gibbs`",
+                "one of the samplers nuts, hmc, mala, slice, metropolis, sgld, sgld-cv, sghmc, sghmc-cv, conjugate, not `b[age]: gibbs`",
+            ),
+            (
+                "b[age]: sgld(batch)",
+                "takes settings of a block's sampler as in",
+            ),
+            (
+                "b[age]: sgld(batch=2",
+                "takes settings of a block's sampler as in",
             ),
             ("b[age]", "a colon and a sampler in each block"),
             (": hmc", "a colon and a sampler in each block"),

@@ -61,7 +61,7 @@ fn the_curvature_of_a_block_gives_the_conditional_covariance() {
 fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
     let model = correlated(&COVARIANCE, 3);
     let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap());
-    for &kernel in BlockSampler::WORDS {
+    for &kernel in EXACT {
         let apart = format!("u[2]: {kernel}; *: {kernel}");
         // Its draws follow each other more slowly, and cost less.
         let draws = if kernel == "metropolis" { 7000 } else { 3000 };

@@ -165,12 +165,14 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
             &["y ~ x1 + (1 + x1 | g)", "k | trials(5) ~ x1 + (1 | g)"]
         }
         ResponseUse::Number if entry.group == GROUPS => {
-            // The second for families of positive numbers, the third for those of shares, the last for known errors.
+            // The second for families of positive numbers, the third for those of shares, the fourth for known errors.
             &[
                 "x1 ~ x2 + (1 + x2 | g)",
                 "x2 ~ x1 + (1 | g)",
                 "s ~ x1 + (1 | g)",
                 "x1 | se(s) ~ x2 + (1 + x2 | g)",
+                // For ratings of items by users.
+                "x1 ~ (1 | g) + (1 | d)",
             ]
         }
         ResponseUse::Count | ResponseUse::Ordered if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],

@@ -197,6 +197,11 @@ cases! {
     clusters_of_users: "dp-mixture" ["model.formula=~ c + (1 | g)"];
     clusters_by_slices: "dp-mixture" ["model.formula=~ c + x1", "sampler.id=dp-slice"];
     topics_of_documents: "topics" ["model.topics=2"];
+    // Noise as large as this leaves both signs of a factor one mode, which chains cross.
+    ratings: "factorization" [
+        "model.factors=1", "model.precision=0.4", "priors.user=gamma(4, 4)", "priors.item=constant(1)",
+        "priors.user_factor=constant(2)", "priors.item_factor=gamma(4, 2)"
+    ];
     categorical: "categorical" [];
     normal_mean: "normal-mean" [];
     normal_gamma: "normal-gamma" [];

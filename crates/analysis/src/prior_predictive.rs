@@ -31,6 +31,7 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
+use ergodic_core::design::response::ResponseKind;
 use ergodic_core::families::{Link, log_mean};
 use ergodic_core::models::NO_SIMULATION;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
@@ -324,7 +325,9 @@ impl PreviewRows {
     ) -> Result<PriorPredictive, JobError> {
         let entry = templates::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
-        if let Some(reader) = model.observation() {
+        // What has an outcome in the formula is simulated as regressions are.
+        let reads = design.response.kind == ResponseKind::Absent;
+        if let Some(reader) = model.observation().filter(|_| reads) {
             let reader = (reader.as_ref(), model.params().len());
             return Self::read(design, reader, recipe, control);
         }

@@ -37,6 +37,7 @@ pub mod default_priors;
 mod density;
 pub(crate) mod dp_mixture;
 pub(crate) mod examples;
+pub(crate) mod factorization;
 pub(crate) mod glm;
 mod head;
 pub(crate) mod hierarchical;
@@ -639,6 +640,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<multinomial::Multinomial>(),
     ModelEntry::of::<hierarchical::Hierarchical>().in_group(GROUPS),
     ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
+    ModelEntry::of::<factorization::Factorization>().in_group(GROUPS),
     ModelEntry::of::<categorical::Categorical>().in_group("Categories"),
     ModelEntry::of::<dp_mixture::DpMixture>().in_group("Clusters"),
     ModelEntry::of::<topics::TopicModel>().in_group("Texts"),

@@ -33,6 +33,7 @@ use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
 pub(crate) mod adaptation;
 #[cfg(test)]
 mod autoregressive;
+mod block_steps;
 mod bouncy_particle;
 mod choice;
 pub mod cir;
@@ -71,6 +72,7 @@ mod mixed;
 #[cfg(test)]
 mod mixed_tests;
 mod momentum;
+mod named_blocks;
 mod nuts;
 mod nuts_ecs;
 mod osgfs;

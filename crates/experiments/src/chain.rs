@@ -1,12 +1,12 @@
-//! A model of a table without an outcome, and one chain of a sampler on it, step by step.
+//! A model of a table, and one chain of a sampler on it, step by step.
 
 use std::sync::Arc;
 
 use ergodic_analysis::JobError;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::Settings;
+use ergodic_core::design::coding::Coding;
 use ergodic_core::design::matrix::{Design, ModelFrame};
-use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
@@ -16,26 +16,42 @@ use ergodic_data::table::Table;
 /// The model of a table by a template, rows shuffled with the same seed always.
 pub fn model(
     table: &Table,
-    (template, settings): (&str, &Settings),
+    template: (&str, &Settings),
     formula: &str,
     priors: Vec<(String, String)>,
 ) -> Result<Arc<dyn Model>, JobError> {
+    Ok(model_and_coding(table, template, formula, priors)?.0)
+}
+
+/// The same, and how rows of other tables are coded for it.
+pub fn model_and_coding(
+    table: &Table,
+    (template, settings): (&str, &Settings),
+    formula: &str,
+    priors: Vec<(String, String)>,
+) -> Result<(Arc<dyn Model>, Coding), JobError> {
     let formula: Formula = formula
         .parse()
         .map_err(ergodic_core::design::DesignError::from)?;
+    let entry = models::find(template)?;
     let frame = ModelFrame {
-        response_use: ResponseUse::Absent,
+        response_use: entry.response_use(settings),
         ..ModelFrame::new(formula)
     };
     let (design, _report) = Design::build(table, &frame)?;
-    let entry = models::find(template)?;
     let options = ModelOptions {
         settings: entry.resolve(settings)?,
         standardize: true,
         priors,
         ..ModelOptions::default()
     };
-    Ok((entry.build)(Arc::new(design), &options)?)
+    let coding = Coding::of(table, &frame, &design)?;
+    let model = (entry.build)(Arc::new(design), &options)?;
+    let coding = match model.observation() {
+        Some(observation) => coding.for_observation(observation),
+        None => coding,
+    };
+    Ok((model, coding))
 }
 
 /// A chain that starts as its sampler says.
@@ -50,21 +66,31 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Chain `number` of a seed.
+    /// Chain `number` of a seed, of a sampler that chooses its start itself.
     pub fn start(
         id: &str,
         settings: &Settings,
         model: &Arc<dyn Model>,
+        key: (u64, usize),
+    ) -> Result<Self, JobError> {
+        Self::start_at(id, settings, model, key, &vec![f64::NAN; model.dim()])
+    }
+
+    /// Chain `number` of a seed, from the position `u` (D).
+    pub fn start_at(
+        id: &str,
+        settings: &Settings,
+        model: &Arc<dyn Model>,
         (seed, number): (u64, usize),
+        u: &[f64],
     ) -> Result<Self, JobError> {
         let entry = samplers::find(id)
             .ok_or_else(|| JobError::Impossible(format!("There is no sampler `{id}`")))?;
         let target = Target::new(model, None);
         let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
         let mut streams = Streams::new(seed, number);
-        let u = vec![f64::NAN; model.dim()];
         let kernel =
-            (entry.build)(settings, &target, &u, &mut oracle, &mut streams).map_err(|error| {
+            (entry.build)(settings, &target, u, &mut oracle, &mut streams).map_err(|error| {
                 match error {
                     KernelError::Setting(error) => JobError::from(error),
                     KernelError::Unsuitable(error) => ChoiceError::from(error).into(),
@@ -83,9 +109,23 @@ impl Chain {
 
     /// One draw.
     pub fn draw(&mut self) -> Result<(), JobError> {
+        self.advance(Phase::Draw)
+    }
+
+    /// One draw in warm-up.
+    pub fn warm_up(&mut self) -> Result<(), JobError> {
+        self.advance(Phase::Warmup { length: None })
+    }
+
+    /// Gradients of single rows computed so far.
+    pub fn datum_grads(&self) -> u64 {
+        self.oracle.datum_grads
+    }
+
+    fn advance(&mut self, phase: Phase) -> Result<(), JobError> {
         let at = Tick {
             iter: self.iter,
-            phase: Phase::Draw,
+            phase,
         };
         for _ in 0..self.kernel.steps_per_draw() {
             (self.kernel)

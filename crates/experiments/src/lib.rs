@@ -21,6 +21,7 @@ mod control_orders;
 mod dimension;
 mod double_well;
 mod ellipses;
+mod factorization;
 mod friction;
 mod hierarchical;
 mod log_loss;
@@ -172,6 +173,14 @@ pub static REGISTRY: &[Bench] = &[
                 the same; --data FILE with columns document, word, count, otherwise sparse topics",
         source: "Baker, Fearnhead, Fox and Nemeth (2018), section 5.1",
         run: topics::run,
+    },
+    Bench {
+        id: "factorization",
+        title: "Ratings held out, predicted from factors of users and items",
+        about: "Error and log predictive density of SGLD, SGLD with control variates and SAGA against passes, with a step for each block, as \
+                the number of users grows; --data FILE with columns user, item, rating, otherwise ratings drawn from factors",
+        source: "Baker (2018), section 3.5.2",
+        run: factorization::run,
     },
     Bench {
         id: "hierarchical",

@@ -231,6 +231,8 @@ impl Coding {
         };
         if let Some(model) = &self.observation {
             let read = self.read(model, table, &rows)?;
+            let groups = self.groups.iter();
+            let groups = groups.map(|(columns, levels)| new_groups(table, columns, levels, &rows));
             return Ok(NewRows {
                 rows_total: table.num_rows(),
                 dropped,
@@ -240,7 +242,7 @@ impl Coding {
                 censoring: None,
                 trials: read.trials().map(<[f64]>::to_vec),
                 se: None,
-                groups: Vec::new(),
+                groups: groups.collect::<Result<_, _>>()?,
                 terms: Vec::new(),
                 row: rows,
                 read: Some(read),
@@ -319,7 +321,8 @@ impl Coding {
                     .map(|response| response.column.as_str()),
             );
         }
-        if with_groups {
+        // Models that read columns read those of groups too.
+        if with_groups || self.observation.is_some() {
             for group in &formula.groups {
                 names.extend(group.terms.iter().flatten().map(Factor::column));
                 names.extend(group.group.iter().map(String::as_str));

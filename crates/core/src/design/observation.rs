@@ -26,7 +26,8 @@ pub trait ObservationModel: Debug + Send + Sync {
     fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String>;
     /// The draws (Q × S: one vector per reported quantity), and behind them what else the rows need of each.
     fn prepare(&self, draws: Vec<Vec<f64>>) -> Vec<Vec<f64>>;
-    /// The rows with these columns, as many as `has_outcome` is long, which says of each whether its outcome is there.
+    /// The rows with these columns, those of groups and of the formula's outcome behind the others, as many as `has_outcome` is long, which says of each whether its outcome is there.
+    /// Codes of a group beyond its levels are of groups that the fit did not have.
     ///
     /// # Errors
     /// A value that the model cannot use, in one sentence.

@@ -179,6 +179,15 @@ impl GaussianRows {
         self
     }
 
+    /// This model with coordinates of other names.
+    #[must_use]
+    pub fn with_names(mut self, names: &[&str]) -> Self {
+        for (param, name) in self.params.iter_mut().zip(names) {
+            param.name = (*name).into();
+        }
+        self
+    }
+
     fn row_log_lik(&self, u: &[f64], row: usize) -> f64 {
         let dim = self.dim();
         let x = &self.x[row * dim..][..dim];

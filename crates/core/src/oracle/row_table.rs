@@ -43,9 +43,9 @@ pub struct RowTable {
     rows: Vec<f64>,
     /// The position of the last [`Self::renew`], length D.
     position: Vec<f64>,
-    /// New gradients of the present minibatch, B or B×D numbers.
+    /// New gradients of the present minibatch, B or B×D numbers; none where only the position is kept.
     fresh: Vec<f64>,
-    /// Old gradients of the present minibatch where they are not kept; of linear rows by how much slopes have changed.
+    /// The sum of old gradients of the present minibatch where they are not kept (D); of linear rows by how much slopes have changed (B).
     stale: Vec<f64>,
     scratch: Scratch,
 }
@@ -80,8 +80,12 @@ impl RowTable {
             sum: vec![0.0; dim],
             rows: vec![0.0; num_obs * width * on(kept != Kept::Position)],
             position: vec![0.0; dim],
-            fresh: vec![0.0; batch * width],
-            stale: vec![0.0; batch * width * on(kept != Kept::Scores)],
+            fresh: vec![0.0; batch * width * on(kept != Kept::Position)],
+            stale: match kept {
+                Kept::Slopes => vec![0.0; batch],
+                Kept::Scores => Vec::new(),
+                Kept::Position => vec![0.0; dim],
+            },
             scratch: model.scratch(),
         })
     }
@@ -149,18 +153,17 @@ impl RowTable {
             }
             return;
         }
+        if self.kept == Kept::Position {
+            model.grad_log_lik(u, rows, &mut self.scratch, out);
+            self.stale.fill(0.0);
+            model.grad_log_lik(&self.position, rows, &mut self.scratch, &mut self.stale);
+            axpy(-1.0, &self.stale, out);
+            return;
+        }
         let fresh = &mut self.fresh[..len * dim];
         model.scores(u, rows, &mut self.scratch, fresh);
         for score in fresh.chunks_exact(dim) {
             axpy(1.0, score, out);
-        }
-        if self.kept == Kept::Position {
-            let stale = &mut self.stale[..len * dim];
-            model.scores(&self.position, rows, &mut self.scratch, stale);
-            for score in stale.chunks_exact(dim) {
-                axpy(-1.0, score, out);
-            }
-            return;
         }
         for k in 0..len {
             axpy(-1.0, &self.rows[rows.get(k) * dim..][..dim], out);

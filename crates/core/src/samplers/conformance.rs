@@ -23,6 +23,8 @@ const DIM: usize = 3;
 const BATCH: i64 = 20;
 /// Warm-up of short runs: long enough for a window of metric adaptation to end.
 const WARMUP: u64 = 40;
+/// The setting whose blocks have steps.
+const BLOCK_STEPS: &str = "block_steps";
 /// Iterations of short runs.
 const LENGTH: u64 = 60;
 
@@ -39,13 +41,17 @@ fn base_run(entry: &SamplerEntry) -> Run {
     }
 }
 
-/// A setting that names parameters of the model that the sampler is tried on: one of its inner ones apart, so that the others
-/// are not neighbours.
-fn named(entry: &SamplerEntry) -> Option<Value> {
+/// Setting `key` so that it names parameters of the model that the sampler is tried on: one of its inner ones apart, so that the
+/// others are not neighbours.
+fn named(entry: &SamplerEntry, key: &str) -> Option<Value> {
     let oracle = base_run(entry).suitable_oracle();
     let parts = crate::models::parts(oracle.model());
     let inner = &parts.get(1).filter(|_| parts.len() > 2)?.name;
-    Some(Value::Text(format!("{inner}: slice; *: mala")))
+    let [one, others] = match key {
+        BLOCK_STEPS => ["0.5", "2"],
+        _ => ["slice", "mala"],
+    };
+    Some(Value::Text(format!("{inner}: {one}; *: {others}")))
 }
 
 /// The default settings, and each word of each setting that is a choice.
@@ -60,14 +66,20 @@ fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
             Kind::Text { words, .. } => words
                 .iter()
                 .map(|word| Value::Text((*word).to_owned()))
-                .chain(named(entry))
+                .chain(named(entry, field.key))
                 .collect(),
             Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
             Kind::Int { .. } | Kind::Real { .. } => continue,
         };
         for value in values {
             let name = format!("{}, {} = {value}", entry.spec.id, field.key);
-            all.push((name, base_run(entry).set(field.key, value)));
+            let run = base_run(entry).set(field.key, value);
+            let run = match field.key {
+                // These are factors of a step that somebody chose.
+                BLOCK_STEPS => run.set("step_size", Value::Real(1e-4)),
+                _ => run,
+            };
+            all.push((name, run));
         }
     }
     all

@@ -10,7 +10,7 @@
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
-//! | `blocks` | model: as the model declares ([`crate::models::Model::blocks`]); single: one coordinate each; one: all together; or names of parameters with a sampler each ([`blocks`]) | model |
+//! | `blocks` | model: as the model declares ([`crate::models::Model::blocks`]); single: one coordinate each; one: all together; or names of parameters with a sampler each ([`super::named_blocks`]) | model |
 //! | `kernel` | sampler of blocks of several coordinates for which `blocks` names none | nuts |
 //! | `single_kernel` | the same of one coordinate | slice |
 //! | `scan` | systematic: every block once, in order; random: as many blocks drawn with equal chances, some twice and some not at all. In warm-up every block is visited, so that all kernels adapt | systematic |
@@ -28,6 +28,7 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 
 use super::minibatch_settings::Described;
+use super::named_blocks::{Chosen, Division, Notation};
 use super::recommend::{Standing, Traits};
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sgld::{Sgld, SgldCv};
@@ -39,12 +40,10 @@ use super::{
 use crate::models::{Block, Model, form_of, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
 
-pub(crate) mod blocks;
 mod known_form;
 
-use blocks::{Chosen, ChosenKernel, Division};
 use known_form::KnownForm;
 
 ergodic_base::choice! {
@@ -119,6 +118,61 @@ impl BlockSampler {
     }
 }
 
+/// The sampler of a block, and its settings that are not left to defaults: `sgld(batch=200, step_size=0.1)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenKernel {
+    sampler: BlockSampler,
+    settings: Settings,
+}
+
+impl From<BlockSampler> for ChosenKernel {
+    fn from(sampler: BlockSampler) -> Self {
+        Self {
+            sampler,
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl ChosenKernel {
+    fn read(text: &str) -> Option<Self> {
+        let (word, listed) = match text.split_once('(') {
+            Some((word, rest)) => (word.trim_end(), rest.strip_suffix(')')?),
+            None => (text, ""),
+        };
+        let mut settings = Settings::default();
+        let listed = listed.split(',').map(str::trim);
+        for one in listed.filter(|one| !one.is_empty()) {
+            let (key, value) = one.split_once('=')?;
+            settings.set(key.trim(), Value::parse(value.trim()));
+        }
+        let sampler = BlockSampler::from_word(word)?;
+        Some(Self { sampler, settings })
+    }
+}
+
+/// Blocks with an exact sampler each.
+const EXACT_BLOCKS: Notation<ChosenKernel> = Notation {
+    key: "blocks",
+    thing: "a sampler",
+    example: "b[*]: hmc",
+    known: || format!("one of the samplers {}, conjugate", EXACT.join(", ")),
+    read: |text| ChosenKernel::read(text).filter(|kernel| !kernel.sampler.is_stochastic()),
+};
+
+/// Blocks with a sampler each, of minibatches or exact.
+const BLOCKS: Notation<ChosenKernel> = Notation {
+    example: "b[*]: sgld(batch=200, step_size=0.1)",
+    known: || {
+        format!(
+            "one of the samplers {}, with settings as in sgld(batch=200, step_size=0.1)",
+            BlockSampler::WORDS.join(", ")
+        )
+    },
+    read: ChosenKernel::read,
+    ..EXACT_BLOCKS
+};
+
 ergodic_base::choice! {
     /// Which parameters are updated together, where they are not named.
     pub enum Together {
@@ -187,23 +241,21 @@ ergodic_base::settings! {
 
 /// What tells samplers by blocks apart: the samplers that blocks may have.
 pub trait Kernels: Declared + Described + 'static {
-    /// Words of [`BlockSampler`] that may be named.
-    const NAMED: &'static [&'static str];
+    /// How blocks are named.
+    const NOTATION: Notation<ChosenKernel>;
     /// That of blocks of several parameters that names none.
     fn kernel(&self) -> BlockSampler;
 }
 
 impl Kernels for ExactKernels {
-    // The exact ones and, as the last of all, draws of conditionals.
-    const NAMED: &'static [&'static str] =
-        &["nuts", "hmc", "mala", "slice", "metropolis", "conjugate"];
+    const NOTATION: Notation<ChosenKernel> = EXACT_BLOCKS;
     fn kernel(&self) -> BlockSampler {
         self.kernel
     }
 }
 
 impl Kernels for StochasticKernels {
-    const NAMED: &'static [&'static str] = BlockSampler::WORDS;
+    const NOTATION: Notation<ChosenKernel> = BLOCKS;
     fn kernel(&self) -> BlockSampler {
         self.kernel
     }
@@ -246,7 +298,7 @@ enum Blocks {
     /// By a word.
     Word(Together),
     /// As written, and what was read.
-    Chosen(String, Vec<Chosen>),
+    Chosen(String, Vec<Chosen<ChosenKernel>>),
 }
 
 /// A block at work.
@@ -317,13 +369,13 @@ impl<K: Kernels> Sampler for ByBlocks<K> {
         let blocks = match Together::from_word(text) {
             Some(word) => Blocks::Word(word),
             None if text.contains(':') => {
-                let chosen = blocks::read(text, K::NAMED)?;
+                let chosen = K::NOTATION.read(text)?;
                 for one in &chosen {
-                    one.kernel().check(target)?;
+                    one.thing().check(target)?;
                 }
                 if let Some(model) = &target.model {
                     check_known_forms(
-                        &blocks::divide(&chosen, &parts(model.as_ref()))?,
+                        &K::NOTATION.divide(&chosen, &parts(model.as_ref()))?,
                         model.as_ref(),
                     )?;
                 }
@@ -354,7 +406,7 @@ impl<K: Kernels> Sampler for ByBlocks<K> {
     fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {
         match &config.blocks {
             Blocks::Word(_) => Ok(()),
-            Blocks::Chosen(_, chosen) => blocks::divide(chosen, parts).map(|_| ()),
+            Blocks::Chosen(_, chosen) => BLOCKS.divide(chosen, parts).map(|_| ()),
         }
     }
 
@@ -442,7 +494,10 @@ impl ChosenKernel {
 
 /// # Errors
 /// A block whose conditional is to be drawn from has none of known form.
-fn check_known_forms(division: &[Division], model: &dyn Model) -> Result<(), SettingError> {
+fn check_known_forms(
+    division: &[Division<ChosenKernel>],
+    model: &dyn Model,
+) -> Result<(), SettingError> {
     let known = model.known_conditionals();
     for (coordinates, kernel) in division {
         let drawn = (kernel.as_ref()).is_some_and(|one| one.sampler == BlockSampler::Conjugate);
@@ -465,7 +520,7 @@ fn check_known_forms(division: &[Division], model: &dyn Model) -> Result<(), Set
 }
 
 /// The blocks in force.
-fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
+fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division<ChosenKernel>> {
     let dim = oracle.dim();
     match blocks {
         Blocks::Word(Together::Single) => (0..dim).map(|j| (vec![j], None)).collect(),
@@ -476,7 +531,7 @@ fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
                 .map(|block| (block.coordinates.collect(), None))
                 .collect()
         }
-        Blocks::Chosen(written, chosen) => match blocks::divide(chosen, &parts(oracle.model())) {
+        Blocks::Chosen(written, chosen) => match BLOCKS.divide(chosen, &parts(oracle.model())) {
             Ok(blocks) => blocks,
             Err(error) => unreachable!("`check` has let `{written}` pass, but {error}"),
         },

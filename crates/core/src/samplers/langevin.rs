@@ -11,13 +11,15 @@
 //! **Decreasing steps** (`schedule = decreasing`): [`super::schedule`].
 //!
 //! **Without a mode** nothing is known of scales: M is the identity, and a user says `step_size`, in the model's own coordinates.
-//! A draw is then one step by default, as in the sources.
+//! A draw is then one step by default, as in the sources. Blocks of coordinates may have steps of their own, M diagonal
+//! ([`super::block_steps`]).
 //!
 //! **Temperature** T (Baker 2018, (2.4.3), as corrected; Chen 2016, "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is
 //! the posterior for T = 1 only.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::block_steps::{BLOCK_STEPS, BlockSteps, Scales};
 use super::minibatch_settings::MinibatchSettings;
 use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick};
@@ -69,7 +71,7 @@ ergodic_base::choice! {
 ergodic_base::settings! {
     /// Settings that Langevin samplers share, with those of rows `R` and a sampler's own `O`.
     pub struct LangevinSettings<R, O> {
-        step_size: Option<f64> = Field::real("Step size", 1e-15, 1e6, None)
+        pub step_size: Option<f64> = Field::real("Step size", 1e-15, 1e6, None)
             .help(
                 "Langevin time h per step, ε/2 of Welling and Teh: with the curvature as preconditioner it has no unit, 1 is one \
                  Newton step, and it must be below 2",
@@ -84,24 +86,34 @@ ergodic_base::settings! {
 }
 
 ergodic_base::settings! {
-    /// The setting of Langevin samplers that scale steps by the curvature or not at all.
+    /// The settings of Langevin samplers that scale steps by the curvature, by blocks, or not at all.
     pub struct Preconditioning {
         precondition: Option<Precondition> = PRECONDITION;
+        block_steps: String = BLOCK_STEPS;
     }
 }
 
 impl Preconditioning {
-    /// What it makes of the directions of `target`: curvature by default where it is known.
-    pub fn settle(&mut self, target: &Target) -> Rates {
-        Rates::Of(
-            *self
-                .precondition
-                .get_or_insert(if target.noise_ratio.is_some() {
-                    Precondition::Curvature
-                } else {
-                    Precondition::None
-                }),
-        )
+    /// What it makes of the directions of `target`, where the user gave `step`: curvature by default where it is known and blocks have
+    /// no steps of their own.
+    ///
+    /// # Errors
+    /// Steps of blocks that are not understood, or stand beside the curvature or alone.
+    pub fn settle(&mut self, step: Option<f64>, target: &Target) -> Result<Rates, SettingError> {
+        let blocks = BlockSteps::read(&self.block_steps, &BLOCK_STEPS)?;
+        let by_curvature = target.noise_ratio.is_some() && !blocks.differ();
+        let precondition = *self.precondition.get_or_insert(if by_curvature {
+            Precondition::Curvature
+        } else {
+            Precondition::None
+        });
+        let other =
+            (precondition == Precondition::Curvature).then_some("`precondition` = curvature");
+        blocks.check_alone(other, step)?;
+        Ok(match blocks {
+            BlockSteps::Equal => Rates::Of(precondition),
+            blocks => Rates::Blocks(blocks),
+        })
     }
 }
 
@@ -200,16 +212,18 @@ pub fn capped_steps(steps: u64, minibatch: &MinibatchSettings) -> u64 {
 }
 
 /// Which direction is slowest and which is stiffest, per unit of `step_size`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Rates {
     /// Those of the posterior, scaled.
     Of(Precondition),
     /// The stiffest has rate 1, the slowest this one.
     Own(f64),
+    /// Nobody knows: blocks have steps of their own.
+    Blocks(BlockSteps),
 }
 
 /// How a sampler resolves the shared settings.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rule {
     /// Identifier of the sampler.
     pub id: &'static str,
@@ -236,6 +250,8 @@ pub struct Config {
     pub steps_per_draw: u64,
     /// T.
     pub temperature: f64,
+    /// Steps of blocks.
+    pub block_steps: BlockSteps,
     noise_share: f64,
     decay: Decay,
 }
@@ -261,6 +277,10 @@ impl Config {
         settings: &mut LangevinSettings<R, O>,
         target: &Target,
     ) -> Result<Self, SettingError> {
+        let block_steps = match &rule.rates {
+            Rates::Blocks(blocks) => blocks.clone(),
+            Rates::Of(_) | Rates::Own(_) => BlockSteps::Equal,
+        };
         let known = target
             .noise_ratio
             .zip(target.difference_rows)
@@ -273,6 +293,7 @@ impl Config {
         }
         let preconditioned = rule.rates == Rates::Of(Precondition::Curvature);
         let temperature = settings.temperature;
+        let is_scaled = block_steps.differ();
         let finish =
             |settings: &mut LangevinSettings<R, O>, step_size, steps_per_draw, noise_share| {
                 settings.step_size = Some(step_size);
@@ -283,17 +304,18 @@ impl Config {
                     minibatch,
                     steps_per_draw,
                     temperature,
+                    block_steps,
                     noise_share,
                     decay: settings.steps.settle(steps_per_draw),
                 }
             };
-        let Some(((rho, rows), (slowest, stiffest))) = known else {
+        let Some(((rho, rows), (slowest, stiffest))) = known.filter(|_| !is_scaled) else {
             let (Some(step_size), false) = (settings.step_size, preconditioned) else {
                 return Err(SettingError::NoMode {
                     sampler: rule.id,
                     instead: match rule.rates {
                         Rates::Of(_) => "set `precondition` to none and give `step_size`",
-                        Rates::Own(_) => "give `step_size`",
+                        Rates::Own(_) | Rates::Blocks(_) => "give `step_size`",
                     },
                 });
             };
@@ -313,6 +335,8 @@ impl Config {
             Rates::Of(Precondition::Curvature) => (1.0, 1.0),
             Rates::Of(Precondition::None) => (slowest, stiffest),
             Rates::Own(slow) => (slow, 1.0),
+            // Steps of blocks have left above.
+            Rates::Blocks(_) => (1.0, 1.0),
         };
         let step_size = settings
             .step_size
@@ -351,6 +375,8 @@ pub struct Langevin {
     pub jump: Vec<f64>,
     /// Steps taken since the start of the chain.
     steps: u64,
+    /// Steps of blocks, where they differ.
+    scales: Option<Scales>,
 }
 
 impl Langevin {
@@ -361,12 +387,27 @@ impl Langevin {
             grad: vec![0.0; u0.len()],
             jump: vec![0.0; u0.len()],
             steps: 0,
+            scales: None,
+        }
+    }
+
+    /// At `u0`, with the steps of blocks that `config` has for the model of `oracle`.
+    pub fn start(u0: &[f64], config: &Config, oracle: &Oracle) -> Self {
+        Self {
+            scales: Scales::of(&config.block_steps, oracle.model()),
+            ..Self::at(u0)
         }
     }
 
     /// Steps taken since the start of the chain.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Steps of blocks, where they differ.
+    #[cfg(test)]
+    pub fn scales(&self) -> Option<&Scales> {
+        self.scales.as_ref()
     }
 
     /// The move of the module's header with [`Self::grad`] as ĝ, and the information columns [`INFO`].
@@ -390,7 +431,16 @@ impl Langevin {
                 axpy(h, &self.grad, &mut self.jump);
                 factor.solve_lower_transpose(&mut self.jump);
             }
-            None => axpy(h, &self.grad, &mut self.jump),
+            None => match &mut self.scales {
+                Some(scales) => {
+                    let factors = scales.at(at, &self.grad);
+                    for ((jump, grad), factor) in self.jump.iter_mut().zip(&self.grad).zip(factors)
+                    {
+                        *jump = factor * h * grad + factor.sqrt() * *jump;
+                    }
+                }
+                None => axpy(h, &self.grad, &mut self.jump),
+            },
         }
         self.finish(config, at, info)
     }
@@ -430,5 +480,8 @@ impl Langevin {
     pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
         visitor.slice("u", &mut self.u);
         visitor.counter("steps", &mut self.steps);
+        if let Some(scales) = &mut self.scales {
+            scales.visit(visitor);
+        }
     }
 }

@@ -419,6 +419,16 @@ impl PhaseSpace {
         })
     }
 
+    /// Multiplies the steps of coordinates by `factors` (D); of a mass matrix that scales nothing else.
+    pub fn scale_steps(&mut self, factors: &[f64]) {
+        if let Directions::Scales(scales) = &mut self.directions {
+            for ((scale, noise), factor) in scales.iter_mut().zip(&mut self.noise).zip(factors) {
+                *scale *= factor;
+                *noise *= factor * factor;
+            }
+        }
+    }
+
     /// Steps since the start of the chain.
     pub fn steps(&self) -> u64 {
         self.steps

@@ -27,7 +27,7 @@ use super::langevin::{
 };
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
-use crate::models::Model;
+use crate::models::{Block, Model};
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
@@ -109,8 +109,15 @@ impl Sampler for SagaLd {
         let noise = Noise::Geometric {
             age: target.num_obs as f64 / minibatch.batch as f64,
         };
-        let rule = table_rule(Self::SPEC.id, settings.own.settle(target));
+        let rule = table_rule(
+            Self::SPEC.id,
+            settings.own.settle(settings.step_size, target)?,
+        );
         Config::settle(rule, noise, minibatch, settings, target)
+    }
+
+    fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {
+        config.block_steps.check(parts)
     }
 
     fn steps_per_draw(config: &Config) -> u64 {
@@ -128,7 +135,7 @@ impl Sampler for SagaLd {
         let mut table = RowTable::empty(oracle, true)?;
         table.renew(oracle, u0)?;
         Ok(SagaState {
-            core: Langevin::at(u0),
+            core: Langevin::start(u0, config, oracle),
             table,
         })
     }

@@ -33,6 +33,7 @@
 
 use std::marker::PhantomData;
 
+use super::block_steps::{BLOCK_TIMES, BlockSteps};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use super::momentum::{
@@ -44,6 +45,7 @@ use super::{
     Conditional, Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec,
     StateVisitor, TEMPERATURE, Target, Tick,
 };
+use crate::models::Block;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
@@ -60,6 +62,7 @@ ergodic_base::settings! {
             .why("critical damping, which is 2 with the curvature as mass, or more where gradient noise of a given step needs it; without a \
                   mode 0.01/ε, the α of the R package sgmcmc");
         mass: Option<Mass> = MASS;
+        block_steps: String = BLOCK_TIMES;
         integrator: Integrator = INTEGRATOR;
         friction_correction: Correction = Correction::field("Noise correction", Some(Correction::Mode))
             .help(
@@ -123,6 +126,7 @@ pub struct SghmcConfig {
     friction: f64,
     correction: Correction,
     medium: Medium,
+    block_steps: BlockSteps,
     decay: Decay,
     steps_per_draw: u64,
     fresh_momenta: bool,
@@ -165,6 +169,12 @@ where
             ));
         }
         let (integrator, temperature) = (settings.integrator, settings.temperature);
+        let block_steps = BlockSteps::read(&settings.block_steps, &BLOCK_TIMES)?;
+        if block_steps.differ() {
+            let mass = *settings.mass.get_or_insert(Mass::Identity);
+            let other = (mass != Mass::Identity).then_some("a `mass` other than identity");
+            block_steps.check_alone(other, settings.step_size)?;
+        }
         let medium = Medium::settle(
             R::ESTIMATOR,
             minibatch,
@@ -174,6 +184,8 @@ where
         );
         let corrected = correction != Correction::Off;
         let plan = medium.plan(Self::SPEC.id, settings.step_size, corrected, false, target)?;
+        // Of scales that a user changes nothing is known.
+        let plan = plan.filter(|_| !block_steps.differ());
         let (step, friction, steps) = match (plan, settings.step_size) {
             (None, Some(step)) => {
                 let friction = *(settings.friction).get_or_insert(PACKAGE_SHARE / step);
@@ -214,10 +226,15 @@ where
             friction,
             correction,
             medium,
+            block_steps,
             decay: settings.steps.settle(steps_per_draw),
             steps_per_draw,
             fresh_momenta: settings.fresh_momenta,
         })
+    }
+
+    fn check(config: &SghmcConfig, parts: &[Block]) -> Result<(), SettingError> {
+        config.block_steps.check(parts)
     }
 
     fn steps_per_draw(config: &SghmcConfig) -> u64 {
@@ -232,6 +249,9 @@ where
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
         let mut space = PhaseSpace::start(u0, &config.medium, oracle, rng)?;
+        if config.block_steps.differ() {
+            space.scale_steps(&config.block_steps.factors(oracle.model()));
+        }
         space.friction.fill(config.friction);
         if config.fresh_momenta {
             space.take_fresh_momenta();

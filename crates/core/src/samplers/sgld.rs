@@ -41,6 +41,7 @@ use super::langevin::{
 use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use super::recommend::{Standing, Traits};
 use super::{Conditional, Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::models::Block;
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
@@ -73,11 +74,15 @@ where
         let rule = Rule {
             id: Self::SPEC.id,
             needs_mode: R::ESTIMATOR == Estimator::ControlVariate,
-            rates: settings.own.settle(target),
+            rates: settings.own.settle(settings.step_size, target)?,
             excess,
             time,
         };
         Config::settle(rule, noise, minibatch, settings, target)
+    }
+
+    fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {
+        config.block_steps.check(parts)
     }
 
     fn steps_per_draw(config: &Config) -> u64 {
@@ -91,7 +96,7 @@ where
         _streams: &mut Streams,
     ) -> Result<Core, StepError> {
         config.minibatch.install(R::ESTIMATOR, oracle);
-        Ok(Core::at(u0))
+        Ok(Core::start(u0, config, oracle))
     }
 
     fn step(

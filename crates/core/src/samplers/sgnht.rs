@@ -30,6 +30,7 @@
 
 use std::marker::PhantomData;
 
+use super::block_steps::{BLOCK_TIMES, BlockSteps};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use super::momentum::{
@@ -40,6 +41,7 @@ use super::recommend::Traits;
 use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::sghmc::INFO;
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::models::Block;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
@@ -56,6 +58,7 @@ ergodic_base::settings! {
             .help("Injected noise A per unit of time, a/ε of SGD with momentum: friction settles at A plus what balances gradient noise")
             .why("friction is then critical: 2 less the predicted gradient noise; without a mode 0.01/ε, the a of the R package sgmcmc");
         mass: Option<Mass> = MASS;
+        block_steps: String = BLOCK_TIMES;
         integrator: Integrator = INTEGRATOR;
         thermostat: Thermostat = Thermostat::field("Thermostat", Some(Thermostat::PerParameter))
             .help(
@@ -96,6 +99,7 @@ pub struct SgnhtConfig {
     dynamics: Dynamics,
     injected: f64,
     medium: Medium,
+    block_steps: BlockSteps,
     decay: Decay,
     steps_per_draw: u64,
     noise_share: f64,
@@ -118,6 +122,12 @@ where
         let minibatch = settings.rows.settle(target)?;
         let (integrator, thermostat) = (settings.integrator, settings.thermostat);
         let temperature = settings.temperature;
+        let block_steps = BlockSteps::read(&settings.block_steps, &BLOCK_TIMES)?;
+        if block_steps.differ() {
+            let mass = *settings.mass.get_or_insert(Mass::Identity);
+            let other = (mass != Mass::Identity).then_some("a `mass` other than identity");
+            block_steps.check_alone(other, settings.step_size)?;
+        }
         let medium = Medium::settle(
             R::ESTIMATOR,
             minibatch,
@@ -127,6 +137,8 @@ where
         );
         let corrected = thermostat == Thermostat::PerParameter;
         let plan = medium.plan(Self::SPEC.id, settings.step_size, corrected, true, target)?;
+        // Of scales that a user changes nothing is known.
+        let plan = plan.filter(|_| !block_steps.differ());
         let (step, injected, noise_share, steps) = match (plan, settings.step_size) {
             (None, Some(step)) => {
                 let injected = *(settings.diffusion).get_or_insert(PACKAGE_SHARE / step);
@@ -162,10 +174,15 @@ where
             },
             injected,
             medium,
+            block_steps,
             decay: settings.steps.settle(steps_per_draw),
             steps_per_draw,
             noise_share,
         })
+    }
+
+    fn check(config: &SgnhtConfig, parts: &[Block]) -> Result<(), SettingError> {
+        config.block_steps.check(parts)
     }
 
     fn steps_per_draw(config: &SgnhtConfig) -> u64 {
@@ -180,6 +197,9 @@ where
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
         let mut space = PhaseSpace::start(u0, &config.medium, oracle, rng)?;
+        if config.block_steps.differ() {
+            space.scale_steps(&config.block_steps.factors(oracle.model()));
+        }
         space.friction.fill(config.injected);
         (space.injected).fill(config.injected * config.dynamics.temperature);
         Ok(space)

@@ -24,6 +24,7 @@ use super::langevin::{Config, INFO, Langevin, LangevinSettings, Noise, Precondit
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::saga::{table_batch, table_rule};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::models::Block;
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
@@ -99,9 +100,16 @@ impl Sampler for SvrgLd {
         let noise = Noise::Periodic {
             period: renew_every as f64,
         };
-        let rule = table_rule(Self::SPEC.id, preconditioning.settle(target));
+        let rule = table_rule(
+            Self::SPEC.id,
+            preconditioning.settle(settings.step_size, target)?,
+        );
         let core = Config::settle(rule, noise, minibatch, settings, target)?;
         Ok(SvrgConfig { core, renew_every })
+    }
+
+    fn check(config: &SvrgConfig, parts: &[Block]) -> Result<(), SettingError> {
+        config.core.block_steps.check(parts)
     }
 
     fn steps_per_draw(config: &SvrgConfig) -> u64 {
@@ -117,7 +125,7 @@ impl Sampler for SvrgLd {
         let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         Ok(SvrgState {
-            core: Langevin::at(u0),
+            core: Langevin::start(u0, &config.core, oracle),
             centre: RowTable::empty(oracle, false)?,
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::model_frame::FrameReader;
 use super::super::observation::{ObservationModel, ObservationRows};
 use super::super::terms::Predictor;
-use super::{Coding, category, numbers};
+use super::{Coding, category, new_groups, numbers};
 use crate::design::columns::Columns;
 use crate::design::error::DesignError;
 
@@ -57,6 +57,20 @@ impl Coding {
                 None => Predictor::Numeric(numbers(table, name, rows)?),
             };
             columns.push((name.to_owned(), values));
+        }
+        for (names, levels) in &self.groups {
+            let group = new_groups(table, names, levels, rows)?;
+            let values = Predictor::Categorical {
+                codes: group.index,
+                levels: levels.iter().map(|level| level.join(":")).collect(),
+                reference: 0,
+            };
+            columns.push((group.name, values));
+        }
+        if let Some(response) = &self.frame.formula.response {
+            let name = &response.column;
+            let values = outcome_column(table, name, None, rows, &mut has_outcome);
+            columns.push((name.clone(), values));
         }
         model
             .code(&columns, &has_outcome)

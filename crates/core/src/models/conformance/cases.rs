@@ -12,6 +12,7 @@ use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
 use crate::families::{Family, Link};
 use crate::formula::{Factor, Function};
+use crate::models::factorization;
 use crate::models::mixed::WorkingRows;
 use crate::models::testing::plain_design;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions, Storage};
@@ -632,6 +633,9 @@ pub(super) fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<Mo
             vec![("columns".to_owned(), design)],
             vec![ModelOptions::default()],
         );
+    }
+    if entry.spec.id == "factorization" {
+        return factorization::testing::cases(NUM_OBS as u32);
     }
     if entry.spec.id == "hierarchical" {
         let designs = [

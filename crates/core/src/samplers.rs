@@ -105,6 +105,7 @@ mod svrg;
 #[cfg(test)]
 pub(crate) mod testing;
 mod topics;
+mod topics_control;
 mod topics_gibbs;
 mod topics_stochastic;
 mod tuning;

@@ -25,7 +25,7 @@ use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::Values;
+use ergodic_core::design::columns::{Labels, Values};
 use ergodic_core::design::observation::ObservationRows;
 use ergodic_core::models::Model;
 use ergodic_core::samplers;
@@ -52,7 +52,7 @@ const LINES: usize = 8;
 /// Draws that predictions of a line are averaged over.
 const DRAWS: usize = 20;
 /// h that are tried: the source's are 1e-3 to 1e-2, in its units twice ours.
-const STEPS: [f64; 4] = [5e-4, 1.5e-3, 5e-3, 1.5e-2];
+const STEPS: [f64; 5] = [5e-4, 1.5e-3, 5e-3, 1.5e-2, 5e-2];
 
 /// What is drawn where no file is named.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         true => (2, &SHARES[2..]),
         false => (SEEDS, &SHARES[..]),
     };
-    let steps = if options.quick { &STEPS[1..] } else { &STEPS };
+    let steps = if options.quick {
+        &STEPS[2..]
+    } else {
+        &STEPS[..]
+    };
     let (mut rows, mut notes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for &share in shares {
         let trial = Trial::new(&ratings, share, factors, shape.passes)?;
@@ -218,7 +222,9 @@ fn read(table: &Table) -> Result<Vec<Rating>, JobError> {
     })?;
     let rows = users.codes.iter().zip(&items.codes).zip(&ratings);
     Ok(rows
-        .filter(|(_, rating)| rating.is_finite())
+        .filter(|((user, item), rating)| {
+            **user != Labels::MISSING && **item != Labels::MISSING && rating.is_finite()
+        })
         .map(|((user, item), rating)| (*user, *item, *rating))
         .collect())
 }
@@ -533,7 +539,9 @@ mod tests {
     /// A table too large is refused, with words that the notes have.
     #[test]
     fn what_a_method_refuses_is_said() {
-        let ratings: Vec<Rating> = (0..20_000).map(|i| (i % 997, i % 1009, 3.0)).collect();
+        let ratings: Vec<Rating> = (0..20_000)
+            .map(|i| (i % 997, i % 1009, f64::from(i % 5)))
+            .collect();
         let trial = Trial::new(&ratings, 1.0, 10, 1).unwrap();
         let why = suits(Method::Saga, trial.model.as_ref()).unwrap_err();
         assert!(why.contains("saga-ld"), "{why}");

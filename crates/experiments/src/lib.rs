@@ -40,6 +40,7 @@ mod subsampling;
 mod tall;
 mod tall_means;
 mod topics;
+mod topics_control;
 mod verdicts;
 mod welling_teh;
 
@@ -173,6 +174,14 @@ pub static REGISTRY: &[Bench] = &[
                 the same; --data FILE with columns document, word, count, otherwise sparse topics",
         source: "Baker, Fearnhead, Fox and Nemeth (2018), section 5.1",
         run: topics::run,
+    },
+    Bench {
+        id: "topics-control",
+        title: "Topics of documents with control variates",
+        about: "Perplexity of SGLD, SGLD with control variates and SAGA against passes as the number of documents grows; --data FILE with \
+                columns document, word, count, otherwise sparse topics",
+        source: "Baker (2018), section 3.5.3",
+        run: topics_control::run,
     },
     Bench {
         id: "factorization",

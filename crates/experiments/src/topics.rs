@@ -23,7 +23,7 @@ use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::Values;
+use ergodic_core::design::columns::{Labels, Values};
 use ergodic_core::models::topics::{Synthetic, SyntheticShape};
 use ergodic_core::models::{Corpus, Model};
 use ergodic_core::samplers::{Output, WORDS_HELD_OUT};
@@ -148,7 +148,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 }
 
 /// Words of documents, each different one with its count.
-fn tabulated(drawn: &Synthetic) -> Result<Table, JobError> {
+pub(super) fn tabulated(drawn: &Synthetic) -> Result<Table, JobError> {
     let (mut document, mut word, mut count) = (Vec::new(), Vec::new(), Vec::new());
     for (number, words) in drawn.documents.iter().enumerate() {
         let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
@@ -169,8 +169,43 @@ fn tabulated(drawn: &Synthetic) -> Result<Table, JobError> {
     Ok(Table::from_columns("documents", columns)?)
 }
 
+/// The rows of a share of the documents of a table, every so many of them.
+pub(super) fn subset(table: &Table, share: f64) -> Result<Table, JobError> {
+    let names = ["document", "word", "count"];
+    let present = names
+        .into_iter()
+        .filter(|name| table.position(name).is_some());
+    let place = |name: &str| table.index_of(name, "The experiment");
+    let documents = table.labels(place("document")?);
+    // Of each stretch of documents the first ones, so that all of a file are represented.
+    let is_in = |code: u32| {
+        let code = f64::from(code);
+        ((code + 1.0) * share).floor() > (code * share).floor()
+    };
+    let kept: Vec<usize> = (0..table.num_rows())
+        .filter(|&row| documents.codes[row] != Labels::MISSING)
+        .filter(|&row| is_in(documents.codes[row]))
+        .collect();
+    let mut columns = Vec::new();
+    for name in present {
+        let col = place(name)?;
+        let values = match (name, table.numbers(col)) {
+            ("count", Some(numbers)) => {
+                Values::Numbers(kept.iter().map(|&row| numbers[row]).collect())
+            }
+            _ => {
+                let labels = table.labels(col);
+                let text = |&row: &usize| labels.levels.get(labels.codes[row] as usize).cloned();
+                Values::Texts(kept.iter().map(text).collect())
+            }
+        };
+        columns.push((name.to_owned(), values));
+    }
+    Ok(Table::from_columns("documents", columns)?)
+}
+
 /// The model of a table under α and β.
-fn model(
+pub(super) fn model(
     table: &Table,
     topics: usize,
     [alpha, beta]: [f64; 2],
@@ -198,7 +233,7 @@ fn model(
     }
 }
 
-fn corpus(model: &dyn Model) -> Result<&Corpus, JobError> {
+pub(super) fn corpus(model: &dyn Model) -> Result<&Corpus, JobError> {
     (model.corpus()).ok_or_else(|| JobError::Impossible("The model has no topics".to_owned()))
 }
 

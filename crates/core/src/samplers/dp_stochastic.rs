@@ -40,7 +40,8 @@ use super::partition::components::normalise;
 use super::partition::{self, Partition, Start, pick_log};
 use super::process::{CoxIngersollRoss, Process, Riemann};
 use super::recommend::{Standing, Traits};
-use super::topics_stochastic::{EXPONENT, OFFSET, Steps};
+use super::schedule::Decay;
+use super::topics_stochastic::{EXPONENT, OFFSET};
 use super::{
     Family, InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
     Tick, Unsuitable,
@@ -190,7 +191,7 @@ pub struct Config {
     /// Whether step sizes are Langevin times of all components.
     common: bool,
     /// Both decay alike.
-    decay: Steps,
+    decay: Decay,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
     start: Start,
@@ -253,11 +254,7 @@ impl<P: Slicing> Sampler for Stochastic<P> {
             step_size: settings.step_size,
             stick_step: settings.stick_step,
             common: P::is_common(&settings.own),
-            decay: Steps {
-                size: 1.0,
-                offset: settings.decay_offset,
-                exponent: settings.decay_exponent,
-            },
+            decay: Decay::falling(settings.decay_offset, settings.decay_exponent),
             minibatch: (settings.rows).settle_with(target, UNITS.min(target.num_obs)),
             steps_per_draw: *settings.steps_per_draw.get_or_insert(STEPS),
             start: settings.start,
@@ -300,7 +297,7 @@ impl<P: Slicing> Sampler for Stochastic<P> {
         let mixture = partition::mixture(oracle)?;
         let rng = &mut streams.noise;
         let minibatch = at.iter * config.steps_per_draw + state.steps;
-        let share = config.decay.at(minibatch);
+        let share = config.decay.share(minibatch);
         let config = &Config {
             step_size: share * config.step_size,
             stick_step: share * config.stick_step,

@@ -28,6 +28,10 @@ pub struct CoxIngersollRoss;
 /// Langevin steps in the expanded mean.
 pub struct Riemann;
 
+/// Langevin steps of the logarithms themselves, the expanded natural parameters: θ' = θ + h (α + c − (1 + Σc/Σe^θ) e^θ) + sqrt(2h) ξ,
+/// where the prior of e^θ is Gamma(α, 1) and counts c are of the shares of e^θ.
+pub struct Natural;
+
 impl Process for CoxIngersollRoss {
     fn shape_of_sum(prior: f64, observations: f64) -> f64 {
         prior + observations
@@ -44,6 +48,30 @@ impl Process for CoxIngersollRoss {
         for (k, log) in logs.iter_mut().enumerate() {
             let [prior, count] = shapes(k);
             *log = transition.sample(rng, *log, prior + count);
+        }
+    }
+}
+
+impl Process for Natural {
+    fn shape_of_sum(prior: f64, _observations: f64) -> f64 {
+        prior
+    }
+
+    fn step(
+        logs: &mut [f64],
+        shapes: impl Fn(usize) -> [f64; 2],
+        h: f64,
+        relax: f64,
+        rng: &mut ChainRng,
+    ) {
+        let time = h * relax;
+        let total: f64 = logs.iter().map(|log| log.exp()).sum();
+        let observations: f64 = (0..logs.len()).map(|k| shapes(k)[1]).sum();
+        let pull = 1.0 + observations / total;
+        for (k, log) in logs.iter_mut().enumerate() {
+            let [prior, count] = shapes(k);
+            let z: f64 = StandardNormal.sample(rng);
+            *log += time * (prior + count - pull * log.exp()) + (2.0 * time).sqrt() * z;
         }
     }
 }

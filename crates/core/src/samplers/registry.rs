@@ -36,7 +36,7 @@ use super::sgrld_simplex::SgrldSimplex;
 use super::slice::Slice;
 use super::svrg::SvrgLd;
 use super::topics_gibbs::TopicsGibbs;
-use super::topics_stochastic::{TopicsScir, TopicsSgrld};
+use super::topics_stochastic::{TopicsScir, TopicsSgld, TopicsSgrld};
 use super::zig_zag::ZigZag;
 
 /// All samplers.
@@ -86,6 +86,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<TopicsGibbs>(),
     SamplerEntry::of::<TopicsScir>(),
     SamplerEntry::of::<TopicsSgrld>(),
+    SamplerEntry::of::<TopicsSgld>(),
 ];
 
 /// The sampler called `id`, if there is one.

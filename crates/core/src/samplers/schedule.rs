@@ -83,6 +83,15 @@ impl StepsAlong {
 }
 
 impl Decay {
+    /// Steps that fall as (1 + k/`offset`)^(−`exponent`); with the exponent 0 they stay.
+    pub fn falling(offset: f64, exponent: f64) -> Self {
+        Self {
+            decreasing: true,
+            offset,
+            exponent,
+        }
+    }
+
     /// h_k/h of step `k`, 0-based from the start of the chain; exactly 1 where steps are fixed.
     pub fn share(&self, k: u64) -> f64 {
         if self.decreasing {

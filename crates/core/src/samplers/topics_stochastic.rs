@@ -1,34 +1,37 @@
-//! Topics by minibatches of documents: with exact Cox-Ingersoll-Ross transitions (`topics-scir`), and with Riemannian Langevin steps
-//! (`topics-sgrld`), with which the former is compared.
+//! Topics by minibatches of documents: with exact Cox-Ingersoll-Ross transitions (`topics-scir`), with Riemannian Langevin steps
+//! (`topics-sgrld`), with which the former is compared, and with Langevin steps of logarithms (`topics-sgld`), which may have control
+//! variates ([`super::topics_control`]).
 //!
 //! Sources: Patterson and Teh (2013); Baker, Fearnhead, Fox and Nemeth (2018), section 5.1 and appendix E.3; Baker (2018), section
-//! 5.5.1.
+//! 5.5.1; of `topics-sgld` Baker (2018), section 3.5.3 and appendix A.3.
 //!
 //! **One step with a minibatch S of n documents.** Gibbs sampling of the topics of their words given φ, shares of topics integrated
 //! out ([`DocumentGibbs`](crate::models::topics::document::DocumentGibbs)): `sweeps` sweeps, of which the first half is forgotten and
 //! the others give mean counts n̄_kw; ĉ_kw = (N/n) Σ_S n̄_kw. Then T_kw is stepped over time h_m = h (1 + m/τ)^(−κ) by a
 //! process whose stationary distribution, were ĉ fixed, is Gamma(β + ĉ_kw, 1), and φ_k = T_k/ΣT_k ([`super::process`]).
 //!
-//! | setting | SCIR | SGRLD | |
-//! |---|---|---|---|
-//! | `step_size` h | 0.5 | 0.005 | Langevin time; the sources' ε of SGRLD is 2h |
-//! | `decay_offset` τ | 10 | 1000 | steps |
-//! | `decay_exponent` κ | 0.33 | 0.6 | 0: steps stay as they are |
-//! | `batch` n, `sweeps` | 50, 40 | 50, 40 | the sources take 200 sweeps |
+//! | setting | SCIR | SGRLD | SGLD | |
+//! |---|---|---|---|---|
+//! | `step_size` h | 0.5 | 0.005 | that of `sgld` at the curvature W/(4K) of W words | Langevin time; the sources' ε is 2h |
+//! | `decay_offset` τ | 10 | 1000 | 1000 | steps |
+//! | `decay_exponent` κ | 0.33 | 0.6 | 0 | 0: steps stay as they are |
+//! | `batch` n, `sweeps` | 50, 40 | 50, 40 | 50, 40 | the sources take 200 sweeps |
 //!
 //! **Bias.** SCIR has no error of discretisation while counts are fixed, but they are those of the φ before the step, and noise of
-//! minibatches widens φ: both go to 0 with h. SGRLD also holds probabilities away from 0. Few sweeps leave counts near
+//! minibatches widens φ: both go to 0 with h. SGLD has the error of a step besides. SGRLD also holds probabilities away from 0. Few sweeps leave counts near
 //! those of the first sweep. **Cost.** `sweeps` times the words of n documents times K, and K V random variables. **Not for**
 //! collections that `topics-gibbs` can sweep.
 
 use std::marker::PhantomData;
 
 use super::cir::log_gamma;
-use super::langevin::STEPS_PER_DRAW;
+use super::langevin::{EXCESS_PLAIN, STEPS_PER_DRAW, step_for_excess};
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
-use super::process::{CoxIngersollRoss, Process, Riemann};
+use super::process::{CoxIngersollRoss, Natural, Process, Riemann};
 use super::recommend::{Standing, Traits};
+use super::schedule::Decay;
 use super::topics::{self, SWEEPS, Topics};
+use super::topics_control::{Control, ControlSettings, KeptCounts};
 use super::{
     Family, InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
     Tick, Unsuitable,
@@ -54,14 +57,15 @@ pub(super) const EXPONENT: Field = Field::real("Decay exponent", 0.0, 1.0, None)
     .why("that of the paper's experiment");
 
 ergodic_base::settings! {
-    /// Settings of [`TopicsScir`] and [`TopicsSgrld`].
-    pub struct StochasticSettings {
+    /// Settings of [`TopicsScir`] and [`TopicsSgrld`], and of [`TopicsSgld`] with its own `O`.
+    pub struct StochasticSettings<O> {
         step_size: Option<f64> = STEP;
         decay_offset: Option<f64> = OFFSET;
         decay_exponent: Option<f64> = EXPONENT;
         sweeps: u64 = SWEEPS;
         rows: PlainRows;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        own: O;
     }
 }
 
@@ -76,7 +80,10 @@ pub type TopicsScir = Stochastic<CoxIngersollRoss>;
 /// The sampler `topics-sgrld`.
 pub type TopicsSgrld = Stochastic<Riemann>;
 
-/// `topics-scir` and `topics-sgrld`, which differ in the process `P`.
+/// The sampler `topics-sgld`.
+pub type TopicsSgld = Stochastic<Natural>;
+
+/// `topics-scir`, `topics-sgrld` and `topics-sgld`, which differ in the process `P`.
 pub struct Stochastic<P>(PhantomData<fn() -> P>);
 
 /// A [`Process`] that moves probabilities of words.
@@ -85,35 +92,21 @@ pub trait Minibatches: Process {
     const DESCRIPTION: SamplerSpec;
     /// What it is for.
     const STANDING: Standing;
-    /// h, τ and κ where the user sets none.
-    const DEFAULT_STEPS: Steps;
-}
+    /// Settings that the others have not got.
+    type Own: Declared + 'static;
 
-/// The times of minibatches, h (1 + m/τ)^(−κ).
-#[derive(Clone, Copy, Debug)]
-pub struct Steps {
-    /// h.
-    pub(super) size: f64,
-    /// τ.
-    pub(super) offset: f64,
-    /// κ.
-    pub(super) exponent: f64,
-}
+    /// h, τ and κ where the user sets none, for minibatches of so many documents of the target.
+    fn default_steps(target: &Target, batch: usize) -> [f64; 3];
 
-impl Steps {
-    /// The time of this minibatch, 0-based.
-    pub(super) fn at(self, minibatch: u64) -> f64 {
-        self.size * (1.0 + minibatch as f64 / self.offset).powf(-self.exponent)
+    /// What counts of a minibatch are compared with.
+    fn control(_own: &Self::Own) -> Control {
+        Control::None
     }
 }
 
 impl Minibatches for CoxIngersollRoss {
     const STANDING: Standing = Standing::Alternative;
-    const DEFAULT_STEPS: Steps = Steps {
-        size: 0.5,
-        offset: 10.0,
-        exponent: 0.33,
-    };
+    type Own = ();
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "topics-scir",
         family: Family::Topics,
@@ -121,7 +114,7 @@ impl Minibatches for CoxIngersollRoss {
         about: "Topics by minibatches of documents, probabilities of words by the Cox-Ingersoll-Ross process: for large collections",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
         formula: "T_kw by CIR of shape β + ĉ_kw over time h (1 + m/τ)^(−κ), ĉ = (N/|S|) Σ_S n̄; z | φ by Gibbs sampling for documents in S",
-        fields: StochasticSettings::FIELDS,
+        fields: StochasticSettings::<()>::FIELDS,
         info: INFO,
         minibatch: true,
         bias: Some(
@@ -130,15 +123,15 @@ impl Minibatches for CoxIngersollRoss {
         default_warmup: 500,
         ..SamplerSpec::ORDINARY
     };
+
+    fn default_steps(_target: &Target, _batch: usize) -> [f64; 3] {
+        [0.5, 10.0, 0.33]
+    }
 }
 
 impl Minibatches for Riemann {
     const STANDING: Standing = Standing::Comparison;
-    const DEFAULT_STEPS: Steps = Steps {
-        size: 0.005,
-        offset: 1000.0,
-        exponent: 0.6,
-    };
+    type Own = ();
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "topics-sgrld",
         title: "SGRLD for topics",
@@ -150,12 +143,52 @@ impl Minibatches for Riemann {
         ),
         ..<CoxIngersollRoss as Minibatches>::DESCRIPTION
     };
+
+    fn default_steps(_target: &Target, _batch: usize) -> [f64; 3] {
+        [0.005, 1000.0, 0.6]
+    }
+}
+
+impl Minibatches for Natural {
+    type Own = ControlSettings;
+    const STANDING: Standing = Standing::Comparison;
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
+        id: "topics-sgld",
+        title: "SGLD for topics",
+        about: "The same with Langevin steps of logarithms, plain, with control variates at the end of the warm-up, or with those of SAGA",
+        cite: "Baker, \"Large-scale Bayesian computation using stochastic gradient Markov chain Monte Carlo\", 2018, section 3.5.3",
+        formula: "θ' = θ + h (β + ĉ − (1 + Σĉ/Σe^θ) e^θ) + sqrt(2h) ξ, φ = e^θ/Σe^θ, ĉ = Σ_d m_d + (N/|S|) Σ_S (n̄_d − m_d), m_d counts kept",
+        fields: StochasticSettings::<ControlSettings>::FIELDS,
+        bias: Some(
+            "Steps of logarithms and noise of minibatches widen topics, less so with control variates; both vanish with the step size",
+        ),
+        bias_order: Some(1),
+        ..<CoxIngersollRoss as Minibatches>::DESCRIPTION
+    };
+
+    fn default_steps(target: &Target, batch: usize) -> [f64; 3] {
+        let corpus = target.model.as_ref().and_then(|model| model.corpus());
+        // A word that stands for half of a topic's words has the curvature of a quarter of them.
+        let curvature = corpus.map_or(1.0, |corpus| {
+            corpus.num_words() as f64 / (4 * corpus.num_topics()) as f64
+        });
+        let noise = target.num_obs as f64 / batch as f64;
+        let size = step_for_excess(EXCESS_PLAIN, noise) / curvature.max(1.0);
+        [size, 1000.0, 0.0]
+    }
+
+    fn control(own: &ControlSettings) -> Control {
+        own.control
+    }
 }
 
 /// Settings in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    steps: Steps,
+    /// h.
+    size: f64,
+    decay: Decay,
+    control: Control,
     sweeps: u64,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
@@ -172,6 +205,8 @@ pub struct State {
     seen: Vec<f64>,
     /// Documents of the minibatch.
     rows: Vec<u32>,
+    /// What counts are compared with.
+    kept: Option<KeptCounts>,
     /// Minibatches so far, and since the last draw.
     minibatches: u64,
     steps: u64,
@@ -179,7 +214,7 @@ pub struct State {
 }
 
 impl<P: Minibatches> Sampler for Stochastic<P> {
-    type Settings = StochasticSettings;
+    type Settings = StochasticSettings<P::Own>;
     type Config = Config;
     type State = State;
     const NEEDS_DENSITY: bool = false;
@@ -192,19 +227,22 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         topics::suits(model)
     }
 
-    fn configure(
-        settings: &mut StochasticSettings,
-        target: &Target,
-    ) -> Result<Config, SettingError> {
-        let default = P::DEFAULT_STEPS;
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
+        let minibatch = (settings.rows).settle_with(target, DOCUMENTS.min(target.num_obs));
+        let [size, offset, exponent] = P::default_steps(target, minibatch.batch);
+        let control = P::control(&settings.own);
+        if let Some(corpus) = target.model.as_ref().and_then(|model| model.corpus()) {
+            control.check(corpus)?;
+        }
         Ok(Config {
-            steps: Steps {
-                size: *settings.step_size.get_or_insert(default.size),
-                offset: *settings.decay_offset.get_or_insert(default.offset),
-                exponent: *settings.decay_exponent.get_or_insert(default.exponent),
-            },
+            size: *settings.step_size.get_or_insert(size),
+            decay: Decay::falling(
+                *settings.decay_offset.get_or_insert(offset),
+                *settings.decay_exponent.get_or_insert(exponent),
+            ),
+            control,
             sweeps: settings.sweeps,
-            minibatch: (settings.rows).settle_with(target, DOCUMENTS.min(target.num_obs)),
+            minibatch,
             steps_per_draw: *settings.steps_per_draw.get_or_insert(STEPS),
         })
     }
@@ -223,7 +261,11 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let batch = oracle.batch();
         let corpus = topics::corpus(oracle)?;
-        State::new::<P>(corpus, u0.len(), batch, &mut streams.noise)
+        let state = State::new::<P>(corpus, u0.len(), batch, &mut streams.noise)?;
+        Ok(State {
+            kept: KeptCounts::of(config.control, corpus, batch),
+            ..state
+        })
     }
 
     fn step(
@@ -241,10 +283,18 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
             .rows
             .extend((0..rows.len(documents)).map(|k| rows.get(k) as u32));
         oracle.datum_grads += state.rows.len() as u64;
+        let is_due = (state.kept.as_ref()).is_some_and(|kept| kept.is_due(at.phase));
+        if is_due {
+            oracle.datum_grads += documents as u64;
+        }
         let corpus = topics::corpus(oracle)?;
         let rng = &mut streams.noise;
+        if let Some(kept) = state.kept.as_mut().filter(|_| is_due) {
+            let Topics { phi, document, .. } = &mut state.topics;
+            kept.fill(corpus, phi, document, config.sweeps, rng);
+        }
         state.count(corpus, config.sweeps, rng);
-        info[0] = config.steps.at(state.minibatches);
+        info[0] = config.size * config.decay.share(state.minibatches);
         state.minibatches += 1;
         state.move_topics::<P>(corpus, info[0], at.iter, rng)?;
         state.steps += 1;
@@ -268,6 +318,9 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         visitor.slice("seen", &mut state.seen);
         visitor.counter("minibatches", &mut state.minibatches);
         visitor.counter("steps", &mut state.steps);
+        if let Some(kept) = &mut state.kept {
+            kept.visit(visitor);
+        }
         state.topics.visit(visitor);
     }
 }
@@ -289,6 +342,7 @@ impl State {
             counts: vec![0.0; topics * words],
             seen: vec![0.0; topics],
             rows: Vec::with_capacity(batch),
+            kept: None,
             minibatches: 0,
             steps: 0,
             topics: Topics::new(corpus, dim),
@@ -306,6 +360,18 @@ impl State {
         let each = corpus.num_documents() as f64 / self.rows.len() as f64;
         self.counts.fill(0.0);
         let Topics { phi, document, .. } = &mut self.topics;
+        if let Some(kept) = self.kept.as_mut().filter(|kept| kept.is_filled()) {
+            let how = (sweeps, each);
+            return kept.estimate(
+                corpus,
+                &self.rows,
+                phi,
+                document,
+                how,
+                rng,
+                &mut self.counts,
+            );
+        }
         for &row in &self.rows {
             let how = (sweeps, each);
             topics::add_counts(

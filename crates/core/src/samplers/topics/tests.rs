@@ -216,11 +216,43 @@ fn minibatches_of_few_documents_leave_means_of_topics_as_they_are() {
     }
 }
 
+/// Langevin steps of logarithms with small steps: means of probabilities are those of collapsed Gibbs sampling, with whatever control
+/// variates, and however few the sweeps are that made these.
+#[test]
+fn control_variates_leave_means_of_topics_as_they_are() {
+    let corpus = separated();
+    let series = |run: &Run, draws: usize| -> Vec<Vec<Vec<f64>>> {
+        (1..=4)
+            .map(|seed| matched(&run.clone().seed(seed), &corpus, 1000, draws))
+            .collect()
+    };
+    let of = |chains: &[Vec<Vec<f64>>], place: usize| {
+        let series: Vec<Vec<f64>> = chains.iter().map(|chain| chain[place].clone()).collect();
+        estimate(&series)
+    };
+    let gibbs = series(&Run::new("topics-gibbs"), 8000);
+    for (control, sweeps) in [("none", 12), ("centre", 12), ("table", 12), ("centre", 40)] {
+        let run = stochastic("topics-sgld", 5e-4, 4)
+            .set("control", Value::Text(control.to_owned()))
+            .set("sweeps", Value::Int(sweeps))
+            .set("steps_per_draw", Value::Int(20));
+        let found = series(&run, 6000);
+        for place in 0..gibbs[0].len() {
+            let ((a, mcse_a), (b, mcse_b)) = (of(&gibbs, place), of(&found, place));
+            let mcse = mcse_a.hypot(mcse_b);
+            assert!(
+                (a - b).abs() < 4.0 * mcse,
+                "{control}, {sweeps} sweeps, {place}: {b} against {a}, mcse {mcse}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_made_beside_draws_fits_the_corpus() {
     let model = medium();
     let corpus = model.corpus().unwrap();
-    for id in ["topics-gibbs", "topics-scir", "topics-sgrld"] {
+    for id in ["topics-gibbs", "topics-scir", "topics-sgrld", "topics-sgld"] {
         let entry = find(id).unwrap();
         assert!(
             [TOPICS, TOPIC_SHARES, WORDS_HELD_OUT]

@@ -254,7 +254,7 @@ impl Fitted {
         control: &Control,
     ) -> Result<Effects, EffectsError> {
         options.check()?;
-        self.expects_an_outcome()?;
+        self.has_effects()?;
         let rows = Rows::new(&self.coding, &self.table, &self.rows, options.with_groups)?;
         let columns = self.coding.coded_columns();
         if columns.is_empty() {

@@ -4,6 +4,7 @@ use crate::templates;
 use std::path::Path;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use super::hold_out::{HoldOut, SEED};
@@ -20,7 +21,7 @@ use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::engine::{RunSection, Sampling, Start, StartError};
 use ergodic_core::estimators::{
-    ModeError, Plan, Search, find_mode_by, find_modes, modes, rounding,
+    ModeError, Plan, Search, ascend, find_mode_by, find_modes, modes, rounding,
 };
 use ergodic_core::families::Link;
 use ergodic_core::formula::{Factor, Formula};
@@ -134,6 +135,8 @@ pub struct Job {
     pub centre: Option<Arc<Centre>>,
     /// Modes that are far apart, in which chains start in turn; empty where there is but one.
     modes: Vec<Arc<Centre>>,
+    /// Where chains start that climb to their starts, by group of chains; empty where they do not.
+    ascents: Arc<Vec<Vec<f64>>>,
     /// How the mode was found.
     pub mode: Option<Arc<Search>>,
     /// The likelihood fit of a mixed model, where one was worth its time.
@@ -293,11 +296,23 @@ impl Job {
             let found = centre.as_deref().ok();
             warnings.push(rounding::remark(model.as_ref(), found, exact)?);
         }
+        let ascents = match &centre {
+            Err(ModeError::TooMany(_)) => ascents(model.as_ref(), recipe, &plan, control)?,
+            _ => Vec::new(),
+        };
         let around = match (&outset, modes.is_empty()) {
             (Some(_), _) => "around the estimates of a likelihood fit",
             (None, false) => "in modes that were found from elsewhere",
+            (None, true) if !ascents.is_empty() => {
+                "where each climbed by minibatches from a place of its own"
+            }
             (None, true) => "from random places",
         };
+        if model.params().iter().any(|it| it.name.is_exchangeable()) {
+            let text = "Hidden units may change their numbers from chain to chain without any consequence, so that R-hat and effective draws \
+                        of single weights say nothing and do not count; what is predicted of rows does not depend on these numbers";
+            warnings.push(Warning::new(Severity::Info, "labels-switch", text));
+        }
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
@@ -338,6 +353,7 @@ impl Job {
             sampler,
             centre,
             modes,
+            ascents: Arc::new(ascents),
             mode,
             outset: outset.map(Arc::new),
             warnings,
@@ -389,6 +405,7 @@ impl Job {
             sampler,
             centre: self.centre.clone(),
             modes: self.modes.clone(),
+            ascents: Arc::clone(&self.ascents),
             mode: self.mode.clone(),
             outset: self.outset.clone(),
             warnings: Vec::new(),
@@ -488,6 +505,9 @@ impl Sampling for Job {
     fn around_mode(&self, chain: usize) -> Vec<f64> {
         let run = &self.recipe.run;
         let stream = (run.seed, run.start_of(chain));
+        if let Some(climbed) = self.ascents.get(stream.1) {
+            return climbed.clone();
+        }
         match (self.centre_of_chain(chain), &self.outset) {
             (None, Some(outset)) => outset.start(run.start_spread, stream),
             (centre, _) => dispersed_start(self.model.as_ref(), centre, run.start_spread, stream),
@@ -615,6 +635,35 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     let mut u = vec![0.0; model.dim()];
     model.unconstrain(start, &mut u);
     Ok(Some(u))
+}
+
+/// Where the chains of `recipe` climb to, by group of chains, where the model wants that; nothing where they start elsewhere.
+fn ascents(
+    model: &dyn Model,
+    recipe: &Recipe,
+    plan: &Plan,
+    control: &Control,
+) -> Result<Vec<Vec<f64>>, JobError> {
+    let run = &recipe.run;
+    if !run.start.is_mode() || !model.density().is_some_and(|it| it.wants_ascent()) {
+        return Ok(Vec::new());
+    }
+    control.enter("climbing to where chains start");
+    let groups = (0..run.chains).map(|chain| run.start_of(chain)).max();
+    let groups = groups.map_or(0, |last| last + 1);
+    (0..groups)
+        .into_par_iter()
+        .map(|group| {
+            let mut u = dispersed_start(model, None, run.start_spread, (run.seed, group));
+            match ascend(model, plan, &mut u, control) {
+                Ok(()) => Ok(u),
+                Err(ModeError::Cancelled) => Err(JobError::Cancelled),
+                Err(error) => Err(JobError::Impossible(format!(
+                    "No place for chains to start was found: {error}"
+                ))),
+            }
+        })
+        .collect()
 }
 
 /// What to tell of steps that a user gave where nothing is known of scales.

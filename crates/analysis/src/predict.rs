@@ -317,6 +317,19 @@ impl Fitted {
         }
     }
 
+    /// Refuses a model whose predictors act on the outcome together, in ways that no effect of one of them tells.
+    pub(super) fn has_effects(&self) -> Result<(), PredictError> {
+        let mut params = self.model.params().iter();
+        match params.any(|param| param.name.is_exchangeable()) {
+            false => self.expects_an_outcome(),
+            true => Err(PredictError::Refused(
+                "The predictors of a network act together, so that none has an effect of its own; compare predictions of rows that differ \
+                 in it"
+                    .to_owned(),
+            )),
+        }
+    }
+
     /// Reads a file of new rows.
     ///
     /// # Errors

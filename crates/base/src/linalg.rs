@@ -9,7 +9,8 @@ use faer::linalg::cholesky::llt::factor::{
     LltParams, cholesky_in_place, cholesky_in_place_scratch,
 };
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{MatMut, MatRef, Par, Spec};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 /// A symmetric matrix turned out not to be positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,6 +90,35 @@ pub fn matvec(a: &[f64], x: &[f64], out: &mut [f64]) {
     for (row, out) in a.chunks_exact(x.len()).zip(out) {
         *out = dot(row, x);
     }
+}
+
+/// A matrix as a factor of a product ([`add_product`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Factor<'a>(MatRef<'a, f64>);
+
+impl<'a> Factor<'a> {
+    /// The row-major matrix of `columns` columns in `values`.
+    pub fn of(values: &'a [f64], columns: usize) -> Self {
+        let rows = values.len() / columns.max(1);
+        Self(MatRef::from_row_major_slice(
+            &values[..rows * columns],
+            rows,
+            columns,
+        ))
+    }
+
+    /// The same matrix with rows for columns.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self(self.0.transpose())
+    }
+}
+
+/// ADDS the product A B of an m×k and a k×n matrix to the row-major `out` (m×n), on the thread that calls.
+pub fn add_product(a: Factor<'_>, b: Factor<'_>, out: &mut [f64]) {
+    let (Factor(a), Factor(b)) = (a, b);
+    let out = MatMut::from_row_major_slice_mut(out, a.nrows(), b.ncols());
+    matmul(out, Accum::Add, a, b, 1.0, Par::Seq);
 }
 
 /// x'A x.

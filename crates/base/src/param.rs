@@ -48,6 +48,10 @@ pub enum Class {
     ClusterShare,
     /// Cut point between two neighbours of ordered levels: `cut[low|mid]`.
     CutPoint,
+    /// Weight of a term in a hidden unit of a network: `hidden_weight[3,age]`.
+    HiddenWeight,
+    /// Weight of a hidden unit in the score of a level: `output_weight[red,3]`.
+    OutputWeight,
     /// Anything else: `sigma`, `x[1,2]`.
     Other,
 }
@@ -61,7 +65,7 @@ enum Key {
 }
 
 /// The word of each class before the bracket, and what stands in it.
-const CLASSES: [(Class, &str, &[Key]); 13] = [
+const CLASSES: [(Class, &str, &[Key]); 15] = [
     (Class::Coefficient, "b", &[Key::Term]),
     (Class::Mean, "mu", &[Key::Term]),
     (Class::Covariance, "Sigma", &[Key::Term, Key::Term]),
@@ -79,6 +83,16 @@ const CLASSES: [(Class, &str, &[Key]); 13] = [
     (Class::Probability, "p", &[Key::Level]),
     (Class::ClusterShare, "weight", &[Key::Level]),
     (Class::CutPoint, "cut", &[Key::Level]),
+    (
+        Class::HiddenWeight,
+        "hidden_weight",
+        &[Key::Level, Key::Term],
+    ),
+    (
+        Class::OutputWeight,
+        "output_weight",
+        &[Key::Level, Key::Term],
+    ),
 ];
 
 impl Class {
@@ -242,9 +256,15 @@ impl ParamId {
         })
     }
 
-    /// Whether it is one of many with a spread in common: a quantity of one group, or a function that bends a smooth curve.
+    /// Whether it is one of many with a spread in common: a quantity of one group, a function that bends a smooth curve, or a weight of a
+    /// network.
     pub fn is_varying(&self) -> bool {
-        self.class() == Class::Bend || self.group_effect().is_some()
+        self.class() == Class::Bend || self.is_exchangeable() || self.group_effect().is_some()
+    }
+
+    /// Whether it belongs to one of several units whose numbers may change without any consequence, so that it means nothing by itself.
+    pub fn is_exchangeable(&self) -> bool {
+        matches!(self.class(), Class::HiddenWeight | Class::OutputWeight)
     }
 
     /// The name without quotes.
@@ -278,6 +298,9 @@ impl ParamId {
 pub fn varying_words<'a>(names: impl IntoIterator<Item = &'a ParamId>) -> &'static str {
     let (mut groups, mut curves) = (false, false);
     for name in names {
+        if name.is_exchangeable() {
+            return "weights of a network";
+        }
         curves |= name.class() == Class::Bend;
         groups |= name.group_effect().is_some();
     }

@@ -6,6 +6,7 @@
 mod adadelta;
 mod adagrad;
 mod adam;
+mod ascent;
 pub(crate) mod lbfgs;
 pub mod mixed;
 pub mod mode;
@@ -22,6 +23,7 @@ mod stochastic;
 mod tests;
 pub(crate) mod trace;
 
+pub use ascent::ascend;
 pub use mode::{Mode, ModeError, find_mode, find_mode_by};
 pub use modes::find_modes;
 pub use registry::{AUTO, OptimiserEntry, OptimiserSpec, Plan, REGISTRY, find};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::design::matrix::Design;
 use crate::design::observation::ObservationModel;
-use crate::design::response::ResponseUse;
+use crate::design::response::{ResponseKind, ResponseUse};
 use crate::families::{Family, FamilyError};
 use crate::formula::quote_name;
 use ergodic_base::param::ParamId;
@@ -49,6 +49,7 @@ pub mod marginal;
 pub(crate) mod mixed;
 pub(crate) mod multinomial;
 pub(crate) mod negative_binomial;
+pub(crate) mod neural_net;
 pub(crate) mod ordered;
 pub(crate) mod poisson;
 pub(crate) mod positive;
@@ -493,6 +494,17 @@ pub trait Template: 'static {
 /// A function that builds a model, see [`Template::build`].
 pub type BuildModel = fn(Arc<Design>, &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
 
+/// The levels of a response without an order, two or more.
+fn unordered_levels<'a>(
+    design: &'a Design,
+    template: &'static str,
+) -> Result<&'a [String], ModelError> {
+    match &design.response.kind {
+        ResponseKind::Unordered { levels } if levels.len() > 1 => Ok(levels),
+        _ => Err(ModelError::unfit(template, "needs an outcome of levels")),
+    }
+}
+
 /// Refuses group terms, for templates without effects that vary by group.
 fn refuse_group_terms(design: &Design, template: &'static str) -> Result<(), ModelError> {
     match design.groups.first() {
@@ -638,6 +650,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
     ModelEntry::of::<ordered::Ordered>(),
     ModelEntry::of::<multinomial::Multinomial>(),
+    ModelEntry::of::<neural_net::NeuralNet>(),
     ModelEntry::of::<hierarchical::Hierarchical>().in_group(GROUPS),
     ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
     ModelEntry::of::<factorization::Factorization>().in_group(GROUPS),

@@ -1,4 +1,4 @@
-//! A model of a table, and one chain of a sampler on it, step by step.
+//! A model of a table, and one chain of a sampler on a model, step by step.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub fn model_and_coding(
     Ok((model, coding))
 }
 
-/// A chain that starts as its sampler says.
+/// A chain.
 pub struct Chain {
     id: &'static str,
     /// The sampler and its state.

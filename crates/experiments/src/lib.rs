@@ -27,6 +27,7 @@ mod hierarchical;
 mod log_loss;
 mod mixture;
 mod mixture_normal;
+mod neural_net;
 mod nine_modes;
 mod normal_gamma;
 mod problem;
@@ -190,6 +191,14 @@ pub static REGISTRY: &[Bench] = &[
                 the number of users grows; --data FILE with columns user, item, rating, otherwise ratings drawn from factors",
         source: "Baker (2018), section 3.5.2",
         run: factorization::run,
+    },
+    Bench {
+        id: "neural-net",
+        title: "A neural network from minibatches",
+        about: "Log loss of images that are predicted against passes, for a network with one hidden layer, by samplers with control variates \
+                and without; --data FOLDER with the four files of MNIST or FILE with labels and pixels, otherwise drawn images",
+        source: "Baker (2018), section 4.6.3",
+        run: neural_net::run,
     },
     Bench {
         id: "hierarchical",

@@ -79,7 +79,11 @@ fn rank(name: &ParamId) -> u8 {
         | Class::Probability => 0,
         Class::Sd | Class::Correlation | Class::Covariance | Class::VarianceShare => 1,
         Class::Other | Class::ClusterShare => 2,
-        Class::Bend | Class::Effect | Class::GroupCoefficient => 3,
+        Class::Bend
+        | Class::Effect
+        | Class::GroupCoefficient
+        | Class::HiddenWeight
+        | Class::OutputWeight => 3,
     }
 }
 

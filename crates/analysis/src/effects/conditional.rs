@@ -113,7 +113,7 @@ impl Fitted {
         control: &Control,
     ) -> Result<Conditional, EffectsError> {
         options.check()?;
-        self.expects_an_outcome()?;
+        self.has_effects()?;
         let columns = self.coding.coded_columns();
         let column = find(predictor, &columns)?;
         let all = Rows::new(&self.coding, &self.table, &self.rows, false)?;

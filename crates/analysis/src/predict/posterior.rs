@@ -9,7 +9,7 @@ use ergodic_core::design::coding::NewRows;
 use ergodic_core::families::Outcome;
 use ergodic_core::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_core::formula::Elementwise;
-use ergodic_core::models::predicts::{Law, Point};
+use ergodic_core::models::predicts::{HiddenLayer, Law, Point};
 use ergodic_diagnostics::{quantiles, weights};
 
 /// Draws, and what rows follow from them.
@@ -51,8 +51,10 @@ pub(crate) enum Around {
 #[derive(Debug)]
 pub(crate) struct Linear {
     pub(crate) around: Around,
-    /// (L × P) × S.
+    /// (L × P) × S; of a network those of the sums of its hidden units, (H × P) × S.
     pub(crate) coefficients: Vec<Vec<f64>>,
+    /// What makes linear predictors of these sums, of a network (S).
+    layers: Vec<HiddenLayer>,
     pub(crate) terms: Vec<PosteriorTerm>,
 }
 
@@ -164,6 +166,7 @@ impl Linear {
                 Law::Levels(levels) => Around::Levels(levels),
             },
             coefficients: by_draw(first.coefficients.len(), &|p, j| p.coefficients[j]),
+            layers: (points.iter().filter_map(|point| point.layer.clone())).collect(),
             terms: terms.collect(),
         }
     }
@@ -196,8 +199,10 @@ impl Linear {
     ) -> bool {
         out.clear();
         let offset = rows.offset.as_ref().map_or(0.0, |offset| offset[i]);
-        out.resize(self.num_predictors() * len, offset);
-        let columns = self.coefficients.len() / self.num_predictors();
+        let units = self.layers.first().map(HiddenLayer::num_units);
+        let sums = units.unwrap_or(self.num_predictors());
+        out.resize(sums * len, offset);
+        let columns = self.coefficients.len() / sums;
         let mut new_group = false;
         for (l, eta) in out.chunks_exact_mut(len.max(1)).enumerate() {
             let own = &self.coefficients[l * columns..][..columns];
@@ -206,7 +211,26 @@ impl Linear {
             }
             new_group |= self.add_groups(rows, i, first, (seed, &mut *noise), eta);
         }
+        if units.is_some() {
+            self.pass_layers(sums, (first, len), out);
+        }
         new_group
+    }
+
+    /// Turns sums of hidden units under `len` draws from `first` on, of one after the other (H × len), into linear predictors (L × len).
+    fn pass_layers(&self, units: usize, (first, len): (usize, usize), out: &mut Vec<f64>) {
+        let predictors = self.num_predictors();
+        let sums = std::mem::replace(out, vec![0.0; predictors * len]);
+        let (mut own, mut z) = (vec![0.0; units], vec![0.0; predictors]);
+        for (s, layer) in self.layers[first..first + len].iter().enumerate() {
+            for (own, sums) in own.iter_mut().zip(sums.chunks_exact(len)) {
+                *own = sums[s];
+            }
+            layer.predictors(&mut own, &mut z);
+            for (out, z) in out.chunks_exact_mut(len).zip(&z) {
+                out[s] = *z;
+            }
+        }
     }
 
     /// Adds the effects of the groups of row `i` under the draws from `first` on; those of a group that the fit did not have are

@@ -39,12 +39,12 @@ fn decides(row: &SummaryRow) -> bool {
         || row.mean.is_none_or(|mean| mean >= NEGLIGIBLE_SHARE)
 }
 
-/// Which variables of a run count for its verdict: all of them, unless its draws come with clusters
-/// ([`crate::samplers::CLUSTERS`]).
+/// Which variables of a run count for its verdict: all but those of units that may change their numbers and, where its draws come
+/// with clusters ([`crate::samplers::CLUSTERS`]), weights of clusters that are there.
 pub fn criterion(with_clusters: bool) -> fn(&SummaryRow) -> bool {
     match with_clusters {
         true => decides,
-        false => |_row| true,
+        false => |row| !row.variable.is_exchangeable(),
     }
 }
 

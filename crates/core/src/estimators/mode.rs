@@ -124,7 +124,7 @@ impl<'a> Objective<'a> {
 }
 
 /// N; a density without rows is evaluated as one.
-fn num_obs(density: &dyn LogDensity) -> usize {
+pub(super) fn num_obs(density: &dyn LogDensity) -> usize {
     density.rows().map_or(1, RowLikelihood::num_obs)
 }
 

@@ -187,7 +187,7 @@ pub(super) fn plain_rate(model: &dyn Model) -> f64 {
 
 /// Largest curvature of the log posterior at u = 0, per row.
 fn largest_curvature(model: &dyn Model) -> f64 {
-    let Some(density) = model.density() else {
+    let Some(density) = model.density().filter(|it| it.has_dense_curvature()) else {
         return 1.0;
     };
     let (dim, num_obs) = (model.dim(), model.num_obs().max(1));

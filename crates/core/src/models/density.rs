@@ -65,6 +65,11 @@ pub trait LogDensity: Send + Sync {
     fn has_dense_curvature(&self) -> bool {
         self.dim() <= MAX_DENSE_DIM
     }
+    /// Whether chains start where a stochastic search climbs to from [`Self::init`], although no curvature is known there: for densities
+    /// that are far from where they start and too large for a mode.
+    fn wants_ascent(&self) -> bool {
+        false
+    }
     /// The density by its prior and rows of data, where it is made of these.
     fn rows(&self) -> Option<&dyn RowLikelihood> {
         None

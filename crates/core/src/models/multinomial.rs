@@ -22,11 +22,11 @@ use super::regression::COEFFICIENT_PRIORS;
 use super::translation::{Context, FLAT, Translation};
 use super::{
     CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    PriorDraws, RowLikelihood, Rows, Scratch, Template, sum_of_rows, unordered_levels,
 };
 use crate::design::DesignTerm;
 use crate::design::matrix::Design;
-use crate::design::response::{ResponseKind, ResponseUse};
+use crate::design::response::ResponseUse;
 use crate::families::rows::ResponseScale;
 use crate::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_base::linalg::{axpy, dot};
@@ -68,11 +68,8 @@ fn name_of(level: &str, term: &DesignTerm) -> ParamId {
 
 /// The levels of a response: the reference and the others.
 fn levels_of(design: &Design) -> Result<(&String, &[String]), ModelError> {
-    match &design.response.kind {
-        ResponseKind::Unordered { levels } => levels.split_first(),
-        _ => None,
-    }
-    .ok_or_else(|| unfit("needs an outcome of levels"))
+    let levels = unordered_levels(design, Multinomial::SPEC.id)?;
+    levels.split_first().ok_or_else(|| unfit("needs levels"))
 }
 
 /// Refuses flat priors where a level has no rows: its chances are the more likely the smaller they are, without an end.
@@ -249,6 +246,7 @@ impl Predicts for MultinomialModel {
                 .collect(),
             law: Law::Levels(self.levels),
             terms: Vec::new(),
+            layer: None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The view of a model that predicts new rows from one linear predictor.
 
+use super::neural_net::Activation;
 use crate::families::Outcome;
 use crate::families::unordered::Unordered;
 
@@ -32,6 +33,46 @@ pub struct Point {
     pub law: Law,
     /// One per group term of the design.
     pub terms: Vec<PointTerm>,
+    /// What stands between sums of columns and linear predictors, where these are not the same: `coefficients` are then those of the sums
+    /// of hidden units (H × P).
+    pub layer: Option<HiddenLayer>,
+}
+
+/// The hidden layer of a network in a draw: linear predictors from the sums of hidden units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HiddenLayer {
+    activation: Activation,
+    /// By how much the score of each level but the first grows more than that of the first: without units, and with each ((H + 1) × (K − 1)).
+    weights: Vec<f64>,
+    num_predictors: usize,
+}
+
+impl HiddenLayer {
+    /// The layer whose scores of `num_levels` levels have these intercepts, and then these weights of units ((H + 1) × K).
+    pub fn new(activation: Activation, weights: &[f64], num_levels: usize) -> Self {
+        let scores = weights.chunks_exact(num_levels);
+        let weights = scores.flat_map(|scores| scores[1..].iter().map(|it| it - scores[0]));
+        Self {
+            activation,
+            weights: weights.collect(),
+            num_predictors: num_levels - 1,
+        }
+    }
+
+    /// H.
+    pub fn num_units(&self) -> usize {
+        self.weights.len() / self.num_predictors - 1
+    }
+
+    /// Writes the linear predictors of a row (K − 1) whose hidden units have these sums (H), which are used up.
+    pub fn predictors(&self, units: &mut [f64], out: &mut [f64]) {
+        self.activation.apply(units);
+        let (intercepts, weights) = self.weights.split_at(self.num_predictors);
+        out.copy_from_slice(intercepts);
+        for (unit, weights) in units.iter().zip(weights.chunks_exact(self.num_predictors)) {
+            ergodic_base::linalg::axpy(*unit, weights, out);
+        }
+    }
 }
 
 /// The effects of one group term in a draw.

@@ -252,6 +252,7 @@ impl<F: RowFamily> Predicts for Regression<F> {
             coefficients: self.head.coefficients.raw(&u),
             law: Law::One(outcome.scaled(self.response.scale)),
             terms: Vec::new(),
+            layer: None,
         })
     }
 }

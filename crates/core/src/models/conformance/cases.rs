@@ -259,17 +259,23 @@ pub(in crate::models) fn example_design(
     }
 }
 
-/// Default settings and other ones.
-fn example_options(entry: &ModelEntry) -> Vec<ModelOptions> {
+/// Settings other than the default.
+fn other_settings(entry: &ModelEntry) -> Settings {
     let mut other = Settings::default();
     for field in entry.spec.fields {
         let value = match field.kind {
             Kind::Choice(words) => Value::Text(words[words.len() - 1].to_owned()),
+            Kind::Int { .. } => Value::Int(3),
             _ => Value::Real(0.7),
         };
         other.set(field.key, value);
     }
-    [Settings::default(), other]
+    other
+}
+
+/// Default settings and other ones.
+fn example_options(entry: &ModelEntry) -> Vec<ModelOptions> {
+    [Settings::default(), other_settings(entry)]
         .map(|settings| ModelOptions {
             settings: entry.resolve(&settings).unwrap(),
             ..ModelOptions::default()
@@ -753,6 +759,29 @@ fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
         "half_normal(3)",
     ];
     let mut options = all_options();
+    let takes = |key: &str| (entry.spec.priors.classes.iter()).any(|(class, _)| *class == key);
+    if !takes("b") {
+        // The others differ in priors of coefficients alone.
+        options.retain(|it| it.priors.is_empty() && it.defaults == DefaultPriors::default());
+        for field in entry.spec.fields {
+            if let Kind::Int { .. } = field.kind {
+                // Few units: checks grow with the third power of their number.
+                let each = options.iter_mut();
+                each.for_each(|it| it.settings.set(field.key, Value::Int(2)));
+            }
+        }
+        let first = options.first().cloned().unwrap_or_default();
+        options.extend(positive.iter().map(|text| {
+            ModelOptions {
+                priors: (entry.spec.priors.classes.iter())
+                    .map(|(class, _words)| ((*class).to_owned(), (*text).to_owned()))
+                    .collect(),
+                settings: other_settings(entry),
+                ..first.clone()
+            }
+        }));
+        return options;
+    }
     for (k, options) in options.iter_mut().enumerate() {
         // Every fourth has the defaults.
         for (class, _words) in entry

@@ -52,6 +52,7 @@ impl<F: RowFamily> Predicts for HierarchicalModel<F> {
                 factor,
             }],
             coefficients: mean,
+            layer: None,
         })
     }
 }

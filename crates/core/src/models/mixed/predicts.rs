@@ -33,6 +33,7 @@ impl<F: RowFamily> Predicts for MixedModel<F> {
                     point_term(term, &units, reported, &u)
                 })
                 .collect(),
+            layer: None,
         })
     }
 }

@@ -1,0 +1,417 @@
+//! A neural network with one hidden layer for levels without an order: Pr(y_i = k) ∝ e^{s_ik}, s_i = a + A'h(b + B'x_i), where h is
+//! again a softmax over the H hidden units (Baker 2018, section 4.6.3, equations (4.6.2) and (4.6.3); Chen, Fox and Guestrin 2014,
+//! "Stochastic gradient Hamiltonian Monte Carlo") or tanh of each.
+//!
+//! | parameter | space | prior |
+//! |---|---|---|
+//! | `hidden_weight[unit,term]`, B and b | real | normal(0, 1/sqrt(`precision[hidden]`)), of intercepts `precision[hidden_bias]` |
+//! | `output_weight[level,unit]`, A and a | real | normal(0, 1/sqrt(`precision[output]`)), of intercepts `precision[output_bias]` |
+//! | `precision[…]`, λ | positive | gamma(1, 1) |
+//!
+//! Weights are those of the inputs as the model takes them, standardised unless the recipe says otherwise. Coordinates are
+//! z = w sqrt(λ), which are standard normal under the prior, and log λ: among weights themselves the density has its peak at weights of 0
+//! and precisions without measure, as with effects of groups. With row slopes g_w in a weight w = z/sqrt(λ), the slope in z is
+//! g_w/sqrt(λ) and the slope in log λ −½ Σ w g_w over the weights that share it. All of these are sums over rows of outer products, which
+//! are computed as products of matrices for a tile of rows at a time ([`network`]). Nothing of the size D² is ever made: there is no
+//! curvature, so that chains start where a stochastic search has climbed to.
+//!
+//! Identifiability: none of single weights. Hidden units may change their numbers, those of tanh their signs, and all scores of a row may
+//! grow together; only what does not depend on these, such as chances of levels, can converge.
+
+use std::sync::Arc;
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::coefficients::FLAT;
+use super::positive::{Positive, PositiveSpec};
+use super::predicts::{HiddenLayer, Law, Point, Predicts};
+use super::prior::Prior;
+use super::translation::{Context, Translation};
+use super::{
+    Block, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
+    PriorDraws, PriorSpec, RowLikelihood, Rows, Template, refuse_group_terms, sum_of_rows,
+    unordered_levels,
+};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use crate::families::unordered::{MAX_PREDICTORS, Unordered};
+use ergodic_base::param::{Class, ParamId};
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::{Declared as _, Field};
+
+mod activation;
+mod described;
+mod network;
+mod rows;
+
+pub use activation::Activation;
+use network::{Data, Shape, TILE_ROWS, Tile};
+
+/// Id of the template.
+const TEMPLATE: &str = "neural-net";
+/// Key of the prior of all precisions.
+const PRECISION: &str = "precision";
+/// The prior of precisions where the user sets none, that of the source.
+const DEFAULT_PRECISION: &str = "gamma(1, 1)";
+
+ergodic_base::settings! {
+    /// Settings of [`NeuralNet`].
+    struct NetSettings {
+        hidden_units: usize = Field::int("Hidden units", 1, 10_000, Some(10))
+            .help("H, the number of units between predictors and levels; more can follow more turns of the data and cost more")
+            .why("enough for a few turns; images of digits take a hundred");
+        activation: Activation = Activation::field("Hidden units pass on", Some(Activation::Softmax))
+            .help("softmax: units share 1 among them, by which rows are sorted into soft classes; tanh: each its own number from -1 to 1")
+            .why("the choice of the source");
+    }
+}
+
+/// The template `neural-net`.
+pub struct NeuralNet;
+
+impl Template for NeuralNet {
+    const SPEC: ModelSpec = ModelSpec {
+        id: TEMPLATE,
+        title: "Neural network for levels",
+        about: "How the chances of levels without an order depend on predictors in ways that no sum of terms follows: a hidden layer, \
+                averaged over its posterior",
+        fields: NetSettings::FIELDS,
+        response: |_settings| ResponseUse::Unordered,
+        priors: PriorSpec {
+            classes: &[(PRECISION, "Precisions of weights")],
+            check: |text| Ok(Prior::parse_positive(text).map(drop)?),
+            forms: "half_normal(s), half_student_t(nu, 0, s), half_cauchy(s), exponential(rate), gamma(a, b), inv_gamma(a, b), \
+                    lognormal(m, s) or flat",
+            example: DEFAULT_PRECISION,
+        },
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        Ok(Arc::new(Network::new(design, options)?))
+    }
+
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
+        described::describe(context)
+    }
+}
+
+fn unfit(why: impl Into<String>) -> ModelError {
+    ModelError::unfit(TEMPLATE, why)
+}
+
+/// Weights with a precision in common.
+struct Group {
+    /// Which they are.
+    weights: std::ops::Range<usize>,
+    precision: Positive,
+}
+
+/// Which weights share a precision, in the order of coordinates: key, words and how many there are.
+fn groups_of(design: &Design, shape: Shape) -> Vec<(&'static str, &'static str, usize)> {
+    let biases = if design.has_intercept { shape.units } else { 0 };
+    [
+        ("hidden_bias", "intercepts of hidden units", biases),
+        (
+            "hidden",
+            "weights of predictors in hidden units",
+            shape.num_hidden() - biases,
+        ),
+        ("output_bias", "intercepts of levels", shape.levels),
+        (
+            "output",
+            "weights of hidden units in levels",
+            shape.levels * shape.units,
+        ),
+    ]
+    .into_iter()
+    .filter(|(_, _, count)| *count > 0)
+    .collect()
+}
+
+/// The name of a precision.
+fn precision(key: &str) -> ParamId {
+    ParamId::keyed(PRECISION, [key])
+}
+
+/// The posterior of a network.
+struct Network {
+    design: Arc<Design>,
+    params: Vec<ParamInfo>,
+    shape: Shape,
+    activation: Activation,
+    groups: Vec<Group>,
+    /// Whether covariates are taken as the table has them.
+    raw: bool,
+    /// Level of each row, from 0 (N).
+    place: Vec<u8>,
+}
+
+impl Network {
+    fn new(design: Arc<Design>, options: &ModelOptions) -> Result<Self, ModelError> {
+        let settings = NetSettings::read(&options.settings)?;
+        let levels = unordered_levels(&design, TEMPLATE)?;
+        refuse_group_terms(&design, TEMPLATE)?;
+        if design.offset.is_some() {
+            return Err(unfit(
+                "takes no offset, because its levels have a score each; leave it out of the formula",
+            ));
+        }
+        if design.terms.is_empty() {
+            return Err(unfit(
+                "needs an intercept or a predictor; leave `0 +` or `- 1` out of the formula",
+            ));
+        }
+        let shape = Shape {
+            inputs: design.terms.len(),
+            units: settings.hidden_units,
+            levels: levels.len(),
+        };
+        let (mut groups, mut precisions) = (Vec::new(), Vec::new());
+        let mut params = Vec::with_capacity(shape.num_weights() + 4);
+        for (key, words, count) in groups_of(&design, shape) {
+            let spec = PositiveSpec {
+                name: precision(key),
+                class: PRECISION,
+                meaning: format!("precision of the {words}, one over their variance"),
+                lower: 0.0,
+                unit: 1.0,
+                unit_words: String::new(),
+                default: Prior::parse_positive(DEFAULT_PRECISION)?,
+            };
+            let (precision, told) = Positive::new(spec, options)?;
+            let first = params.len();
+            let prior = format!("normal(0, 1/sqrt({}))", told.name);
+            params.extend((0..count).map(|k| {
+                let (name, meaning) = told_of(&design, levels, shape, first + k);
+                ParamInfo {
+                    name,
+                    meaning,
+                    prior: prior.clone(),
+                    prior_source: "part of the model".to_owned(),
+                }
+            }));
+            precisions.push(told);
+            groups.push(Group {
+                weights: first..first + count,
+                precision,
+            });
+        }
+        let names: Vec<&str> = precisions.iter().map(|told| told.name.as_str()).collect();
+        options.check_priors(NeuralNet::SPEC.priors.classes, &names)?;
+        params.extend(precisions);
+        Ok(Self {
+            params,
+            shape,
+            activation: settings.activation,
+            groups,
+            raw: !options.standardize,
+            place: design.y.iter().map(|&y| y as u8 - 1).collect(),
+            design,
+        })
+    }
+
+    fn data(&self) -> Data<'_> {
+        Data {
+            design: &self.design,
+            raw: self.raw,
+            place: &self.place,
+        }
+    }
+
+    /// The groups with their coordinates of u: those of weights, and log λ.
+    fn groups(&self) -> impl Iterator<Item = (&Group, usize)> {
+        self.groups.iter().zip(self.shape.num_weights()..)
+    }
+
+    /// Writes the weights at `u`.
+    fn weights(&self, u: &[f64], weights: &mut [f64]) {
+        for (group, at) in self.groups() {
+            let scale = (-0.5 * u[at]).exp();
+            let own = group.weights.clone();
+            for (weight, z) in weights[own.clone()].iter_mut().zip(&u[own]) {
+                *weight = scale * z;
+            }
+        }
+    }
+}
+
+/// Name and meaning of weight `j`.
+fn told_of(design: &Design, levels: &[String], shape: Shape, j: usize) -> (ParamId, String) {
+    let name = &design.response.name;
+    if j < shape.num_hidden() {
+        let (term, unit) = (&design.terms[j / shape.units], j % shape.units + 1);
+        let id = ParamId::of(Class::HiddenWeight, [unit.to_string(), term.to_string()]);
+        let what = match design.has_intercept && j < shape.units {
+            true => "sum at average inputs".to_owned(),
+            false => format!("weight of {term}"),
+        };
+        return (id, format!("{what} in hidden unit {unit}"));
+    }
+    let rest = j - shape.num_hidden();
+    let (unit, level) = (rest / shape.levels, &levels[rest % shape.levels]);
+    let what = match unit {
+        0 => "Intercept".to_owned(),
+        unit => unit.to_string(),
+    };
+    let meaning = match unit {
+        0 => format!("score of {name} {level} without hidden units"),
+        unit => format!("weight of hidden unit {unit} in the score of {name} {level}"),
+    };
+    (
+        ParamId::of(Class::OutputWeight, [level.to_owned(), what]),
+        meaning,
+    )
+}
+
+impl Predicts for Network {
+    fn point(&self, theta: &[f64]) -> Option<Point> {
+        if theta.len() != self.params.len() {
+            return None;
+        }
+        let Shape {
+            inputs,
+            units,
+            levels,
+        } = self.shape;
+        let (hidden, output) = theta[..self.shape.num_weights()].split_at(self.shape.num_hidden());
+        let design = &self.design;
+        let mut coefficients = vec![0.0; units * inputs];
+        for (unit, own) in coefficients.chunks_exact_mut(inputs).enumerate() {
+            for (j, raw) in own.iter_mut().enumerate() {
+                let scale = if self.raw { 1.0 } else { design.raw_scale[j] };
+                *raw = hidden[j * units + unit] / scale;
+            }
+            if design.has_intercept && !self.raw {
+                own[0] -= ergodic_base::linalg::dot(&own[1..], &design.raw_center[1..]);
+            }
+        }
+        Some(Point {
+            coefficients,
+            law: Law::Levels(Unordered::new(levels)),
+            terms: Vec::new(),
+            layer: Some(HiddenLayer::new(self.activation, output, levels)),
+        })
+    }
+}
+
+impl Model for Network {
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
+    }
+
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        self.weights(u, theta);
+        for (group, at) in self.groups() {
+            theta[at] = group.precision.report(u[at]);
+        }
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        for (group, at) in self.groups() {
+            u[at] = group.precision.position(theta[at]);
+            let scale = (0.5 * u[at]).exp();
+            let own = group.weights.clone();
+            for (z, weight) in u[own.clone()].iter_mut().zip(&theta[own]) {
+                *z = scale * weight;
+            }
+        }
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let (group, _at) = self.groups().find(|(_, at)| *at == index)?;
+        group.precision.range()
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let (group, _at) = self.groups().find(|(_, at)| *at == index)?;
+        group.precision.density(value)
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let block = |name: &str, coordinates| Block {
+            name: ParamId::named(name),
+            coordinates,
+        };
+        let (hidden, weights) = (self.shape.num_hidden(), self.shape.num_weights());
+        vec![
+            block("hidden", 0..hidden),
+            block("output", hidden..weights),
+            block(PRECISION, weights..self.dim()),
+        ]
+    }
+
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        Some(self)
+    }
+}
+
+impl LogDensity for Network {
+    fn dim(&self) -> usize {
+        self.params.len()
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+
+    /// At a draw of the prior, as in the source; at precisions of 1 where theirs cannot be drawn from.
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        for z in &mut *u {
+            *z = StandardNormal.sample(rng);
+        }
+        for (group, at) in self.groups() {
+            u[at] = group.precision.draw(rng).unwrap_or(0.0);
+        }
+    }
+
+    fn has_dense_curvature(&self) -> bool {
+        false
+    }
+
+    fn wants_ascent(&self) -> bool {
+        true
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl PriorDraws for Network {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.init(rng, u);
+        for (group, at) in self.groups() {
+            u[at] = group.precision.draw(rng).ok_or(FLAT)?;
+        }
+        Ok(())
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let mut weights = vec![0.0; self.shape.num_weights()];
+        self.weights(u, &mut weights);
+        let mut memory = vec![0.0; self.shape.tile_len()];
+        let mut tile = Tile::of(self.shape, &mut memory);
+        let levels = Unordered::new(self.shape.levels);
+        let mut chances = [0.0; MAX_PREDICTORS];
+        let chances = &mut chances[..levels.num_predictors()];
+        for (t, y) in y.chunks_mut(TILE_ROWS).enumerate() {
+            let at = (rows, t * TILE_ROWS);
+            tile.score(&self.data(), self.activation, &weights, at);
+            for (k, y) in y.iter_mut().enumerate() {
+                tile.chances(k, chances);
+                *y = levels.draw(chances, rng);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

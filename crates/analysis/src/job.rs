@@ -11,7 +11,7 @@ use super::hold_out::{HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
 use ergodic_base::control::Control;
-use ergodic_base::numerals::hex;
+use ergodic_base::numerals::{hex, thousands};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
@@ -313,6 +313,7 @@ impl Job {
                         of single weights say nothing and do not count; what is predicted of rows does not depend on these numbers";
             warnings.push(Warning::new(Severity::Info, "labels-switch", text));
         }
+        warnings.extend(large_draws(recipe, model.as_ref()));
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
@@ -635,6 +636,21 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     let mut u = vec![0.0; model.dim()];
     model.unconstrain(start, &mut u);
     Ok(Some(u))
+}
+
+/// What to tell of a run whose draws fill a good part of an ordinary machine's memory.
+fn large_draws(recipe: &Recipe, model: &dyn Model) -> Option<Warning> {
+    const GIGABYTE: f64 = 1e9;
+    let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * model.params().len() as f64;
+    let bytes = size_of::<f64>() as f64 * numbers;
+    (bytes >= GIGABYTE).then(|| {
+        let text = format!(
+            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, or steps further apart",
+            thousands(model.params().len() as u64),
+            bytes / GIGABYTE
+        );
+        Warning::new(Severity::Watch, "large-draws", text)
+    })
 }
 
 /// Where the chains of `recipe` climb to, by group of chains, where the model wants that; nothing where they start elsewhere.

@@ -45,6 +45,8 @@ use posterior::Rule;
 
 pub mod log_lik;
 #[cfg(test)]
+mod network_tests;
+#[cfg(test)]
 mod own_tests;
 pub mod picture;
 pub mod plug_in;

@@ -16,6 +16,7 @@ use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
 
 mod cases;
+mod options;
 mod priors;
 
 use cases::cases;

@@ -41,7 +41,7 @@ const SHAPE: [Shape; 2] = [
     },
     Shape {
         rows: [900, 300],
-        side: 5,
+        side: 7,
         labels: 4,
     },
 ];

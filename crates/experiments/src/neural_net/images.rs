@@ -186,7 +186,7 @@ fn drawn(shape: Shape) -> Result<Images, JobError> {
     for _ in 0..rows {
         let label = rng.random_range(0..shape.labels);
         let style = label * STYLES + rng.random_range(0..STYLES);
-        let moved = [(); 2].map(|()| f64::from(rng.random_range(-1..=1)));
+        let moved = [(); 2].map(|()| f64::from(rng.random_range(0..=1)));
         for (at, column) in columns.iter_mut().enumerate() {
             column.push(brightness(&shapes[style], moved, at, shape.side, &mut rng));
         }
@@ -204,8 +204,9 @@ fn drawn(shape: Shape) -> Result<Images, JobError> {
 
 /// Places of the spots of a shape.
 fn spots(side: usize, rng: &mut ChainRng) -> Vec<[f64; 2]> {
-    const SPOTS: usize = 4;
-    let inside = 1.0..side as f64 - 2.0;
+    const SPOTS: usize = 3;
+    // Moved by a pixel they are still inside.
+    let inside = 0.0..side as f64 - 2.0;
     (0..SPOTS)
         .map(|_| [(); 2].map(|()| rng.random_range(inside.clone())))
         .collect()
@@ -220,12 +221,12 @@ fn brightness(
     rng: &mut ChainRng,
 ) -> f64 {
     /// Standard deviation of the noise of a pixel.
-    const NOISE: f64 = 0.25;
+    const NOISE: f64 = 0.2;
     let place = [at / side, at % side].map(|k| k as f64);
     let light: f64 = (spots.iter())
         .map(|spot| {
             let squares = (0..2).map(|k| (spot[k] + moved[k] - place[k]).powi(2));
-            (-0.5 * squares.sum::<f64>()).exp()
+            (-squares.sum::<f64>()).exp()
         })
         .sum();
     let noise: f64 = StandardNormal.sample(rng);

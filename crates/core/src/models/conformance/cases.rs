@@ -18,7 +18,7 @@ use crate::models::mixed::WorkingRows;
 use crate::models::testing::plain_design;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions, Storage};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_base::settings::{Kind, Settings, Value};
+use ergodic_base::settings::{Settings, Value};
 
 /// What a test design has besides covariates and a response.
 #[derive(Clone, Copy, Debug, Default)]

@@ -271,7 +271,7 @@ impl Config {
     /// # Errors
     /// The mode is needed and unknown, the step is too long, or the scheme does not suit the model.
     pub fn settle<R, O>(
-        rule: Rule,
+        rule: &Rule,
         noise: Noise,
         minibatch: MinibatchSettings,
         settings: &mut LangevinSettings<R, O>,

@@ -114,7 +114,7 @@ impl Sampler for Psgld {
             excess: EXCESS_PLAIN,
             time: TIME_PLAIN,
         };
-        let core = Config::settle(rule, Noise::Plain, minibatch, settings, target)?;
+        let core = Config::settle(&rule, Noise::Plain, minibatch, settings, target)?;
         let decay = *(settings.own.rms_decay).get_or_insert(match target.rms_condition {
             Some(_) => (1.0 - core.step_size / AVERAGE_TIME).max(0.0),
             None => DECAY,

@@ -113,7 +113,7 @@ impl Sampler for SagaLd {
             Self::SPEC.id,
             settings.own.settle(settings.step_size, target)?,
         );
-        Config::settle(rule, noise, minibatch, settings, target)
+        Config::settle(&rule, noise, minibatch, settings, target)
     }
 
     fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {

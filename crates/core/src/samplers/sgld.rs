@@ -78,7 +78,7 @@ where
             excess,
             time,
         };
-        Config::settle(rule, noise, minibatch, settings, target)
+        Config::settle(&rule, noise, minibatch, settings, target)
     }
 
     fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {

@@ -269,7 +269,7 @@ impl Sampler for Sgrld {
             excess,
             time,
         };
-        let core = Config::settle(rule, noise, minibatch, settings, target)?;
+        let core = Config::settle(&rule, noise, minibatch, settings, target)?;
         Ok(SgrldConfig { core, estimator })
     }
 

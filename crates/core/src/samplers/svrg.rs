@@ -104,7 +104,7 @@ impl Sampler for SvrgLd {
             Self::SPEC.id,
             preconditioning.settle(settings.step_size, target)?,
         );
-        let core = Config::settle(rule, noise, minibatch, settings, target)?;
+        let core = Config::settle(&rule, noise, minibatch, settings, target)?;
         Ok(SvrgConfig { core, renew_every })
     }
 

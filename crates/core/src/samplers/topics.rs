@@ -1,6 +1,7 @@
 //! What samplers of topics share: whom they suit, and what they report.
 
 use super::{Output, OutputSpec, StateVisitor, TOPIC_SHARES, TOPICS, Unsuitable, WORDS_HELD_OUT};
+use crate::models::dp_mixture::counts::Entry;
 use crate::models::topics::corpus::LEAST;
 use crate::models::topics::document::DocumentGibbs;
 use crate::models::{Corpus, Model};
@@ -26,8 +27,28 @@ pub fn add_counts(
     rng: &mut ChainRng,
     counts: &mut [f64],
 ) {
-    let words = corpus.document(document);
-    let vocabulary = corpus.vocabulary();
+    let (words, vocabulary) = (corpus.document(document), corpus.vocabulary());
+    mean_counts(
+        words,
+        phi,
+        gibbs,
+        (sweeps, each),
+        rng,
+        |word, topic, share| {
+            counts[topic * vocabulary + word] += share;
+        },
+    );
+}
+
+/// Tells `seen` words of a document with a topic and the share that they have in `each` times the mean counts of [`add_counts`].
+pub fn mean_counts(
+    words: &[Entry],
+    phi: &[f64],
+    gibbs: &mut DocumentGibbs,
+    (sweeps, each): (u64, f64),
+    rng: &mut ChainRng,
+    mut seen: impl FnMut(usize, usize, f64),
+) {
     let forgotten = sweeps / 2;
     let each = each / (sweeps - forgotten) as f64;
     gibbs.begin(words, phi, rng);
@@ -35,9 +56,7 @@ pub fn add_counts(
         gibbs.sweep(words, phi, rng, |_word, _topic| {});
     }
     for _ in forgotten..sweeps {
-        gibbs.sweep(words, phi, rng, |word, topic| {
-            counts[topic * vocabulary + word] += each;
-        });
+        gibbs.sweep(words, phi, rng, |word, topic| seen(word, topic, each));
     }
 }
 

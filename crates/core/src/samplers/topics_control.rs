@@ -20,6 +20,7 @@
 //! Noise of Gibbs sampling in n̄_d does not cancel: what control variates leave has (N/|S|) Σ_d Var n̄_d, which falls with `sweeps`.
 //! **Memory.** K numbers for each different word of each document and chain.
 
+use super::topics::mean_counts;
 use super::{Phase, StateVisitor};
 use crate::models::Corpus;
 use crate::models::topics::document::DocumentGibbs;
@@ -229,18 +230,17 @@ fn count(
     for (place, entry) in (0..).zip(words) {
         places[entry.item as usize] = place;
     }
-    let forgotten = sweeps / 2;
-    let each = 1.0 / (sweeps - forgotten) as f64;
     out.fill(0.0);
-    gibbs.begin(words, phi, rng);
-    for _ in 0..forgotten {
-        gibbs.sweep(words, phi, rng, |_word, _topic| {});
-    }
-    for _ in forgotten..sweeps {
-        gibbs.sweep(words, phi, rng, |word, topic| {
-            out[places[word] as usize * topics + topic] += each;
-        });
-    }
+    mean_counts(
+        words,
+        phi,
+        gibbs,
+        (sweeps, 1.0),
+        rng,
+        |word, topic, share| {
+            out[places[word] as usize * topics + topic] += share;
+        },
+    );
 }
 
 /// ADDS `factor` times the `counts` of a document's words to `out`, topic by topic (V each).

@@ -1,11 +1,15 @@
 use std::collections::BTreeMap;
 
+use rand::RngExt as _;
+use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
 use crate::models::Corpus;
 use crate::models::topics::testing::{corpus, medium, model_of, two_topics};
 use crate::samplers::testing::{Run, estimate, exact_oracle};
+use crate::samplers::topics_control::{Control, KeptCounts};
 use crate::samplers::{Output, StateVisitor, TOPIC_SHARES, TOPICS, WORDS_HELD_OUT, find};
+use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 
 /// Reads the topics of words from a state.
@@ -217,12 +221,15 @@ fn minibatches_of_few_documents_leave_means_of_topics_as_they_are() {
 }
 
 /// Langevin steps of logarithms with small steps: means of probabilities are those of collapsed Gibbs sampling, with whatever control
-/// variates, and however few the sweeps are that made these.
+/// variates. With β = 1 logarithms have tails that chains of this length cross many times.
 #[test]
 fn control_variates_leave_means_of_topics_as_they_are() {
-    let corpus = separated();
+    let documents = two_topics(16, 24, VOCABULARY);
+    let documents: Vec<&[u32]> = documents.iter().map(Vec::as_slice).collect();
+    let corpus = corpus(&documents, VOCABULARY as usize, 2, [0.3, 1.0], 0);
     let series = |run: &Run, draws: usize| -> Vec<Vec<Vec<f64>>> {
-        (1..=4)
+        (1..=4_u64)
+            .into_par_iter()
             .map(|seed| matched(&run.clone().seed(seed), &corpus, 1000, draws))
             .collect()
     };
@@ -231,18 +238,95 @@ fn control_variates_leave_means_of_topics_as_they_are() {
         estimate(&series)
     };
     let gibbs = series(&Run::new("topics-gibbs"), 8000);
-    for (control, sweeps) in [("none", 12), ("centre", 12), ("table", 12), ("centre", 40)] {
+    for control in ["none", "centre", "table"] {
         let run = stochastic("topics-sgld", 5e-4, 4)
             .set("control", Value::Text(control.to_owned()))
-            .set("sweeps", Value::Int(sweeps))
-            .set("steps_per_draw", Value::Int(20));
-        let found = series(&run, 6000);
+            .set("steps_per_draw", Value::Int(30));
+        let found = series(&run, 4000);
         for place in 0..gibbs[0].len() {
             let ((a, mcse_a), (b, mcse_b)) = (of(&gibbs, place), of(&found, place));
             let mcse = mcse_a.hypot(mcse_b);
             assert!(
                 (a - b).abs() < 4.0 * mcse,
-                "{control}, {sweeps} sweeps, {place}: {b} against {a}, mcse {mcse}"
+                "{control}, {place}: {b} against {a}, mcse {mcse}"
+            );
+        }
+    }
+}
+
+/// Mean counts of a document's words in topics given φ, shares integrated out, by enumeration of all assignments; topic by topic.
+fn expected_counts(corpus: &Corpus, document: usize, phi: &[f64], out: &mut [f64]) {
+    let (topics, vocabulary) = (corpus.num_topics(), corpus.vocabulary());
+    let words: Vec<usize> = (corpus.document(document).iter())
+        .flat_map(|entry| vec![entry.item as usize; entry.count as usize])
+        .collect();
+    let all: Vec<(f64, Vec<usize>)> = (0..topics.pow(words.len() as u32))
+        .map(|code| {
+            let z: Vec<usize> = (0..words.len() as u32)
+                .map(|place| code / topics.pow(place) % topics)
+                .collect();
+            let mut own = vec![0.0; topics];
+            let mut weight = 1.0;
+            for (&word, &k) in words.iter().zip(&z) {
+                weight *= phi[word * topics + k] * (corpus.alpha() + own[k]);
+                own[k] += 1.0;
+            }
+            (weight, z)
+        })
+        .collect();
+    let total: f64 = all.iter().map(|(weight, _)| weight).sum();
+    for (weight, z) in all {
+        for (&word, k) in words.iter().zip(z) {
+            out[k * vocabulary + word] += weight / total;
+        }
+    }
+}
+
+/// Whatever counts are kept, as wrong as may be, estimates have the mean of exact counts: the sum over all documents and the
+/// differences have the same ones. Fresh counts at the centre in the differences would leave the error of the sum in every step.
+#[test]
+fn errors_of_kept_counts_are_noise_and_no_bias() {
+    let documents: [&[u32]; 4] = [&[0, 0, 1], &[1, 2, 2], &[0, 2], &[1, 1, 0, 2]];
+    let corpus = corpus(&documents, 3, 2, [0.6, 0.4], 0);
+    let phi = [0.6, 0.2, 0.3, 0.3, 0.1, 0.5];
+    let elsewhere = [0.1, 0.5, 0.1, 0.3, 0.8, 0.2];
+    let mut exact = vec![0.0; 6];
+    for document in 0..4 {
+        expected_counts(&corpus, document, &phi, &mut exact);
+    }
+    for control in [Control::Centre, Control::Table] {
+        let mut rng = stream(17, 0, Purpose::Noise);
+        let mut gibbs = corpus.document_gibbs();
+        let mut kept = KeptCounts::of(control, &corpus, 2).unwrap();
+        // Two sweeps at other topics: counts that are far off.
+        kept.fill(&corpus, &elsewhere, &mut gibbs, 2, &mut rng);
+        let count = 20_000;
+        let (mut sums, mut squares) = (vec![0.0; 6], vec![0.0; 6]);
+        for _ in 0..count {
+            let rows = [(); 2].map(|()| rng.random_range(0..4_u32));
+            let mut out = vec![0.0; 6];
+            kept.estimate(
+                &corpus,
+                &rows,
+                &phi,
+                &mut gibbs,
+                (60, 2.0),
+                &mut rng,
+                &mut out,
+            );
+            for (j, value) in out.iter().enumerate() {
+                sums[j] += value;
+                squares[j] += value * value;
+            }
+        }
+        let n = f64::from(count);
+        for j in 0..6 {
+            let mean = sums[j] / n;
+            let error = ((squares[j] / n - mean * mean) / n).sqrt();
+            assert!(
+                (mean - exact[j]).abs() < 4.5 * error && error < 0.05,
+                "{control:?} {j}: {mean} against {}, {error}",
+                exact[j]
             );
         }
     }

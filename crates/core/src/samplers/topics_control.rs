@@ -162,10 +162,6 @@ impl KeptCounts {
     }
 
     /// ĉ of the documents `rows`, topic by topic (V each), into zeros; `each` is N/|S|.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what a step knows of documents, topics and chance"
-    )]
     pub fn estimate(
         &mut self,
         corpus: &Corpus,

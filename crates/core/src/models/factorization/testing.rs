@@ -22,13 +22,14 @@ pub fn rated(ratings: &[(u32, u32, f64)], [users, items]: [u32; 2]) -> Design {
         function: None,
     };
     let mut design = plain_design(Array2::ones((n, 1)), y, kind);
-    let groupings: [(&str, u32, fn(&(u32, u32, f64)) -> u32); 2] =
-        [("user", users, |it| it.0), ("film", items, |it| it.1)];
+    let users_of: Vec<u32> = ratings.iter().map(|rating| rating.0).collect();
+    let items_of: Vec<u32> = ratings.iter().map(|rating| rating.1).collect();
+    let groupings = [("user", users, users_of), ("film", items, items_of)];
     for (factor, (name, levels, index)) in groupings.into_iter().enumerate() {
         design.groups.push(GroupFactor {
             name: name.to_owned(),
             levels: (0..levels).map(|level| format!("{name}{level}")).collect(),
-            index: ratings.iter().map(index).collect(),
+            index,
         });
         design.group_terms.push(GroupDesign {
             factor,

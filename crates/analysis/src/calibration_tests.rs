@@ -221,6 +221,10 @@ fn every_template_has_a_case_or_says_why_not() {
             assert!(error.to_string().contains("because its prior is flat"));
             continue;
         }
+        if id == "neural-net" {
+            // Hidden units can change places and signs: no short chain visits the equal copies of its mode, and ranks need all of them.
+            continue;
+        }
         assert!(cases().next().is_some(), "{id}");
         let fields = entry.spec.fields.iter();
         for field in fields.filter(|field| field.key == "family") {

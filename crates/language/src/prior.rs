@@ -1,7 +1,8 @@
 //! Draws from the prior of a program, parameter after parameter in the order in which priors depend on each other.
 //!
-//! A prior that bounds cut off is drawn until a value lies within them, and ascending numbers of one prior are drawn each by itself and
-//! sorted, which is the same.
+//! A prior that bounds cut off is drawn until a value lies within them; where other parameters decide what is cut off, all begin anew,
+//! for the density has no factor that makes up for what is cut off. Ascending numbers of one prior are drawn each by itself and sorted,
+//! which is the same.
 
 use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
@@ -24,6 +25,15 @@ struct Part {
     /// Parameters of the distribution; of shares one each.
     code: RowCode,
     draw: Option<Draw>,
+    /// Its parameters are the same for all draws.
+    is_fixed: bool,
+}
+
+/// Whether a draw lies within all bounds.
+enum Found {
+    Within,
+    /// Out of bounds that cut off more of a prior or less by what was drawn before.
+    Outside,
 }
 
 /// The prior of a parameter.
@@ -92,10 +102,26 @@ impl PriorProgram {
         rng: &mut ChainRng,
         theta: &mut [f64],
     ) -> Result<(), String> {
+        for _ in 0..MOST_TRIES {
+            if let Found::Within = self.try_draw(level, rng, theta)? {
+                return Ok(());
+            }
+        }
+        Err("the bounds of its parameters leave hardly anything of the prior".to_owned())
+    }
+
+    fn try_draw(
+        &self,
+        level: SimdLevel,
+        rng: &mut ChainRng,
+        theta: &mut [f64],
+    ) -> Result<Found, String> {
         let mut elements = vec![vec![f64::NAN]; self.num_elements];
         for step in &self.steps {
             for part in &step.parts {
-                part.draw(level, step, rng, &mut elements, theta)?;
+                if let Found::Outside = part.draw(level, step, rng, &mut elements, theta)? {
+                    return Ok(Found::Outside);
+                }
             }
             if step.bounds == Bounds::Ordered {
                 for part in step.parts.chunks(step.together) {
@@ -110,8 +136,23 @@ impl PriorProgram {
                 }
             }
         }
-        Ok(())
+        Ok(Found::Within)
     }
+}
+
+/// Whether no parameter has a part in `numbers`.
+fn are_fixed(graph: &Graph, numbers: &[Id]) -> bool {
+    numbers.iter().all(|&id| match *graph.node(id) {
+        Node::Constant(_) => true,
+        Node::Call(_, a) => are_fixed(graph, &[a]),
+        Node::Binary(_, a, b) => are_fixed(graph, &[a, b]),
+        Node::Select(a, b, c) => are_fixed(graph, &[a, b, c]),
+        Node::Parameter(_)
+        | Node::Element { .. }
+        | Node::Gather { .. }
+        | Node::Column(_)
+        | Node::LevelIs { .. } => false,
+    })
 }
 
 /// Whether everything that a prior depends on is drawn.
@@ -184,6 +225,7 @@ fn step(graph: &Graph, parameter: &Parameter, laws: &[&PriorLaw]) -> Result<Step
             count: law.count,
             code: RowCode::of(graph, &law.numbers),
             draw: *draw,
+            is_fixed: are_fixed(graph, &law.numbers),
         })
     };
     Ok(Step {
@@ -202,7 +244,7 @@ impl Part {
         rng: &mut ChainRng,
         elements: &mut [Vec<f64>],
         theta: &mut [f64],
-    ) -> Result<(), String> {
+    ) -> Result<Found, String> {
         let heads = self.heads(level, theta);
         let body = &self.code.body;
         let mut registers: Registers<BLOCK> = Registers::of(body, 0);
@@ -231,8 +273,12 @@ impl Part {
                 shares.iter_mut().for_each(|share| *share /= total);
                 continue;
             };
-            let mut tries = (0..MOST_TRIES).map(|_| draw(&numbers, rng));
+            let most = if self.is_fixed { MOST_TRIES } else { 1 };
+            let mut tries = (0..most).map(|_| draw(&numbers, rng));
             let value = tries.find(|value| step.bounds.holds(*value));
+            if value.is_none() && !self.is_fixed {
+                return Ok(Found::Outside);
+            }
             theta[self.first + row] = value.ok_or_else(|| {
                 format!(
                     "the bounds of its parameter `{}` leave hardly anything of the prior",
@@ -240,7 +286,7 @@ impl Part {
                 )
             })?;
         }
-        Ok(())
+        Ok(Found::Within)
     }
 
     /// What is the same for all elements.

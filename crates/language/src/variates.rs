@@ -48,6 +48,9 @@ pub(crate) fn binomial(n: f64, p: f64, rng: &mut ChainRng) -> f64 {
 
 /// A count of this mean; of one too large to be drawn the mean itself, from which it hardly differs.
 pub(crate) fn poisson(mean: f64, rng: &mut ChainRng) -> f64 {
+    if mean < 0.0 {
+        return f64::NAN;
+    }
     Poisson::new(mean).map_or(mean, |it| it.sample(rng))
 }
 

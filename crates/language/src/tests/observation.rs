@@ -328,3 +328,26 @@ fn priors_are_drawn_in_the_order_in_which_they_depend_on_each_other() {
         );
     }
 }
+
+/// What a bound cuts off of a prior that depends on another parameter makes values likely of which little is cut off.
+#[test]
+fn bounds_of_a_prior_tell_about_what_it_depends_on() {
+    const DRAWS: usize = 20_000;
+    let text =
+        "parameters\n m ~ normal(0, 1)\n t: positive ~ normal(m, 1)\nrows\n y ~ normal(m, t)\n";
+    let model = model(text, &columns());
+    let observation = model.observation().unwrap();
+    let mut rng = stream(7, 0, Purpose::Predictive);
+    let mut theta = vec![0.0; model.params().len()];
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for _ in 0..DRAWS {
+        observation.draw_prior(&mut rng, &mut theta).unwrap();
+        assert!(theta[1] > 0.0);
+        sum += theta[0] / DRAWS as f64;
+        squares += theta[0] * theta[0] / DRAWS as f64;
+    }
+    // p(m) ∝ φ(m) Φ(m): skew normal with slant 1.
+    let mean = 1.0 / std::f64::consts::PI.sqrt();
+    let error = ((squares - sum * sum) / DRAWS as f64).sqrt();
+    assert!((sum - mean).abs() < 4.0 * error, "{sum} {mean} ± {error}");
+}

@@ -334,10 +334,6 @@ fn draws_are_moved_for_a_row_that_weights_cannot_score() {
         scored.match_moments(&fitted, &lists, &control).unwrap();
         let (was, is) = (before.loo.rows[14], scored.loo.rows[14]);
         let (error, gap) = (is.mc_variance.sqrt(), (is.elpd - expected).abs());
-        println!(
-            "{outlier}: k {} then {}, elpd {} then {} ± {error} for {expected}",
-            was.k, is.k, was.elpd, is.elpd
-        );
         assert!(was.k > before.loo.threshold() && is.k < scored.loo.threshold());
         assert!(gap < 4.0 * error && error < 0.1);
         assert!(gap < 0.5 * (was.elpd - expected).abs());

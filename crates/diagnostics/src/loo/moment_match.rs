@@ -272,17 +272,14 @@ impl Map {
         (positive && usable(&map.shift) && usable(&map.scale) && usable(&map.mixing)).then_some(map)
     }
 
-    /// The whole of this map and a later one.
+    /// The whole of this map and a later one: M₂ S₂ M₁ S₁, with M₂ S₂ M₁ as what mixes.
     fn follow(&mut self, later: &Self) {
         let dim = self.shift.len();
         axpy(1.0, &later.shift, &mut self.shift);
-        for (scale, factor) in self.scale.iter_mut().zip(&later.scale) {
-            *scale *= factor;
-        }
         let mut mixing = vec![0.0; dim * dim];
         for i in 0..dim {
             for k in 0..dim {
-                let factor = later.mixing[i * dim + k];
+                let factor = later.mixing[i * dim + k] * later.scale[k];
                 let line = &self.mixing[k * dim..(k + 1) * dim];
                 axpy(factor, line, &mut mixing[i * dim..(i + 1) * dim]);
             }

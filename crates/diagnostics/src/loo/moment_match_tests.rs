@@ -185,3 +185,30 @@ fn rows_whose_weights_are_good_are_left_alone() {
     let Ok(found) = moment_match(&mut line, draws, &log_lik, (1.0, LIMIT));
     assert_eq!(found, None);
 }
+
+#[test]
+fn maps_one_after_the_other_are_one_map() {
+    let points = [0.3, -1.0, 2.0, 0.5, -0.7, 1.9, 1.1, 0.2];
+    let first = Map {
+        shift: vec![0.4, -0.2],
+        scale: vec![1.5, 0.7],
+        mixing: vec![1.2, 0.0, -0.8, 0.6],
+    };
+    let second = Map {
+        shift: vec![-1.0, 0.3],
+        scale: vec![0.5, 2.0],
+        mixing: vec![0.9, 0.0, 0.4, 1.3],
+    };
+    let apart = second.applied(&first.applied(&points));
+    let mut whole = Map {
+        shift: first.shift.clone(),
+        scale: first.scale.clone(),
+        mixing: first.mixing.clone(),
+    };
+    whole.follow(&second);
+    for (together, apart) in whole.applied(&points).iter().zip(&apart) {
+        assert!((together - apart).abs() < 1e-12, "{together} {apart}");
+    }
+    let volumes = first.log_volume() + second.log_volume();
+    assert!((whole.log_volume() - volumes).abs() < 1e-12);
+}

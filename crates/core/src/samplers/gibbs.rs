@@ -486,8 +486,22 @@ impl<K: Kernels> Sampler for ByBlocks<K> {
 
 impl ChosenKernel {
     /// # Errors
-    /// A setting that the sampler does not have or that does not suit the target, which then suits no block of it either.
+    /// A setting that the sampler does not have or that does not suit the target, which then suits no block of it either; one that speaks of
+    /// all coordinates of the model, of which the sampler sees some.
     fn check(&self, target: &Target) -> Result<(), SettingError> {
+        let steps = self.settings.text("block_steps");
+        if steps.is_some_and(|text| text != "equal") {
+            return Err(SettingError::unfit(
+                "blocks",
+                "gives a block `block_steps`, which are for a whole model: name more blocks, each with a `step_size` of its own",
+            ));
+        }
+        if self.sampler == BlockSampler::SghmcCv && self.settings.int("order") == Some(2) {
+            return Err(SettingError::unfit(
+                "blocks",
+                "asks `sghmc-cv` for `order=2`, whose noise is not known within a block: leave `order` out or take `sgld-cv`",
+            ));
+        }
         (self.sampler.entry().resolve)(&self.settings, target).map(|_in_force| ())
     }
 }

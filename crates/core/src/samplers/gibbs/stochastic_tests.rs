@@ -115,6 +115,10 @@ fn gibbs_refuses_what_is_not_exact_or_not_known() {
     let setting = refused("gibbs-stochastic", "*: sgld(bach=3)");
     assert!(setting.contains("`bach`"), "{setting}");
     assert!(refused("gibbs-stochastic", "*: sgld(step_size=3)").contains('3'));
+    let steps = "*: sgld(block_steps=gradient, step_size=0.01)";
+    assert!(refused("gibbs-stochastic", steps).contains("which are for a whole model"));
+    let order = refused("gibbs-stochastic", "*: sghmc-cv(order=2)");
+    assert!(order.contains("not known within a block"), "{order}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ impl Size {
         } else {
             self.0
         };
-        (rows.ceil() as usize).clamp(1, num_obs.max(1))
+        (rows.round() as usize).clamp(1, num_obs.max(1))
     }
 }
 

@@ -390,8 +390,9 @@ impl PhaseSpace {
             });
         };
         if estimator == Estimator::ControlVariate {
-            // Differences from the mode grow with the spread of draws.
-            noise.iter_mut().for_each(|v| *v *= temperature);
+            // Differences from the mode grow with the spread of draws, those from expansions with its square.
+            let growth = temperature.powi(if minibatch.second_order { 2 } else { 1 });
+            noise.iter_mut().for_each(|v| *v *= growth);
         }
         let sd = temperature.sqrt();
         Ok(Self {

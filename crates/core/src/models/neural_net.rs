@@ -80,8 +80,8 @@ impl Template for NeuralNet {
         priors: PriorSpec {
             classes: &[(PRECISION, "Precisions of weights")],
             check: |text| Ok(Prior::parse_positive(text).map(drop)?),
-            forms: "half_normal(s), half_student_t(nu, 0, s), half_cauchy(s), exponential(rate), gamma(a, b), inv_gamma(a, b), \
-                    lognormal(m, s) or flat",
+            forms: "half_normal(s), half_student_t(nu, 0, s), half_cauchy(s), exponential(rate), gamma(a, b), inv_gamma(a, b) or \
+                    lognormal(m, s)",
             example: DEFAULT_PRECISION,
         },
     };
@@ -178,6 +178,16 @@ impl Network {
                 unit_words: String::new(),
                 default: Prior::parse_positive(DEFAULT_PRECISION)?,
             };
+            let prior = options
+                .prior(&spec.name)
+                .or_else(|| options.prior(PRECISION));
+            if let Some(Prior::Flat) = prior.map(Prior::parse_positive).transpose()? {
+                // With precisions without bounds all weights are 0, which the rows do not exclude.
+                return Err(unfit(format!(
+                    "needs a proper prior of `{}`, not `flat`, or there is no posterior",
+                    spec.name
+                )));
+            }
             let (precision, told) = Positive::new(spec, options)?;
             let first = params.len();
             let prior = format!("normal(0, 1/sqrt({}))", told.name);

@@ -250,16 +250,30 @@ impl Coefficients {
     pub fn report(&self, u: &[f64], theta: &mut [f64]) {
         if self.report_standardized {
             theta[..self.len()].copy_from_slice(&u[..self.len()]);
+            // What bends a curve is reported as a share of functions that have no other scale: its prior has the curve's sd.
+            for j in self.bends() {
+                theta[j] /= self.design.raw_scale[j];
+            }
         } else {
             self.to_raw(u, theta);
         }
+    }
+
+    /// Coefficients that bend smooth curves.
+    fn bends(&self) -> impl Iterator<Item = usize> {
+        let terms = &self.design.terms;
+        (0..self.len()).filter(|&j| terms[j].bend().is_some())
     }
 
     /// The coordinates (P) whose reported coefficients are `theta`.
     pub fn position(&self, theta: &[f64], u: &mut [f64]) {
         let dim = self.len();
         u[..dim].copy_from_slice(&theta[..dim]);
-        if !self.report_standardized {
+        if self.report_standardized {
+            for j in self.bends() {
+                u[j] *= self.design.raw_scale[j];
+            }
+        } else {
             self.standardise(&mut u[..dim]);
         }
     }

@@ -2,8 +2,8 @@
 
 use ergodic_analysis::templates;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::args::{DemoArgs, FitArgs};
@@ -617,17 +617,21 @@ pub(super) fn run(
     }
 }
 
-/// A flag that an interrupt raises; a second one ends the program at once.
+/// The flag of the process that an interrupt raises; a second interrupt ends the program at once.
 pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    // Without a handler Ctrl-C would lose the draws; if none can be installed the run still works.
-    drop(ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    }));
-    interrupted
+    static RAISED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let raised = RAISED.get_or_init(|| {
+        let raised = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&raised);
+        // Without a handler Ctrl-C would lose the draws; if none can be installed the run still works.
+        drop(ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        }));
+        raised
+    });
+    Arc::clone(raised)
 }
 
 /// Runs `job` to its end, showing progress; an interrupt stops it. With the right to a folder, draws are kept there while the run goes

@@ -77,7 +77,7 @@ fn along_lines(along: &Conditional) -> impl Iterator<Item = Line<'_>> {
         let set = along.by.as_ref().zip(curve.by.as_ref());
         let by = set.map_or(String::new(), |(name, value)| format!("{name}={value}"));
         curve.points.iter().map(move |point| Line {
-            quantity: of_level("expected", curve.level.as_ref()),
+            quantity: of_level(["expected", "expected"], curve.level.as_ref()),
             predictor: &along.predictor,
             contrast: match &point.at {
                 Place::Number(x) => shortest(*x),
@@ -91,7 +91,7 @@ fn along_lines(along: &Conditional) -> impl Iterator<Item = Line<'_>> {
 
 fn effect_lines(effects: &Effects) -> Vec<Line<'_>> {
     let told = effects.effects.iter().map(|effect| Line {
-        quantity: of_level("effect", effect.level.as_ref()),
+        quantity: of_level(["effect", "effect on"], effect.level.as_ref()),
         predictor: &effect.predictor,
         contrast: effect.contrast.label(),
         by: by(effect.by.as_ref()),
@@ -107,13 +107,13 @@ fn effect_lines(effects: &Effects) -> Vec<Line<'_>> {
     told.chain(ratios).collect()
 }
 
-/// A quantity of the outcome, or of the probability of a level: `effect`, `effect on p[red]`.
-fn of_level<'a>(quantity: &'a str, level: Option<&String>) -> Cow<'a, str> {
+/// A quantity of the outcome, or of the probability of a level, each in its words: `effect`, `effect on p[red]`.
+fn of_level<'a>([of_outcome, of_chance]: [&'a str; 2], level: Option<&String>) -> Cow<'a, str> {
     match level {
-        None => Cow::Borrowed(quantity),
+        None => Cow::Borrowed(of_outcome),
         Some(level) => {
             let chance = ParamId::of(Class::Probability, [level]);
-            Cow::Owned(format!("{quantity} on {chance}").replace("expected on", "expected"))
+            Cow::Owned(format!("{of_chance} {chance}"))
         }
     }
 }

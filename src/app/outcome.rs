@@ -8,7 +8,7 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::families::Family;
-use ergodic_core::formula::Formula;
+use ergodic_core::formula::{Factor, Formula};
 use ergodic_core::models;
 use ergodic_data::roles::{Conversion, Refusal, Roles};
 use ergodic_data::sniff::ColumnKindOverride;
@@ -116,9 +116,11 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     let wanted = roles.to_formula();
     let choice = wanted.as_ref().and_then(|formula| {
         choose(formula).or_else(|| {
-            // Without what the outcome cannot have: groups, or all that explains it.
+            // Without what the outcome cannot have: groups and smooth curves, or all that explains it.
             let mut bare = formula.clone();
             bare.groups.clear();
+            bare.terms
+                .retain(|term| !term.iter().any(Factor::is_smooth));
             let without_groups = choose(&bare);
             without_groups.or_else(|| {
                 bare.terms.clear();

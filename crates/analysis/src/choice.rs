@@ -93,10 +93,11 @@ pub fn choose(
                 *dispersion = 1.0;
             }
         }
+        let curves = formula.smooths().count();
         let explained = !(formula.terms.is_empty() && formula.groups.is_empty());
         if let OutcomeKind::Categories(levels) = kind
             && explained
-            && (levels > MAX_LEVELS || !formula.groups.is_empty())
+            && (levels > MAX_LEVELS || !formula.groups.is_empty() || curves > 0)
         {
             let info = &table.columns()[col];
             let why = match info.kind {
@@ -111,6 +112,10 @@ pub fn choose(
                         "write `{name} ~ 1` for their shares, merge rare ones in a new column, or choose an outcome of numbers or of \
                          two values"
                     ),
+                ),
+                false if formula.groups.is_empty() => (
+                    "categories by smooth curves".to_owned(),
+                    "write a spline such as `ns(x, 4)` instead, or choose an outcome of numbers or of two values".to_owned(),
                 ),
                 false => (
                     "categories by effects of groups".to_owned(),

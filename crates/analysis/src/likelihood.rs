@@ -54,10 +54,9 @@ fn family_of(recipe: &Recipe) -> Option<Family> {
     (entry.family)(&recipe.model.settings)
 }
 
-/// Whether the model of a recipe has a likelihood fit: a regression, or any with group terms.
+/// Whether the model of a recipe has a likelihood fit: one of a response family, with a formula that can be read.
 pub fn has_fit(recipe: &Recipe) -> bool {
-    let formula = recipe.model.formula.parse::<Formula>();
-    formula.is_ok_and(|formula| family_of(recipe).is_some() || !formula.groups.is_empty())
+    family_of(recipe).is_some() && recipe.model.formula.parse::<Formula>().is_ok()
 }
 
 impl LikelihoodOptions {

@@ -52,9 +52,13 @@ pub fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
         .column(factor.column())
         .1
         .map_or(0, |profile| profile.num_distinct);
-    // As wide a basis as the values allow, up to the usual one; models without an outcome have no curves.
+    // As wide a basis as the values allow, up to the usual one; models without an outcome, or of levels without an order, have no curves.
     let k = (SMOOTH_K as usize).min(distinct) as u32;
-    let smooth = k >= LEAST_SMOOTH && cx.document.roles.response_use != ResponseUse::Absent;
+    let has_curves = !matches!(
+        cx.document.roles.response_use,
+        ResponseUse::Absent | ResponseUse::Unordered | ResponseUse::Categories
+    );
+    let smooth = k >= LEAST_SMOOTH && has_curves;
     let shapes = [
         ("linear", None),
         ("logarithm", Some(Function::Elementwise(Elementwise::Log))),

@@ -58,7 +58,7 @@ impl Pane for LikelihoodComparison {
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        if of.has_groups() || recipe_of(of.entry).is_some_and(has_fit) {
+        if recipe_of(of.entry).map_or(of.has_groups(), has_fit) {
             Ok(())
         } else {
             Err(

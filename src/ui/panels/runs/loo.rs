@@ -248,7 +248,7 @@ fn doubt_ui(
         let button = ui
             .add_enabled(done.can_match_moments(), match_moments)
             .on_hover_text(
-                "Moves the draws towards the posterior without each of these rows and scores it by them: seconds, without another run",
+                "Moves the draws towards the posterior without each of these rows and scores it by them, without another run",
             )
             .on_disabled_hover_text(match done.weighted {
                 true => "Draws that have weights cannot be moved",
@@ -265,6 +265,9 @@ fn doubt_ui(
             out.send(Command::Refit(entry.id));
         }
     });
+    if let Some(why) = entry.scores.refusal() {
+        widgets::hint(ui, why);
+    }
 }
 
 /// Sums over rows.

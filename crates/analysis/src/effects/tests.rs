@@ -144,7 +144,6 @@ fn with_a_logit_link_the_slope_is_the_mean_of_p_times_q_times_b() {
     );
 }
 
-/// One unit more of a column is what predictions of a file with one unit more say, whatever the formula makes of the column.
 /// Levels without an order: averages over rows and draws of chances by hand, of one level after the other.
 #[test]
 fn levels_without_an_order_have_the_effects_of_their_chances() {

@@ -57,10 +57,14 @@ impl Coding {
             .iter()
             .map(|(factor, (levels, _))| (factor.column(), levels.clone()));
         let mut known: Vec<(&str, Vec<String>)> = known.collect();
-        if let (ResponseKind::Binary { success, failure }, Some(outcome)) =
-            (&self.response, outcome)
-        {
-            known.push((outcome, vec![success.clone(), failure.clone()]));
+        match (&self.response, outcome) {
+            (ResponseKind::Binary { success, failure }, Some(outcome)) => {
+                known.push((outcome, vec![success.clone(), failure.clone()]));
+            }
+            (ResponseKind::Unordered { levels }, Some(outcome)) => {
+                known.push((outcome, levels.clone()));
+            }
+            _ => {}
         }
         for (name, levels) in known {
             // Where rare levels were merged, one that the fit did not have is one of the others.

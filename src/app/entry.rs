@@ -17,9 +17,10 @@ use ergodic_analysis::loo::subsample::Subsampled;
 use ergodic_analysis::predict::Predictions;
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::sensitivity::Sensitivity;
+use ergodic_analysis::templates;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_analysis::{Job, Recipe, Run};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _};
 use ergodic_core::estimators::Search;
@@ -176,13 +177,10 @@ impl RunEntry {
             return program.has_rows();
         }
         match &self.phase {
-            RunPhase::Live(run) => run.job().model.predicts().is_some(),
-            RunPhase::Read(read) => {
-                let coefficient = |name: &ParamId| {
-                    matches!(name.class(), Class::Coefficient | Class::GroupCoefficient)
-                };
-                self.recipe.is_some() && read.variables.iter().any(coefficient)
-            }
+            RunPhase::Live(_) | RunPhase::Read(_) => self.recipe.as_ref().is_some_and(|recipe| {
+                let entry = templates::find(&recipe.model.template);
+                entry.is_ok_and(|entry| entry.predicts(&recipe.model.settings))
+            }),
             _ => false,
         }
     }

@@ -297,7 +297,9 @@ impl Job {
             warnings.push(rounding::remark(model.as_ref(), found, exact)?);
         }
         let ascents = match &centre {
-            Err(ModeError::TooMany(_)) => ascents(model.as_ref(), recipe, &plan, control)?,
+            Err(ModeError::TooMany(_) | ModeError::NoneSought) => {
+                ascents(model.as_ref(), recipe, &plan, control)?
+            }
             _ => Vec::new(),
         };
         let around = match (&outset, modes.is_empty()) {
@@ -309,8 +311,8 @@ impl Job {
             (None, true) => "from random places",
         };
         if model.params().iter().any(|it| it.name.is_exchangeable()) {
-            let text = "Hidden units may change their numbers from chain to chain without any consequence, so that R-hat and effective draws \
-                        of single weights say nothing and do not count; what is predicted of rows does not depend on these numbers";
+            let text = "Hidden units may change their numbers, and factors turn, from chain to chain without any consequence, so that R-hat and \
+                        effective draws of single ones say nothing and do not count; what is predicted of rows does not depend on that";
             warnings.push(Warning::new(Severity::Info, "labels-switch", text));
         }
         warnings.extend(large_draws(recipe, model.as_ref()));
@@ -322,6 +324,14 @@ impl Job {
                     "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start {around} \
                      and learn its scales while warming up",
                     model.num_obs()
+                );
+                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
+                None
+            }
+            Err(ModeError::NoneSought) => {
+                let text = format!(
+                    "The posterior has many modes that are equal, and none is sought, so chains start {around} and learn its scales \
+                     while warming up"
                 );
                 warnings.push(Warning::new(Severity::Info, "no-curvature", text));
                 None

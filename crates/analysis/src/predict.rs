@@ -27,6 +27,7 @@ use super::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
+use ergodic_base::param::Class;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::coding::Coding;
 use ergodic_core::design::columns::plural;
@@ -322,7 +323,7 @@ impl Fitted {
     /// Refuses a model whose predictors act on the outcome together, in ways that no effect of one of them tells.
     pub(super) fn has_effects(&self) -> Result<(), PredictError> {
         let mut params = self.model.params().iter();
-        match params.any(|param| param.name.is_exchangeable()) {
+        match params.any(|param| param.name.class() == Class::HiddenWeight) {
             false => self.expects_an_outcome(),
             true => Err(PredictError::Refused(
                 "The predictors of a network act together, so that none has an effect of its own; compare predictions of rows that differ \

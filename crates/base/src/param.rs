@@ -56,6 +56,9 @@ pub enum Class {
     Other,
 }
 
+/// Factors of users and of items, of which a rotation changes nothing: `user_factor[anna,1]`.
+const FACTORS: [&str; 2] = ["user_factor", "item_factor"];
+
 /// What a key of a quantity names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
@@ -265,6 +268,7 @@ impl ParamId {
     /// Whether it belongs to one of several units whose numbers may change without any consequence, so that it means nothing by itself.
     pub fn is_exchangeable(&self) -> bool {
         matches!(self.class(), Class::HiddenWeight | Class::OutputWeight)
+            || FACTORS.contains(&self.word())
     }
 
     /// The name without quotes.
@@ -299,7 +303,10 @@ pub fn varying_words<'a>(names: impl IntoIterator<Item = &'a ParamId>) -> &'stat
     let (mut groups, mut curves) = (false, false);
     for name in names {
         if name.is_exchangeable() {
-            return "weights of a network";
+            return match name.class() {
+                Class::Other => "factors",
+                _ => "weights of a network",
+            };
         }
         curves |= name.class() == Class::Bend;
         groups |= name.group_effect().is_some();

@@ -71,7 +71,7 @@ mod units;
 pub use conditional::{Form, KnownConditional, form_of};
 pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
-use density::MAX_DENSE_DIM_OF_GROUPS;
+pub(crate) use density::MAX_DENSE_DIM_OF_GROUPS;
 pub use density::{DensityModel, LogDensity, add_differences, density_of};
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
@@ -476,6 +476,8 @@ pub trait Template: 'static {
     const ALL_VARY: bool = false;
     /// In which precision its models can store the covariates of rows.
     const STORAGE: &'static [Storage] = &[Storage::F64];
+    /// Whether its models say how likely rows are, though no response family does.
+    const EXPLAINS_ROWS: bool = false;
     /// The response family that the settings choose; `None` where rows are not explained by one linear predictor.
     fn family(_settings: &Settings) -> Option<Family> {
         None
@@ -576,6 +578,8 @@ pub struct ModelEntry {
     pub all_vary: bool,
     /// See [`Template::STORAGE`].
     pub storage: &'static [Storage],
+    /// See [`Template::EXPLAINS_ROWS`].
+    explains_rows: bool,
     /// See [`Template::family`].
     pub family: fn(&Settings) -> Option<Family>,
     /// Builds the model.
@@ -598,11 +602,17 @@ impl ModelEntry {
             round_trip: T::ROUND_TRIP,
             all_vary: T::ALL_VARY,
             storage: T::STORAGE,
+            explains_rows: T::EXPLAINS_ROWS,
             family: T::family,
             build: build_stored::<T>,
             group: "Regression",
             translate: T::translate,
         }
+    }
+
+    /// Whether models with these settings say how likely rows are: whether rows can be predicted and left out.
+    pub fn predicts(&self, settings: &Settings) -> bool {
+        self.explains_rows || (self.family)(settings).is_some()
     }
 
     /// This entry under another heading.

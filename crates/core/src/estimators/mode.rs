@@ -5,7 +5,7 @@ use super::registry::{Plan, Way};
 use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{lbfgs, newton, stochastic};
-use crate::models::{LogDensity, Model, RowLikelihood, Rows, Scratch};
+use crate::models::{LogDensity, MAX_DENSE_DIM_OF_GROUPS, Model, RowLikelihood, Rows, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
@@ -46,6 +46,9 @@ pub enum ModeError {
     /// The model has so many parameters that a dense curvature would take too long.
     #[error("{0} parameters are too many for a dense curvature")]
     TooMany(usize),
+    /// The model is known to have many places that are equally high.
+    #[error("this model has many modes that are equal, and none is sought")]
+    NoneSought,
     /// The method stopped too far from the mode, and was not allowed to go on with Newton's.
     #[error("{0}")]
     TooFar(String),
@@ -145,7 +148,10 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
         .density()
         .ok_or(ModeError::NotFound("this model has no density to climb"))?;
     if !density.has_dense_curvature() {
-        return Err(ModeError::TooMany(density.dim()));
+        return Err(match density.dim() {
+            dim if dim > MAX_DENSE_DIM_OF_GROUPS => ModeError::TooMany(dim),
+            _ => ModeError::NoneSought,
+        });
     }
     let dim = density.dim();
     let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; dim]);

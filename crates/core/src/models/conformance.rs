@@ -126,6 +126,18 @@ fn gradients_agree_with_finite_differences() {
 
 /// Each with its share of the prior, shards make up the model: log density, gradient, curvature, and rows wherever they stand.
 #[test]
+fn templates_say_whether_their_models_explain_rows() {
+    for entry in REGISTRY {
+        for (words, design, options) in cases(entry) {
+            let model = build(entry, &Arc::new(design), &options[0]);
+            let explains = model.predicts().is_some() || model.observation().is_some();
+            let said = entry.predicts(&options[0].settings);
+            assert_eq!(said, explains, "{} {words}", entry.spec.id);
+        }
+    }
+}
+
+#[test]
 fn shards_multiply_to_the_posterior() {
     for entry in REGISTRY {
         for (words, design, options) in cases(entry) {

@@ -81,7 +81,7 @@ pub trait LogDensity: Send + Sync {
 pub const MAX_DENSE_DIM: usize = 1000;
 /// The same for models with effects of groups, whose samplers need no mode: noise of row gradients is measured in all
 /// directions, whose time grows with the third power.
-pub(super) const MAX_DENSE_DIM_OF_GROUPS: usize = 400;
+pub const MAX_DENSE_DIM_OF_GROUPS: usize = 400;
 
 /// The log density on R^`dim` that `log_density` computes: at `u` (D) up to a constant, overwriting the gradient (D).
 pub fn density_of<F>(dim: usize, log_density: F) -> impl LogDensity

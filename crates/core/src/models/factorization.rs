@@ -106,6 +106,7 @@ impl Template for Factorization {
             example: "gamma(1, 300)",
         },
     };
+    const EXPLAINS_ROWS: bool = true;
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::new(FactorizationModel::new(&design, options)?))

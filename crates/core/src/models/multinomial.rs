@@ -47,6 +47,7 @@ impl Template for Multinomial {
         response: |_settings| ResponseUse::Unordered,
         priors: COEFFICIENT_PRIORS,
     };
+    const EXPLAINS_ROWS: bool = true;
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::new(MultinomialModel::new(design, options)?))

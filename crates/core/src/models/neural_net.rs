@@ -85,6 +85,7 @@ impl Template for NeuralNet {
             example: DEFAULT_PRECISION,
         },
     };
+    const EXPLAINS_ROWS: bool = true;
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::new(Network::new(design, options)?))

@@ -38,7 +38,7 @@ fn remedy(error: &ModeError) -> &'static str {
     match error {
         // It names its own.
         ModeError::TooFar(_) => "",
-        ModeError::TooMany(_) => "; choose a sampler that needs none",
+        ModeError::TooMany(_) | ModeError::NoneSought => "; or choose a sampler that needs no mode",
         _ => "; choose nuts, or set a proper prior",
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError>
         words: it.words(),
         equation: it.equation(),
         stan: Ok(it.stan()),
-        brms: Err("brms has no networks with hidden units".to_owned()),
+        brms: Err("brms has no networks with hidden units; the Stan program runs in cmdstanr or rstan as it is".to_owned()),
     })
 }
 

@@ -107,6 +107,7 @@ fn every_template_is_described() {
             ("mixed", _) => "n ~ x + (1 + x | plan)",
             ("hierarchical", _) => "y ~ x + (1 + x | plan)",
             ("topics", _) => "~ plan + (1 | y)",
+            ("factorization", _) => "n ~ (1 | plan) + (1 | y)",
             (_, ResponseUse::Outcome) => "y ~ x + plan",
             (_, ResponseUse::Categories) => "plan ~ 1",
             (_, ResponseUse::Absent) => "~ x + e",

@@ -11,7 +11,7 @@ use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_core::models::density_of;
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{
-    Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
 use ergodic_core::{Fit, FitError};
 use rand::RngExt as _;
@@ -44,7 +44,7 @@ impl Sampler for Walk {
 
     const SPEC: SamplerSpec = SamplerSpec {
         id: "walk",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "Random walk",
         about: "Normal steps of fixed length",
         cite: "Metropolis et al. 1953",

@@ -16,7 +16,7 @@ use ergodic_base::settings::Field;
 use ergodic_core::estimators;
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::samplers;
-use ergodic_core::samplers::Family;
+use ergodic_core::samplers::SamplerFamily;
 
 /// How to write the pages anew, as every page and a failing test say it.
 const UPDATE: &str = "ERGODIC_UPDATE_DOCS=1 cargo test --test documents";
@@ -122,7 +122,7 @@ fn samplers_page() -> String {
          `ergodic list samplers --data FILE --formula 'y ~ x'` ranks all of them for your data. \
          [settings.md](settings.md) explains the settings.",
     );
-    for family in Family::ALL {
+    for family in SamplerFamily::ALL {
         writeln!(page, "## {}\n", family.title()).unwrap();
         let members = || {
             samplers::REGISTRY

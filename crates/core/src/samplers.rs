@@ -364,7 +364,7 @@ pub const WORDS_HELD_OUT: &str = "words_held_out";
 
 /// How samplers are grouped where people choose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum SamplerFamily {
     /// Every step looks at all rows.
     FullData,
     /// Stochastic gradients and injected noise.
@@ -389,8 +389,8 @@ pub enum Family {
     Topics,
 }
 
-impl Family {
-    /// All families, in the order of lists.
+impl SamplerFamily {
+    /// All groups, in the order of lists.
     pub const ALL: [Self; 11] = [
         Self::FullData,
         Self::Langevin,
@@ -428,8 +428,8 @@ impl Family {
 pub struct SamplerSpec {
     /// Identifier in recipes and on the command line.
     pub id: &'static str,
-    /// Family of the sampler, its group in lists.
-    pub family: Family,
+    /// SamplerFamily of the sampler, its group in lists.
+    pub family: SamplerFamily,
     /// Name for people.
     pub title: &'static str,
     /// One sentence: what it does and what it is for.
@@ -464,7 +464,7 @@ impl SamplerSpec {
     /// What goes without saying: all rows, no mode, a warm-up of planned length. The rest each sampler says itself.
     pub const ORDINARY: Self = Self {
         id: "",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "",
         about: "",
         cite: "",

@@ -50,7 +50,7 @@ impl Motion for Bounce {
     const ADVICE: Traits = Traits::ORDINARY.centred(1.0).expanding_rows();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "bouncy-particle",
-        family: super::Family::PiecewiseDeterministic,
+        family: super::SamplerFamily::PiecewiseDeterministic,
         title: "Bouncy particle",
         about: "Moves on straight lines and bounces off the posterior's slopes, row by row: exact for tall data",
         cite: "Bouchard-Côté, Vollmer, Doucet, \"The bouncy particle sampler\", Journal of the American Statistical Association \

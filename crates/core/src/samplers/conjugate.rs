@@ -8,7 +8,7 @@
 use super::cir::log_gamma;
 use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -24,7 +24,7 @@ impl Sampler for Conjugate {
     const ADVICE: Traits = Traits::ORDINARY.passes(1e-6, 0.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "conjugate",
-        family: Family::Simplex,
+        family: SamplerFamily::Simplex,
         title: "Conjugate draws",
         about: "Independent exact draws where the posterior is a Dirichlet distribution: the reference for the others",
         cite: "Textbook; the gamma construction of the Dirichlet distribution",

@@ -36,9 +36,9 @@ use rand::RngExt as _;
 
 use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::{
-    COMBINE_ACCEPT, DIVERGENT, Family, InfoColumn, Kernel, KernelError, Output, OutputSpec, Phase,
-    SHARD_MOMENTS, SHARD_RHAT, Sampler, SamplerEntry, SamplerSpec, StateVisitor, Target, Tick,
-    Unsuitable, registry,
+    COMBINE_ACCEPT, DIVERGENT, InfoColumn, Kernel, KernelError, Output, OutputSpec, Phase,
+    SHARD_MOMENTS, SHARD_RHAT, Sampler, SamplerEntry, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick, Unsuitable, registry,
 };
 use crate::estimators::{Plan, find_mode_by};
 use crate::models::{Model, Shard};
@@ -205,7 +205,7 @@ impl Sampler for DivideAndConquer {
 
     const SPEC: SamplerSpec = SamplerSpec {
         id: "divide-and-conquer",
-        family: Family::DivideAndConquer,
+        family: SamplerFamily::DivideAndConquer,
         title: "Divide and conquer",
         about: "Samples parts of the rows apart and combines their draws: consensus Monte Carlo, products of densities, Weierstrass",
         cite: "Scott et al. 2016, International Journal of Management Science and Engineering Management 11; Neiswanger, Wang, \

@@ -18,7 +18,7 @@
 use super::partition::exact::{Exact, INFO, Moves, PartitionSettings};
 use super::partition::{Partition, pick};
 use super::recommend::{Standing, Traits};
-use super::{Family, SamplerSpec};
+use super::{SamplerFamily, SamplerSpec};
 use crate::models::Mixture;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
@@ -37,7 +37,7 @@ impl Moves for OneByOne {
         about: "Moves one unit after the other between clusters, and splits and merges clusters: exact, mixes best",
         cite: "Neal 2000, JCGS 9; Jain and Neal 2004, JCGS 13; Escobar and West 1995, JASA 90",
         formula: "P(z_i = k | rest) ∝ m_k p(x_i | x_k), new cluster ∝ α p(x_i); α | K; split-merge with restricted Gibbs proposals",
-        family: Family::Mixture,
+        family: SamplerFamily::Mixture,
         fields: PartitionSettings::FIELDS,
         info: INFO,
         bias: None,

@@ -26,7 +26,7 @@ use super::partition::Partition;
 use super::partition::components::{Components, normalise};
 use super::partition::exact::{Exact, INFO, Moves, PartitionSettings};
 use super::recommend::{Standing, Traits};
-use super::{Family, SamplerSpec};
+use super::{SamplerFamily, SamplerSpec};
 use crate::models::Mixture;
 use crate::numerics::arithmetic::Separate;
 use crate::numerics::elementary::{LANES, Lane, exp_negative};
@@ -67,7 +67,7 @@ impl Moves for Slices {
         about: "Moves all units between clusters at once: exact, and the fastest step for very many rows",
         cite: "Walker 2007; Kalli, Griffin, Walker 2011, Statistics and Computing 21",
         formula: "u_i ~ U(0, ω_{z_i}); P(z_i = j) ∝ 1(ω_j > u_i) f(x_i | θ_j); (ω, rest) ~ Dirichlet(m, α); θ_j | x_j; α | K",
-        family: Family::Mixture,
+        family: SamplerFamily::Mixture,
         fields: PartitionSettings::FIELDS,
         info: INFO,
         bias: None,

@@ -43,8 +43,8 @@ use super::recommend::{Standing, Traits};
 use super::schedule::Decay;
 use super::topics_stochastic::{EXPONENT, OFFSET};
 use super::{
-    Family, InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick, Unsuitable,
+    InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick, Unsuitable,
 };
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::dp_mixture::counts::Counts;
@@ -144,7 +144,7 @@ impl Slicing for CoxIngersollRoss {
         about: "Clusters by minibatches of units, probabilities by the Cox-Ingersoll-Ross process: the paper's experiment",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
         formula: "v_j by two CIR gammas of shapes 1 + m̂_j and α + Σ_{l>j} m̂_l, θ_j by CIR of shapes a + ĉ_j; u_i, z_i for i in S",
-        family: Family::Mixture,
+        family: SamplerFamily::Mixture,
         fields: StochasticSettings::<()>::FIELDS,
         info: INFO,
         minibatch: true,

@@ -33,9 +33,9 @@ use super::recommend::{Standing, Traits};
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sgld::{Sgld, SgldCv};
 use super::{
-    ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Family, Hmc, InfoColumn, KernelError,
-    LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Resolve, Sampler, SamplerSpec, Slice, StateVisitor,
-    Target, Tick, bound, resolve,
+    ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Hmc, InfoColumn, KernelError,
+    LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Resolve, Sampler, SamplerFamily, SamplerSpec,
+    Slice, StateVisitor, Target, Tick, bound, resolve,
 };
 use crate::models::{Block, Model, form_of, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
@@ -322,7 +322,7 @@ pub struct State {
 impl Described for ExactKernels {
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "gibbs",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "Gibbs by blocks",
         about: "Updates one block of parameters after the other, each by a sampler of its own: exact, for models with parts",
         cite: "Geman and Geman 1984, IEEE TPAMI 6; Tierney 1994, Annals of Statistics 22",
@@ -339,7 +339,7 @@ impl Described for StochasticKernels {
     const FOR_ADVISER: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "gibbs-stochastic",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "Stochastic gradients within Gibbs",
         about: "Updates one block of parameters after the other, some by gradients of minibatches, others by exact samplers",
         cite: "Baker 2018, Lancaster University, section 4.7; Geman and Geman 1984, IEEE TPAMI 6",

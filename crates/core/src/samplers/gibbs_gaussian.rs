@@ -14,7 +14,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::recommend::Traits;
-use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{
+    InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::axpy;
@@ -76,7 +78,7 @@ impl Sampler for GibbsGaussian {
                 rows",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "θ_g ~ N(θ̂_g, H_g⁻¹) for each group g; (μ, Σ) ~ normal-inverse-Wishart given θ",
-        family: Family::Groups,
+        family: SamplerFamily::Groups,
         fields: &[],
         info: &[InfoColumn {
             name: "newton_iterations",

@@ -34,8 +34,8 @@ use super::nuts::tree::Tree;
 use super::recommend::{Standing, Traits};
 use super::tuning::TARGET_ACCEPT;
 use super::{
-    ACCEPT, DIVERGENT, Family, InfoColumn, N_LEAPFROG, Phase, STEP_SIZE, Sampler, SamplerSpec,
-    StateVisitor, Target, Tick, Unsuitable,
+    ACCEPT, DIVERGENT, InfoColumn, N_LEAPFROG, Phase, STEP_SIZE, Sampler, SamplerFamily,
+    SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
@@ -384,7 +384,7 @@ impl Sampler for GibbsGroups {
         cite: "El Hanchi, report, 2018, section 3.2; Tierney 1994, Annals of Statistics 22",
         formula: "θ_g ~ K_g(θ_g, ·) for each group g, K_g leaves π(θ_g | μ, Σ, y_g) unchanged; (μ, Σ) ~ \
                   normal-inverse-Wishart given θ",
-        family: Family::Groups,
+        family: SamplerFamily::Groups,
         fields: GroupSettings::FIELDS,
         info: INFO,
         bias: None,

@@ -28,7 +28,9 @@ use super::mixed::nesting::{self, Nested};
 use super::mixed::statistics::Statistics;
 use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
 use super::recommend::{Standing, Traits};
-use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{
+    InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+};
 use crate::models::Model;
 use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
 use crate::models::prior::PriorRows;
@@ -81,7 +83,7 @@ impl Sampler for GibbsMixed {
     const ADVICE: Traits = Traits::ORDINARY.by_effects().standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs-mixed",
-        family: Family::Groups,
+        family: SamplerFamily::Groups,
         title: "Gibbs, normal mixed models",
         about: "Draws standard deviations and correlations with all else integrated out, then coefficients and effects of \
                 groups together: exact, at a cost that does not grow with the rows",

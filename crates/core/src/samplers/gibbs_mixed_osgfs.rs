@@ -35,7 +35,7 @@ use super::mixed::{self, Spread, draw_scales};
 use super::osgfs::{ROWS_PER_PARAMETER, choose_k};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
-use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{Phase, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::mixed::{GroupTerm, MixedEffects};
 use crate::models::prior::PriorRows;
 use crate::models::{Model, Rows, Scratch};
@@ -99,7 +99,7 @@ impl Sampler for GibbsMixedOsgfs {
     const ADVICE: Traits = Traits::ORDINARY.passes(3.0, 0.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs-mixed-osgfs",
-        family: Family::Groups,
+        family: SamplerFamily::Groups,
         title: "Gibbs, OSGFS effects",
         about: "Mixed models of all families: effects and coefficients by Fisher scoring with minibatches, spread of \
                 groups exactly; for groups of thousands of rows",

@@ -26,8 +26,8 @@ use super::osgfs::{BOUND, Bound, ROWS_PER_PARAMETER, choose_k};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick, Unsuitable,
+    InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::numerics::fisher_step::FisherStep;
@@ -279,7 +279,7 @@ impl Sampler for GibbsOsgfs {
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "θ_g' = θ_g + D ĝ(θ_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; (μ, Σ) ~ \
                   normal-inverse-Wishart given θ",
-        family: Family::Groups,
+        family: SamplerFamily::Groups,
         fields: GroupScoringSettings::FIELDS,
         info: INFO,
         minibatch: true,

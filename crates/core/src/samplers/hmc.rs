@@ -37,8 +37,8 @@ use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
 use super::recommend::Traits;
 use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
-    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
@@ -121,7 +121,7 @@ impl Sampler for Hmc {
     const ADVICE: Traits = Traits::ORDINARY.passes(8.0, 0.25);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "HMC",
         about: "Hamiltonian Monte Carlo with trajectories of fixed length: exact, few passes per draw where the posterior is \
                 nearly normal",

@@ -56,7 +56,7 @@ impl Variant for Perturbed {
     const ADVICE: Traits = Traits::ORDINARY.centred(10.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs",
-        family: super::Family::SubsamplingHmc,
+        family: super::SamplerFamily::SubsamplingHmc,
         title: "HMC-ECS",
         about: "HMC on a subsample that is renewed block by block: trajectories cost a few hundred rows, the bias is tiny",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Kohn, Villani and Tran 2019, JASA 114",

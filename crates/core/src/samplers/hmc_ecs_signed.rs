@@ -22,7 +22,7 @@
 use super::energy_conserving::{COLUMNS, Dynamics, EcsSettings, EnergyConserving, Variant};
 use super::hmc_ecs::Length;
 use super::recommend::Traits;
-use super::{Family, InfoColumn, SIGN, SamplerSpec, WEIGHT};
+use super::{InfoColumn, SIGN, SamplerFamily, SamplerSpec, WEIGHT};
 use ergodic_base::settings::{Declared as _, Field};
 
 ergodic_base::settings! {
@@ -44,7 +44,7 @@ impl Variant for Signed {
     const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs-signed",
-        family: Family::SubsamplingHmc,
+        family: SamplerFamily::SubsamplingHmc,
         title: "Signed HMC-ECS",
         about: "HMC on subsamples with an unbiased estimate of the likelihood: exact averages, weighted by the estimate's sign",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Tran, Villani, Kohn and Dang 2018, \

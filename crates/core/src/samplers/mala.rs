@@ -38,8 +38,8 @@ use super::langevin::{
 use super::recommend::Traits;
 use super::tuning::{Plan, Tuning};
 use super::{
-    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -281,7 +281,7 @@ impl Variant for Adjusted {
     const ADVICE: Traits = Traits::ORDINARY.passes(20.0, 0.34);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "mala",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "MALA",
         about: "Langevin steps on all rows, accepted or rejected: exact, one pass per step",
         cite: "Roberts and Tweedie 1996, Bernoulli 2; Roberts and Rosenthal 1998, JRSS B 60",
@@ -329,7 +329,7 @@ impl Variant for Unadjusted {
     const ADJUSTED: bool = false;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "ula",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "ULA",
         about: "Langevin steps on all rows without correction: shows the bias of a step size, free of gradient noise",
         cite: "Roberts and Tweedie 1996, Bernoulli 2",

@@ -23,7 +23,9 @@ use rand::RngExt as _;
 use super::hamiltonian::{Place, start_density};
 use super::recommend::Traits;
 use super::walk::{self, Walk, WalkSettings};
-use super::{Conditional, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    Conditional, InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
+};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
@@ -51,7 +53,7 @@ impl Sampler for Metropolis {
     const ADVICE: Traits = Traits::ORDINARY.passes(4.0, 1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "metropolis",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "Random-walk Metropolis",
         about: "Proposes normal steps and accepts or rejects them: exact, slow in many dimensions, a check on the others",
         cite: "Metropolis et al. 1953; Gelman, Roberts and Gilks 1996",

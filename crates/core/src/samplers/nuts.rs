@@ -30,8 +30,8 @@ use super::hamiltonian::Place;
 use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
-    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -93,7 +93,7 @@ impl Sampler for Nuts {
         .standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "NUTS",
         about: "The No-U-Turn sampler of Stan: exact, tunes itself, the reference for every other sampler",
         cite: "Hoffman and Gelman 2014, JMLR 15; Betancourt 2017, arXiv:1701.02434",

@@ -11,7 +11,7 @@
 use super::energy_conserving::{COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant};
 use super::hmc_ecs::BIAS;
 use super::recommend::Traits;
-use super::{Family, InfoColumn, SamplerSpec};
+use super::{InfoColumn, SamplerFamily, SamplerSpec};
 use ergodic_base::settings::{Declared as _, Field};
 
 ergodic_base::settings! {
@@ -33,7 +33,7 @@ impl Variant for Doubling {
     const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts-ecs",
-        family: Family::SubsamplingHmc,
+        family: SamplerFamily::SubsamplingHmc,
         title: "NUTS-ECS",
         about: "NUTS on a subsample that is renewed block by block: no trajectory length to choose, the bias is tiny",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",

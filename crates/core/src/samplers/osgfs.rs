@@ -46,8 +46,8 @@ use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::{Standing, Traits};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, Output, OutputSpec, Phase, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    InfoColumn, NOISE_SHARE, Output, OutputSpec, Phase, Sampler, SamplerFamily, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::numerics::fisher_step::{FisherStep, K_INDEPENDENT, k_limit};
 use crate::oracle::{Estimator, Oracle, Scheme, StepError};
@@ -197,7 +197,7 @@ impl Sampler for Osgfs {
     const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs",
-        family: Family::FisherScoring,
+        family: SamplerFamily::FisherScoring,
         title: "OSGFS",
         about: "Fisher scoring with minibatch gradients: their noise does the sampling, and burn-in ends by a criterion",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, algorithm 1",

@@ -25,7 +25,7 @@ use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::Traits;
 use super::scoring::{Scoring, check_gradient};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor,
+    InfoColumn, NOISE_SHARE, Output, OutputSpec, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick,
 };
 use crate::numerics::fisher_step::k_limit;
@@ -75,7 +75,7 @@ impl Sampler for OsgfsCv {
     const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs-cv",
-        family: Family::FisherScoring,
+        family: SamplerFamily::FisherScoring,
         title: "OSGFS with control variates",
         about: "Fisher scoring with minibatch gradients centred at the mode: nearly independent draws of tall data",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, with control variates \

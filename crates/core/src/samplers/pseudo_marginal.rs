@@ -25,8 +25,8 @@ use super::hmc_ecs::BIAS;
 use super::recommend::Traits;
 use super::walk::{self, Walk, WalkSettings};
 use super::{
-    Family, InfoColumn, LOG_LIK_VARIANCE, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick, Unsuitable,
+    InfoColumn, LOG_LIK_VARIANCE, ROWS_SHARE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick, Unsuitable,
 };
 use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
@@ -115,7 +115,7 @@ impl Sampler for PseudoMarginal {
     const ADVICE: Traits = Traits::ORDINARY.centred(100.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "pseudo-marginal",
-        family: Family::SubsamplingHmc,
+        family: SamplerFamily::SubsamplingHmc,
         title: "Block pseudo-marginal Metropolis",
         about: "A random walk on a likelihood estimated from a few hundred rows, which are renewed block by block: a baseline for HMC-ECS",
         cite: "Andrieu and Roberts 2009, Annals of Statistics 37; Tran, Kohn, Quiroz and Villani 2016; Dang, Quiroz, Kohn, Tran and Villani \

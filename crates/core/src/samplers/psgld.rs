@@ -29,7 +29,7 @@ use super::langevin::{
     Config, EXCESS_PLAIN, INFO, Langevin, LangevinSettings, Noise, Rates, Rule, TIME_PLAIN,
 };
 use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::centre::scaled_range;
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -83,7 +83,7 @@ impl Sampler for Psgld {
     type State = PsgldState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "psgld",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "Preconditioned SGLD",
         about: "Langevin dynamics with minibatch gradients, each coordinate scaled by the size of its recent gradients as in RMSprop",
         cite: "Li, Chen, Carlson, Carin, \"Preconditioned stochastic gradient Langevin dynamics for deep neural networks\", \

@@ -9,7 +9,7 @@
 
 use super::langevin::centred_batch;
 use super::mixed::marginal::draw_work;
-use super::{Family, REGISTRY, Refusal, SamplerEntry, SamplerSpec, Target};
+use super::{REGISTRY, Refusal, SamplerEntry, SamplerFamily, SamplerSpec, Target};
 use crate::models::mixed::GroupTerm;
 use crate::models::{MixedEffects, Model};
 use ergodic_base::numerals::{thousands, time_range};
@@ -288,7 +288,7 @@ impl Wander {
     /// Factors on the cost of `entry`: samplers that go step by step need the square of a trajectory's length.
     fn factors(self, entry: &SamplerEntry) -> [f64; 3] {
         match entry.advice.work {
-            Work::Passes { by_dim, .. } if entry.spec.family == Family::FullData => {
+            Work::Passes { by_dim, .. } if entry.spec.family == SamplerFamily::FullData => {
                 let power = if by_dim > 0.0 { 2 } else { 1 };
                 self.lengths.map(|length| length.powi(power))
             }
@@ -359,7 +359,7 @@ fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
         return operations * OPERATION_NANOS * 1e-9 / CORES;
     };
     let mut rest = 0.0;
-    if let (Work::Passes { .. }, Family::FullData) = (entry.advice.work, entry.spec.family) {
+    if let (Work::Passes { .. }, SamplerFamily::FullData) = (entry.advice.work, entry.spec.family) {
         let passes = rows / target.num_obs as f64;
         rest = passes * (PASS_NANOS + COORDINATE_NANOS * target.dim as f64);
     }
@@ -560,7 +560,7 @@ pub fn cheapest_exact(facts: &Facts) -> Option<Cheapest> {
     });
     let (entry, judged, first) = candidates.min_by(|a, b| a.1.secs[1].total_cmp(&b.1.secs[1]))?;
     let [_least, usual, _most] = Wander::of(target).factors(entry);
-    let rows = work_rows(entry, target).filter(|_| entry.spec.family != Family::Mixture);
+    let rows = work_rows(entry, target).filter(|_| entry.spec.family != SamplerFamily::Mixture);
     Some(Cheapest {
         sampler: entry.spec.id,
         passes: rows.map(|rows| (first + DRAWS * usual * rows) / target.num_obs.max(1) as f64),
@@ -609,10 +609,10 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     if chosen.exact() && facts.target.simplex().is_some() {
         return CONJUGATE.to_owned();
     }
-    if chosen.exact() && chosen.spec.family == Family::Mixture {
+    if chosen.exact() && chosen.spec.family == SamplerFamily::Mixture {
         return format!("{title}: it is exact, and of the samplers of partitions it mixes best");
     }
-    if chosen.exact() && chosen.spec.family == Family::Topics {
+    if chosen.exact() && chosen.spec.family == SamplerFamily::Topics {
         return format!("{title}: it is exact, and needs no step size");
     }
     if chosen.exact() && chosen.traits.grouped {

@@ -26,7 +26,7 @@ use super::langevin::{
     TIME_CENTRED, centred_batch, plain_batch,
 };
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::{Block, Model};
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
@@ -79,7 +79,7 @@ impl Sampler for SagaLd {
     type State = SagaState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "saga-ld",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "SAGA Langevin dynamics",
         about: "Langevin dynamics with minibatch gradients centred at the last gradient of each row: no mode as centre, a table \
                 instead",

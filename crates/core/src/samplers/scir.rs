@@ -39,8 +39,8 @@ use super::recommend::{Standing, Traits};
 use super::schedule::{Decay, StepsAlong, WEIGHT_OF_STEP};
 use super::simplex::{self, CountNoise, Weights};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
-    Unsuitable,
+    InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target,
+    Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -207,7 +207,7 @@ impl Variant for Plain {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "scir",
-        family: Family::Simplex,
+        family: SamplerFamily::Simplex,
         title: "SCIR",
         about: "Probabilities from minibatches without discretisation error, however rare a category is",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
@@ -247,7 +247,7 @@ impl Variant for Centred {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "scir-cv",
-        family: Family::Simplex,
+        family: SamplerFamily::Simplex,
         title: "SCIR with control variates",
         about: "SCIR with gradients centred at the mean: little noise in frequent categories, longer steps",
         cite: "Baker (2018), \"Large-scale Bayesian computation using SGMCMC\", thesis, Lancaster, section 5.6, worked out here",

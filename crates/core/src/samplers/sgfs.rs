@@ -43,7 +43,7 @@ use super::osgfs::{IndependentRows, ROWS_PER_PARAMETER, steps_for};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
 use crate::numerics::fisher_step::{K_INDEPENDENT, k_limit};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -270,7 +270,7 @@ impl Sampler for FisherScoring {
     const ADVICE: Traits = Traits::ORDINARY.normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgfs",
-        family: Family::FisherScoring,
+        family: SamplerFamily::FisherScoring,
         title: "Stochastic gradient Fisher scoring",
         about: "Minibatch gradients with a constant preconditioner, with and without injected noise: the family of OSGFS, \
                 for comparison",

@@ -42,7 +42,7 @@ use super::momentum::{
 use super::recommend::Traits;
 use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::{
-    Conditional, Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec,
+    Conditional, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, TEMPERATURE, Target, Tick,
 };
 use crate::models::Block;
@@ -316,7 +316,7 @@ where
 impl Described for Sghmc {
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sghmc",
-        family: Family::Momentum,
+        family: SamplerFamily::Momentum,
         title: "SGHMC",
         about: "Hamiltonian dynamics with friction and minibatch gradients, whose noise is estimated and corrected for",
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with symmetric splitting (Chen, \

@@ -20,7 +20,7 @@ use super::minibatch_settings::{PlainRows, Rows as _};
 use super::momentum::{CRITICAL, Dynamics, Integrator, Mass, Medium, PhaseSpace, STEP};
 use super::recommend::{Standing, Traits};
 use super::sghmc::INFO;
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
@@ -53,7 +53,7 @@ impl Sampler for SghmcNaive {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-naive",
-        family: Family::Momentum,
+        family: SamplerFamily::Momentum,
         title: "Naive SGHMC",
         about: "Hamiltonian dynamics with noise and without friction: does NOT sample the posterior; for seeing how that looks",
         cite: "the method that Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, warn of",

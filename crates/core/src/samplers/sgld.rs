@@ -40,7 +40,7 @@ use super::langevin::{
 };
 use super::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use super::recommend::{Standing, Traits};
-use super::{Conditional, Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Conditional, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::Block;
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -137,7 +137,7 @@ impl Described for Sgld {
         .standing(Standing::Comparison);
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgld",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "SGLD",
         about: "Langevin dynamics with minibatch gradients: the baseline of its family, with a bias that it shows",
         cite: "Welling, Teh, \"Bayesian learning via stochastic gradient Langevin dynamics\", ICML 2011",

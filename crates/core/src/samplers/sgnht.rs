@@ -40,7 +40,7 @@ use super::momentum::{
 use super::recommend::Traits;
 use super::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
 use super::sghmc::INFO;
-use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::Block;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -236,7 +236,7 @@ where
 impl Described for Sgnht {
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgnht",
-        family: Family::Momentum,
+        family: SamplerFamily::Momentum,
         title: "SGNHT",
         about: "Hamiltonian dynamics with minibatch gradients and thermostats that absorb their noise, whatever its size",
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \

@@ -30,7 +30,7 @@ use super::langevin::{
     TIME_CENTRED, TIME_PLAIN, centred_batch, plain_batch,
 };
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::{LinearRows, Model, RowLikelihood};
 use crate::oracle::centre::spread_rows;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
@@ -217,7 +217,7 @@ impl Sampler for Sgrld {
     type State = SgrldState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgrld",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "SGRLD",
         about: "Langevin dynamics whose steps are scaled by the Fisher information at the present position, for posteriors whose \
                 curvature changes over their width",

@@ -29,7 +29,8 @@ use super::recommend::{Standing, Traits};
 use super::schedule::{Decay, StepsAlong, WEIGHT_OF_STEP};
 use super::simplex::{self, CountNoise, Weights};
 use super::{
-    Family, InfoColumn, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
+    Unsuitable,
 };
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -98,7 +99,7 @@ impl Sampler for SgrldSimplex {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgrld-simplex",
-        family: Family::Simplex,
+        family: SamplerFamily::Simplex,
         title: "SGRLD on the simplex",
         about: "Riemannian Langevin dynamics for probabilities: what SCIR is compared with, wrong near 0",
         cite: "Patterson, Teh, \"Stochastic gradient Riemannian Langevin dynamics on the probability simplex\", NeurIPS 2013",

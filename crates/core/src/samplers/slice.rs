@@ -27,7 +27,7 @@ use rand_distr::{Distribution as _, Exp1};
 use super::hamiltonian::start_density;
 use super::recommend::Traits;
 use super::{
-    Conditional, EVALUATIONS, Family, InfoColumn, Phase, Sampler, SamplerSpec, StateVisitor,
+    Conditional, EVALUATIONS, InfoColumn, Phase, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
     Target, Tick,
 };
 use crate::oracle::{Centre, Oracle, StepError};
@@ -105,7 +105,7 @@ impl Sampler for Slice {
     const ADVICE: Traits = Traits::ORDINARY.passes(6.0, 1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "slice",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "Slice sampler",
         about: "Draws along one direction after the other from the slice under the density: exact, needs no tuning and no \
                 gradient",

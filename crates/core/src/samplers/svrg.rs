@@ -23,7 +23,7 @@
 use super::langevin::{Config, INFO, Langevin, LangevinSettings, Noise, Preconditioning};
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::saga::{table_batch, table_rule};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::Block;
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
@@ -65,7 +65,7 @@ impl Sampler for SvrgLd {
     type State = SvrgState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "svrg-ld",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "SVRG Langevin dynamics",
         about: "Langevin dynamics with minibatch gradients centred at a position that follows the chain, at the price of a pass \
                 over all rows now and then",

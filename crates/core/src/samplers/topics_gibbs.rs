@@ -15,8 +15,8 @@ use super::cir::log_gamma;
 use super::recommend::{Standing, Traits};
 use super::topics::{self, Topics};
 use super::{
-    Family, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick,
-    Unsuitable,
+    InfoColumn, Output, OutputSpec, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target,
+    Tick, Unsuitable,
 };
 use crate::models::topics::document::pick_by_sums;
 use crate::models::{Corpus, Model};
@@ -153,7 +153,7 @@ impl Sampler for TopicsGibbs {
     const OUTPUTS: &'static [OutputSpec] = topics::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "topics-gibbs",
-        family: Family::Topics,
+        family: SamplerFamily::Topics,
         title: "Collapsed Gibbs for topics",
         about: "Moves one word after the other between topics: exact, passes over all documents at every step",
         cite: "Griffiths, Steyvers, \"Finding scientific topics\", PNAS 101, 2004",

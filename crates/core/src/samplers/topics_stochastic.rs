@@ -33,8 +33,8 @@ use super::schedule::Decay;
 use super::topics::{self, SWEEPS, Topics};
 use super::topics_control::{Control, ControlSettings, KeptCounts};
 use super::{
-    Family, InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick, Unsuitable,
+    InfoColumn, Output, OutputSpec, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick, Unsuitable,
 };
 use crate::models::{Corpus, Model};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -109,7 +109,7 @@ impl Minibatches for CoxIngersollRoss {
     type Own = ();
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "topics-scir",
-        family: Family::Topics,
+        family: SamplerFamily::Topics,
         title: "SCIR for topics",
         about: "Topics by minibatches of documents, probabilities of words by the Cox-Ingersoll-Ross process: for large collections",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",

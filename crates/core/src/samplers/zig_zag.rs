@@ -56,7 +56,7 @@ impl Motion for Flip {
         .expanding_rows();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "zig-zag",
-        family: super::Family::PiecewiseDeterministic,
+        family: super::SamplerFamily::PiecewiseDeterministic,
         title: "Zig-zag",
         about: "Moves on straight lines whose direction changes when single rows ask for it: exact for tall data",
         cite: "Bierkens, Fearnhead, Roberts, \"The zig-zag process and super-efficient sampling for Bayesian analysis of big \

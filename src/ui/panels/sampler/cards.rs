@@ -10,7 +10,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Chip, Field, badge_with, number, paint};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::recipe::AUTO;
-use ergodic_core::samplers::{self, Family, SamplerSpec, recommend};
+use ergodic_core::samplers::{self, SamplerFamily, SamplerSpec, recommend};
 
 /// What a card says.
 struct Card<'a> {
@@ -104,7 +104,7 @@ pub fn cards_ui(
         group_ui(ui, "Recommended");
         card_ui(ui, card, chosen, out);
     }
-    for family in Family::ALL {
+    for family in SamplerFamily::ALL {
         let mut cards = suitable
             .iter()
             .filter(|(spec, card)| spec.family == family && !card.recommended)

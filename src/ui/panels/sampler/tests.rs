@@ -87,18 +87,22 @@ fn a_form_shows_the_settings_of_the_combination_that_is_chosen() {
 
 #[test]
 fn samplers_stand_in_families_and_a_filter_finds_them() {
-    use ergodic_core::samplers::Family;
+    use ergodic_core::samplers::SamplerFamily;
     let mut harness = page(Session::with_draft("churn"));
     let top = |harness: &Harness<'static, Shown<SamplerView>>, role, label: &str| {
         harness.get_by_role_and_label(role, label).rect().top()
     };
-    let langevin = top(&harness, Role::Heading, Family::Langevin.title());
-    let momentum = top(&harness, Role::Heading, Family::Momentum.title());
+    let langevin = top(&harness, Role::Heading, SamplerFamily::Langevin.title());
+    let momentum = top(&harness, Role::Heading, SamplerFamily::Momentum.title());
     assert!(top(&harness, Role::RadioButton, "NUTS") < langevin);
     let sgld = top(&harness, Role::RadioButton, "SGLD");
     assert!(langevin < sgld && sgld < momentum);
     // Families without a sampler for this model have no head.
-    assert!(harness.query_by_label(Family::Simplex.title()).is_none());
+    assert!(
+        harness
+            .query_by_label(SamplerFamily::Simplex.title())
+            .is_none()
+    );
 
     let field = harness.get_by_role_and_label(Role::TextInput, "Filter samplers");
     field.click();
@@ -111,8 +115,12 @@ fn samplers_stand_in_families_and_a_filter_finds_them() {
             .query_by_role_and_label(Role::RadioButton, "NUTS")
             .is_none()
     );
-    assert!(harness.query_by_label(Family::Langevin.title()).is_none());
-    harness.get_by_label(Family::Momentum.title());
+    assert!(
+        harness
+            .query_by_label(SamplerFamily::Langevin.title())
+            .is_none()
+    );
+    harness.get_by_label(SamplerFamily::Momentum.title());
 }
 
 #[test]

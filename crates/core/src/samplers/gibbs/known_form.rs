@@ -14,7 +14,7 @@ use rand_distr::{Distribution as _, Gamma, StandardNormal};
 use crate::models::{Form, form_of};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::{
-    Conditional, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Conditional, InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
 use ergodic_base::linalg::{Cholesky, axpy};
 use ergodic_base::rng::Streams;
@@ -38,7 +38,7 @@ impl Sampler for KnownForm {
     type State = State;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "conjugate",
-        family: Family::FullData,
+        family: SamplerFamily::FullData,
         title: "Draws from conditionals",
         about: "Exact draws of a block whose distribution given the others has a known form",
         cite: "Gelfand and Smith 1990, JASA 85",

@@ -6,6 +6,7 @@ use clap::builder::TypedValueParser as _;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use ergodic_core::estimators::mixed::Fineness;
+use ergodic_core::families::choices::FAMILY_CHOICES;
 use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -286,10 +287,7 @@ pub struct EstimateArgs {
     /// Model formula, such as 'y ~ x' or 'y ~ x + (1 + x | group)'
     #[arg(long)]
     pub formula: Option<String>,
-    /// gaussian, gaussian_se, student, bernoulli, binomial, poisson, negative_binomial, gamma,
-    /// lognormal, weibull, beta, zero_inflated_poisson,
-    /// zero_inflated_negative_binomial or ordered; the recipe's, or gaussian, if absent
-    #[arg(long)]
+    #[arg(long, help = format!("{FAMILY_CHOICES}; without it the recipe's, or gaussian"))]
     pub family: Option<String>,
     /// profile, em or squarem for gaussian outcomes, laplace, aghq, ghq, monte-carlo, em-aghq, em-laplace or mcem for others;
     /// auto: profile or laplace

@@ -136,7 +136,7 @@ pub fn fit(
             Family::GaussianSe.id()
         )));
     }
-    if design.censoring.is_some() && !family.definition().takes_censoring {
+    if design.censoring.is_some() && !family.takes_censoring() {
         return Err(FamilyError::Censored {
             response: design.response.name,
             family: family.id(),

@@ -16,6 +16,7 @@ pub(crate) mod bernoulli;
 mod beta;
 pub(crate) mod binomial;
 mod censoring;
+pub mod choices;
 mod gamma;
 mod gaussian;
 mod gaussian_se;
@@ -32,9 +33,18 @@ mod zero_inflated;
 mod zero_inflated_negative_binomial;
 mod zero_inflated_poisson;
 
-/// What families are registered: a variant of [`Family`] and of [`Outcome`], and the file that defines it.
+/// What families are registered: a variant of [`Family`] and of [`Outcome`], the file that defines it, and the rows there of
+/// families whose responses may be censored.
 macro_rules! registry {
-    ($($(#[$doc:meta])* $name:ident: $module:ident,)*) => {
+    (@takes) => { false };
+    (@takes $rows:ident) => { true };
+    (@censored $family:ident $design:ident $with:ident $module:ident) => {
+        Err(FamilyError::Censored { response: $design.response.name.clone(), family: $family.id() })
+    };
+    (@censored $family:ident $design:ident $with:ident $module:ident $rows:ident) => {
+        Ok($with.of(censoring::rows($module::$rows, $design)))
+    };
+    ($($(#[$doc:meta])* $name:ident: $module:ident $([censored $rows:ident])?,)*) => {
         /// A response family.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Family {
@@ -78,6 +88,20 @@ macro_rules! registry {
                 }
                 match self {
                     $(Self::$name => $module::rows(design).map(|rows| with.of(rows)),)*
+                }
+            }
+
+            /// What comes of `with` and rows of which some are censored.
+            fn censored_rows<U: RowUse>(self, design: &Design, with: U) -> Result<U::Made, FamilyError> {
+                match self {
+                    $(Self::$name => registry!(@censored self design with $module $($rows)?),)*
+                }
+            }
+
+            /// Whether responses may be censored.
+            pub const fn takes_censoring(self) -> bool {
+                match self {
+                    $(Self::$name => registry!(@takes $($rows)?),)*
                 }
             }
 
@@ -199,9 +223,9 @@ registry! {
     /// Positive numbers whose standard deviation is a share of their mean.
     Gamma: gamma,
     /// Positive numbers whose logarithm is normal.
-    Lognormal: lognormal,
+    Lognormal: lognormal [censored NormalLogarithms],
     /// Positive numbers whose hazard is a power of them.
-    Weibull: weibull,
+    Weibull: weibull [censored Times],
     /// Numbers between 0 and 1.
     Beta: beta,
     /// Numbers with Student-t noise.
@@ -229,8 +253,6 @@ pub struct Definition {
     pub link: Link,
     /// Whether responses are whole numbers.
     pub is_whole: bool,
-    /// Whether responses may be censored.
-    pub takes_censoring: bool,
     /// Variance of a row on the scale of the linear predictor besides that of `sigma`, where such a variance is free of the
     /// mean.
     pub latent_variance: Option<f64>,
@@ -318,8 +340,8 @@ pub enum FamilyError {
     },
     /// Censored outcomes, for a family that has no chance of what is above or below.
     #[error(
-        "The family {family} takes no censored outcomes; leave `cens()` out, or choose the family weibull or lognormal for \
-         `{response}`"
+        "The family {family} takes no censored outcomes; leave `cens()` out, or choose the family {instead} for `{response}`",
+        instead = Family::ids_for_censoring().join(" or ")
     )]
     Censored {
         /// The outcome.
@@ -540,18 +562,6 @@ impl Outcome {
 }
 
 impl Family {
-    /// What comes of `with` and rows of which some are censored.
-    fn censored_rows<U: RowUse>(self, design: &Design, with: U) -> Result<U::Made, FamilyError> {
-        match self {
-            Self::Weibull => Ok(with.of(censoring::rows(weibull::Times, design))),
-            Self::Lognormal => Ok(with.of(censoring::rows(lognormal::NormalLogarithms, design))),
-            _ => Err(FamilyError::Censored {
-                response: design.response.name.clone(),
-                family: self.id(),
-            }),
-        }
-    }
-
     /// Identifiers of all.
     pub const IDS: &'static [&'static str] = &{
         let mut ids = [""; Self::ALL.len()];
@@ -566,6 +576,12 @@ impl Family {
     /// Identifier in recipes, on the command line and in files.
     pub const fn id(self) -> &'static str {
         self.definition().id
+    }
+
+    /// Identifiers of families whose responses may be censored.
+    pub fn ids_for_censoring() -> Vec<&'static str> {
+        let of_family = Self::ALL.iter().filter(|family| family.takes_censoring());
+        of_family.map(|family| family.id()).collect()
     }
 
     /// The family called `id` among [`Self::ALL`].

@@ -556,12 +556,13 @@ fn build_stored<T: Template>(
         return Err(ModelError::unfit(T::SPEC.id, why));
     }
     if design.censoring.is_some()
-        && !T::family(&options.settings).is_some_and(|family| family.definition().takes_censoring)
+        && !T::family(&options.settings).is_some_and(|family| family.takes_censoring())
     {
         let why = format!(
             "does not take into account here that some outcomes `{}` are censored; leave `cens()` out, or choose template `mixed` \
-             with model.family = \"weibull\" or \"lognormal\"",
-            design.response.name
+             with model.family = \"{}\"",
+            design.response.name,
+            Family::ids_for_censoring().join("\" or \"")
         );
         return Err(ModelError::unfit(T::SPEC.id, why));
     }

@@ -40,7 +40,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check,
     link: Link::Logit,
     is_whole: false,
-    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[Auxiliary {
         name: "phi",

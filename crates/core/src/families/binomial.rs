@@ -32,7 +32,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check,
     link: Link::Logit,
     is_whole: true,
-    takes_censoring: false,
     latent_variance: Some(LOGISTIC_VARIANCE),
     auxiliaries: &[],
 };

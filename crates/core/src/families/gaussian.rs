@@ -31,7 +31,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check: any,
     link: Link::Identity,
     is_whole: false,
-    takes_censoring: false,
     latent_variance: Some(0.0),
     auxiliaries: &[SIGMA],
 };

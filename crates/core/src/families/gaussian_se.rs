@@ -28,7 +28,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check,
     link: Link::Identity,
     is_whole: false,
-    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[],
 };

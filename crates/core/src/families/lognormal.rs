@@ -37,7 +37,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check: |design| above_zero(design, "lognormal"),
     link: Link::Log,
     is_whole: false,
-    takes_censoring: true,
     latent_variance: Some(0.0),
     auxiliaries: &[Auxiliary {
         name: "sigma",

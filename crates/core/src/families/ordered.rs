@@ -45,7 +45,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check,
     link: Link::Logit,
     is_whole: true,
-    takes_censoring: false,
     latent_variance: binomial::DEFINITION.latent_variance,
     auxiliaries: &[],
 };

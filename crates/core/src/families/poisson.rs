@@ -33,7 +33,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check: any,
     link: Link::Log,
     is_whole: true,
-    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[],
 };

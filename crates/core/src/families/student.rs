@@ -36,7 +36,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check: any,
     link: Link::Identity,
     is_whole: false,
-    takes_censoring: false,
     latent_variance: None,
     auxiliaries: &[
         Auxiliary {

@@ -66,7 +66,7 @@ fn derivatives_are_those_of_differences() {
         assert_derivatives(levels, z, y, 1.0);
     }
     let censored = outcomes().into_iter();
-    for outcome in censored.filter(|it| it.family().definition().takes_censoring) {
+    for outcome in censored.filter(|it| it.family().takes_censoring()) {
         for status in [Censoring::Right, Censoring::Left] {
             for (z, y) in [(-1.3, 0.2), (0.4, 1.0), (1.1, 4.0), (1.0, 0.1)] {
                 assert_derivatives(outcome, z, y, status.known());
@@ -114,7 +114,7 @@ fn assert_derivatives(outcome: Outcome, z: f64, y: f64, trials: f64) {
 fn chances_of_censored_outcomes_sum_to_one() {
     let [right, left] = [Censoring::Right, Censoring::Left].map(Censoring::known);
     for family in Family::ALL {
-        if !family.definition().takes_censoring {
+        if !family.takes_censoring() {
             continue;
         }
         let outcome = family.outcome();

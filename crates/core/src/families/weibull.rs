@@ -36,7 +36,6 @@ pub(super) const DEFINITION: Definition = Definition {
     check: |design| above_zero(design, "weibull"),
     link: Link::Log,
     is_whole: false,
-    takes_censoring: true,
     latent_variance: None,
     auxiliaries: &[Auxiliary {
         name: "shape",

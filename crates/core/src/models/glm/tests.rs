@@ -90,7 +90,7 @@ fn rows_have_the_density_of_their_family() {
         censor(&mut design);
         for level in SimdLevel::available() {
             let censored = family.rows(&design, Against(&design, level));
-            assert_eq!(censored.is_ok(), family.definition().takes_censoring);
+            assert_eq!(censored.is_ok(), family.takes_censoring());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Settings of the template, and which priors its parameters can have.
 
 use crate::families::Family;
+use crate::families::choices::FAMILY_CHOICES;
 use crate::models::PriorSpec;
 use crate::models::chance;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
@@ -58,12 +59,7 @@ ergodic_base::settings! {
     /// Settings of [`super::Mixed`].
     pub(super) struct MixedSettings {
         pub family: Family = Field::choice("Family", Family::IDS, Some(Family::Gaussian.id()))
-            .help(
-                "Distribution of the outcome: gaussian for numbers, gaussian_se for numbers with known standard errors, student for numbers with outliers, bernoulli for two values, \
-                 binomial for successes among trials, poisson and negative_binomial for counts, zero_inflated_poisson and \
-                 zero_inflated_negative_binomial for counts with more zeros, gamma, lognormal and weibull for positive numbers, \
-                 beta for numbers between 0 and 1, ordered for levels with an order",
-            )
+            .help(FAMILY_CHOICES)
             .why("the usual mixed model");
         pub parametrisation: Parametrisation = Parametrisation::field("Parametrisation", Some(Parametrisation::Auto))
             .help(

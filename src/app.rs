@@ -13,6 +13,7 @@ pub mod comparing;
 pub mod comparing_runs;
 pub mod correcting;
 pub mod document;
+mod draft_change;
 mod drafting;
 pub mod entry;
 pub mod examples;
@@ -51,6 +52,7 @@ mod writing;
 
 pub use command::{Command, Page};
 pub use document::Document;
+pub use draft_change::DraftChange;
 pub use entry::{RunEntry, RunPhase};
 pub use picking::Picked;
 pub use preferences::{Depth, Preferences, Theme};

@@ -7,6 +7,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ergodic_analysis::templates;
+use ergodic_core::samplers;
+
 /// Layers within the numeric core from the bottom up; each uses only those before it.
 const CORE: &[&str] = &[
     "numerics",
@@ -177,6 +180,64 @@ fn response_families_are_named_in_their_files_only() {
                 );
             }
         }
+    }
+}
+
+/// Words that are names of templates or samplers and mean something else where they stand: the start of a path, and the word.
+const HOMONYMS: &[(&str, &str)] = &[
+    ("crates/core/src/families/", "ordered"),
+    ("crates/core/src/families/", "poisson"),
+    ("crates/core/src/families/", "student"),
+    ("crates/core/src/formula/", "ordered"),
+    ("crates/core/src/samplers/dp_stochastic.rs", "own"),
+    ("crates/data/src/profile.rs", "categorical"),
+    ("crates/diagnostics/src/zero_variance.rs", "linear"),
+    ("crates/language/src/functions.rs", "logistic"),
+    ("crates/language/src/lower/", "ordered"),
+];
+
+/// Who chooses a template or sampler takes its name from where it is defined (`names`), so that a wrong one does not compile.
+/// The experiments are recipes of the papers and write names as users do.
+#[test]
+fn templates_and_samplers_are_named_in_their_files_only() {
+    let ids: Vec<&str> = (templates::all().map(|entry| entry.spec.id))
+        .chain(samplers::REGISTRY.iter().map(|entry| entry.spec.id))
+        .collect();
+    let mut defined = vec![0; ids.len()];
+    let mut files = sources(&root().join("src"));
+    files.extend(sources(&root().join("crates")));
+    for path in &files {
+        let short = path.strip_prefix(root()).unwrap().to_str().unwrap();
+        if short.starts_with("crates/experiments/")
+            || short.contains("/benches/")
+            || short.contains("/examples/")
+        {
+            continue;
+        }
+        for line in code(path) {
+            for (id, defined) in ids.iter().zip(&mut defined) {
+                if !line.contains(&format!("\"{id}\"")) {
+                    continue;
+                }
+                let defines = ["id: ", "const ID: &'static str = "];
+                if defines
+                    .iter()
+                    .any(|it| line.contains(&format!("{it}\"{id}\"")))
+                {
+                    *defined += 1;
+                    continue;
+                }
+                let is_other =
+                    |(start, word): &&(&str, &str)| short.starts_with(start) && word == id;
+                assert!(
+                    HOMONYMS.iter().any(|it| is_other(&it)),
+                    "{short} may not name {id} by its text: {line}"
+                );
+            }
+        }
+    }
+    for (id, defined) in ids.iter().zip(defined) {
+        assert!(defined > 0, "{id} is defined nowhere");
     }
 }
 

@@ -283,19 +283,19 @@ fn peak_of(density: &impl Fn(f64) -> Option<f64>, text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
 
     fn curve_of(prior: &str, standardised: bool) -> Vec<(f64, f64)> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetPrior(
+        session.send(Command::Draft(DraftChange::Prior(
             "b[age]".to_owned(),
             Some(prior.to_owned()),
-        ));
+        )));
         if standardised {
-            session.send(Command::SetScale(
+            session.send(Command::Draft(DraftChange::Scale(
                 ergodic_analysis::recipe::Scale::Standardised,
-            ));
+            )));
         }
         let check = session.state.check.unwrap();
         assert_eq!(check.error, None);

@@ -82,57 +82,13 @@ pub enum Command {
     /// Close the data and the draft; runs stay.
     CloseData,
 
-    /// Replace the formula.
-    SetFormula(String),
-    /// Give a column a role.
-    AssignRole(String, Role),
-    /// Take a column out of the model.
-    RemoveRole(String),
-    /// Explain no column: look for groups of rows that are alike.
-    ExplainNothing,
-    /// Let every column that can explain the outcome do so.
-    AddAllPredictors,
+    /// Change the draft, which can be taken back.
+    Draft(DraftChange),
     /// Do what a refused role offered, then give the role.
     Convert(String, Conversion, Role),
-    /// Choose the response value that counts as success.
-    SetSuccess(String),
-    /// Name categories of the response that may have no rows.
-    SetLevels(Vec<String>),
-    /// Choose a predictor's reference level.
-    SetReference(String, String),
-    /// Treat a numeric predictor as categorical, or not.
-    SetCategorical(String, bool),
-    /// Keep a number of a predictor's most frequent values and merge the others, or keep all.
-    SetTopLevels(String, Option<usize>),
-    /// Let priors hold for coefficients of standardised predictors, or of predictors as they are.
-    SetStandardize(bool),
-    /// Report coefficients on this scale.
-    SetScale(Scale),
-    /// Stores rows in this precision.
-    SetStorage(Storage),
-    /// Choose which rows are kept out of the fit.
-    SetHoldOut(Option<HoldOut>),
-    /// Set the prior of a class or parameter, or go back to the default.
-    SetPrior(String, Option<String>),
     /// Look at what a prior being typed expects, by class or parameter, or no longer.
     PreviewPrior(Option<(String, String)>),
-    /// Choose the template.
-    SetTemplate(String),
-    /// Set a setting of the template, or leave it to its default.
-    SetModelSetting(String, Option<ergodic_base::settings::Value>),
 
-    /// Choose the sampler, or `auto`.
-    SetSampler(String),
-    /// Choose a sampler with these settings, all others at their defaults.
-    UseVariant(Variant),
-    /// Set one of its settings, or go back to the default.
-    SetSetting(String, Option<Value>),
-    /// Choose how the posterior mode is found: an optimiser, or `auto`.
-    SetMethod(String),
-    /// Set one of that optimiser's settings, or go back to the default.
-    SetMethodSetting(String, Option<Value>),
-    /// Replace chains, draws, seed and stop rules.
-    SetRun(RunSection),
     /// Find the mode of the draft's posterior and rank all samplers for it.
     Advise,
     /// Stop doing that.
@@ -153,8 +109,6 @@ pub enum Command {
     Estimate(LikelihoodOptions),
     /// Stop doing that.
     CancelEstimate,
-    /// Draw a new seed from the present one.
-    NewSeed,
 
     /// Start a run of the draft.
     StartRun,

@@ -173,16 +173,16 @@ pub(super) fn compare(state: &mut AppState, id: u64, with: u64, fx: &mut dyn Eff
 
 #[cfg(test)]
 mod tests {
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
 
     #[test]
     fn a_run_is_compared_with_another_once_and_again_with_more_draws() {
         let (mut session, one) = Session::with_run("churn");
-        session.send(Command::SetPrior(
+        session.send(Command::Draft(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 0.1)".to_owned()),
-        ));
+        )));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let two = session.state.runs[1].id;

@@ -6,7 +6,7 @@ use ergodic_analysis::templates;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::{Formula, Trials, quote_name};
-use ergodic_core::models::default_priors;
+use ergodic_core::models::{default_priors, names};
 use ergodic_data::roles::Roles;
 use ergodic_language::Own;
 
@@ -205,10 +205,10 @@ fn first_text(roles: &Roles, before: &str, yes: Option<&str>) -> String {
         (Some(yes), _) => format!(
             "parameters\n  a ~ normal(0, 2.5)\nrows\n  ({outcome} == \"{yes}\") ~ bernoulli_logit(a)\n"
         ),
-        (None, "logistic" | "hierarchical") => {
+        (None, names::LOGISTIC | names::HIERARCHICAL) => {
             format!("parameters\n  a ~ normal(0, 2.5)\nrows\n  {outcome} ~ bernoulli_logit(a)\n")
         }
-        (None, "poisson" | "negative-binomial") => {
+        (None, names::POISSON | names::NEGATIVE_BINOMIAL) => {
             format!("parameters\n  a ~ normal(0, 10)\nrows\n  {outcome} ~ poisson_log(a)\n")
         }
         _ => format!(

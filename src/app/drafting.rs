@@ -3,75 +3,15 @@
 use super::checking::request_check;
 use super::command::Command;
 use super::document::Document;
+use super::draft_change::DraftChange;
 use super::outcome;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
-use ergodic_analysis::comparison::Variant;
 use ergodic_core::design::{ColumnKind, Columns as _};
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
 use ergodic_data::table::Table;
-
-/// A command that changes the document, and therefore can be taken back.
-pub(super) enum DocumentChange {
-    Formula(String),
-    Assign(String, Role),
-    Remove(String),
-    NoOutcome,
-    AllPredictors,
-    Success(String),
-    Levels(Vec<String>),
-    Reference(String, String),
-    Categorical(String, bool),
-    TopLevels(String, Option<usize>),
-    Standardize(bool),
-    Scale(ergodic_analysis::recipe::Scale),
-    Storage(ergodic_core::models::Storage),
-    HoldOut(Option<ergodic_analysis::hold_out::HoldOut>),
-    Prior(String, Option<String>),
-    Template(String),
-    ModelSetting(String, Option<ergodic_base::settings::Value>),
-    Sampler(String),
-    Variant(Variant),
-    Setting(String, Option<ergodic_base::settings::Value>),
-    Method(String),
-    MethodSetting(String, Option<ergodic_base::settings::Value>),
-    Run(ergodic_core::engine::run_section::RunSection),
-    NewSeed,
-}
-
-impl DocumentChange {
-    pub(super) fn of(command: &Command) -> Option<Self> {
-        Some(match command.clone() {
-            Command::SetFormula(text) => Self::Formula(text),
-            Command::AssignRole(column, role) => Self::Assign(column, role),
-            Command::RemoveRole(column) => Self::Remove(column),
-            Command::ExplainNothing => Self::NoOutcome,
-            Command::AddAllPredictors => Self::AllPredictors,
-            Command::SetSuccess(level) => Self::Success(level),
-            Command::SetLevels(levels) => Self::Levels(levels),
-            Command::SetReference(column, level) => Self::Reference(column, level),
-            Command::SetCategorical(column, on) => Self::Categorical(column, on),
-            Command::SetTopLevels(column, top) => Self::TopLevels(column, top),
-            Command::SetStandardize(on) => Self::Standardize(on),
-            Command::SetScale(scale) => Self::Scale(scale),
-            Command::SetStorage(storage) => Self::Storage(storage),
-            Command::SetHoldOut(rows) => Self::HoldOut(rows),
-            Command::SetPrior(key, text) => Self::Prior(key, text),
-            Command::SetTemplate(id) => Self::Template(id),
-            Command::SetModelSetting(key, value) => Self::ModelSetting(key, value),
-            Command::SetSampler(id) => Self::Sampler(id),
-            Command::UseVariant(variant) => Self::Variant(variant),
-            Command::SetSetting(key, value) => Self::Setting(key, value),
-            Command::SetMethod(id) => Self::Method(id),
-            Command::SetMethodSetting(key, value) => Self::MethodSetting(key, value),
-            Command::SetRun(run) => Self::Run(run),
-            Command::NewSeed => Self::NewSeed,
-            _ => return None,
-        })
-    }
-}
 
 /// Gives the draft `roles`; where its groups, curves or trials are others, the template follows, and the sentence says so.
 fn give_roles(document: &mut Document, roles: Roles, table: &Table) -> Option<String> {
@@ -98,14 +38,14 @@ fn success_word<'a>(state: &'a AppState, document: &Document) -> Option<&'a str>
     (info.kind == ColumnKind::Text && !word.contains('"')).then_some(word.as_str())
 }
 
-pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: &mut dyn Effects) {
+pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mut dyn Effects) {
     let Some(before) = state.document.clone() else {
         return;
     };
     let mut document = before.clone();
     let recipe = &mut document.recipe;
     match change {
-        DocumentChange::Formula(text) => {
+        DraftChange::Formula(text) => {
             document.set_formula(&text);
             // Roles and terms show what `.` stands for.
             let expanded = text.parse::<Formula>().ok().zip(state.data.as_ref());
@@ -143,7 +83,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                 }
             }
         }
-        DocumentChange::Assign(column, role) => {
+        DraftChange::Assign(column, role) => {
             let Some(data) = &state.data else { return };
             let table = &data.loaded.table;
             let mut roles = document.roles.clone();
@@ -180,7 +120,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                 }
             }
         }
-        DocumentChange::Remove(column) => {
+        DraftChange::Remove(column) => {
             let mut roles = document.roles.clone();
             roles.remove(&column);
             match &state.data {
@@ -193,11 +133,11 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                 None => document.set_roles(roles),
             }
         }
-        DocumentChange::NoOutcome => {
+        DraftChange::NoOutcome => {
             let Some(data) = &state.data else { return };
             document = outcome::explain_nothing(&document, &data.suggestions);
         }
-        DocumentChange::AllPredictors => {
+        DraftChange::AllPredictors => {
             let Some(data) = &state.data else { return };
             let mut roles = document.roles.clone();
             let outcome = roles.response.clone();
@@ -208,40 +148,40 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
             }
             document.set_roles(roles);
         }
-        DocumentChange::Success(level) => {
+        DraftChange::Success(level) => {
             document.roles.success = Some(level.clone());
             recipe.model.success = Some(level);
         }
-        DocumentChange::Levels(levels) => recipe.model.levels = levels,
-        DocumentChange::Reference(column, level) => {
+        DraftChange::Levels(levels) => recipe.model.levels = levels,
+        DraftChange::Reference(column, level) => {
             recipe.model.reference.insert(column, level);
         }
-        DocumentChange::Categorical(column, on) => {
+        DraftChange::Categorical(column, on) => {
             if on {
                 recipe.model.categorical.insert(column);
             } else {
                 recipe.model.categorical.remove(&column);
             }
         }
-        DocumentChange::TopLevels(column, top) => document.set_top_levels(&column, top),
-        DocumentChange::Standardize(on) => recipe.model.standardize = on,
-        DocumentChange::Scale(scale) => recipe.report.scale = scale,
-        DocumentChange::Storage(storage) => recipe.data.storage = storage,
-        DocumentChange::HoldOut(rows) => recipe.model.hold_out = rows,
-        DocumentChange::Prior(key, Some(text)) => {
+        DraftChange::TopLevels(column, top) => document.set_top_levels(&column, top),
+        DraftChange::Standardize(on) => recipe.model.standardize = on,
+        DraftChange::Scale(scale) => recipe.report.scale = scale,
+        DraftChange::Storage(storage) => recipe.data.storage = storage,
+        DraftChange::HoldOut(rows) => recipe.model.hold_out = rows,
+        DraftChange::Prior(key, Some(text)) => {
             recipe.priors.insert(key, text);
         }
-        DocumentChange::Prior(key, None) => {
+        DraftChange::Prior(key, None) => {
             recipe.priors.remove(&key);
         }
-        DocumentChange::Template(id) => {
+        DraftChange::Template(id) => {
             document.set_template(id);
             if document.is_text() && !before.is_text() {
                 document.begin_text(&before, success_word(state, &before));
             }
         }
-        DocumentChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
-        DocumentChange::Sampler(id) => {
+        DraftChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
+        DraftChange::Sampler(id) => {
             if recipe.sampler.id != id {
                 // Settings belong to a sampler; those of another would be refused.
                 recipe.sampler.settings = Default::default();
@@ -249,23 +189,23 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
             }
             recipe.sampler.id = id;
         }
-        DocumentChange::Variant(variant) => {
+        DraftChange::Variant(variant) => {
             variant.entry.spec.id.clone_into(&mut recipe.sampler.id);
             recipe.sampler.settings = variant.settings;
             recipe.run.warmup = None;
         }
-        DocumentChange::Setting(key, Some(value)) => recipe.sampler.settings.set(&key, value),
-        DocumentChange::Setting(key, None) => recipe.sampler.settings.unset(&key),
-        DocumentChange::Method(id) => {
+        DraftChange::Setting(key, Some(value)) => recipe.sampler.settings.set(&key, value),
+        DraftChange::Setting(key, None) => recipe.sampler.settings.unset(&key),
+        DraftChange::Method(id) => {
             if recipe.mode.method != id {
                 recipe.mode.settings = Default::default();
             }
             recipe.mode.method = id;
         }
-        DocumentChange::MethodSetting(key, Some(value)) => recipe.mode.settings.set(&key, value),
-        DocumentChange::MethodSetting(key, None) => recipe.mode.settings.unset(&key),
-        DocumentChange::Run(run) => recipe.run = run,
-        DocumentChange::NewSeed => {
+        DraftChange::MethodSetting(key, Some(value)) => recipe.mode.settings.set(&key, value),
+        DraftChange::MethodSetting(key, None) => recipe.mode.settings.unset(&key),
+        DraftChange::Run(run) => recipe.run = run,
+        DraftChange::NewSeed => {
             // A step of SplitMix64: far from the old seed and the same every time, so that a session can be repeated.
             let mut z = recipe.run.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
             z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -323,7 +263,8 @@ pub(super) fn convert(
             request_check(state, fx);
         }
         Conversion::UseAs(other) => {
-            update(state, Command::AssignRole(column.to_owned(), *other), fx);
+            let change = DraftChange::Assign(column.to_owned(), *other);
+            change_document(state, change, fx);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Data and settings that make fits fail: each makes the right warning fire, and the click beside it helps. Good data raise none.
 
 use super::command::{Command, Page};
+use super::draft_change::DraftChange;
 use super::fixes::quick_fix;
 use super::testing::Session;
 use ergodic_base::reporter::Severity;
@@ -13,14 +14,14 @@ fn draft(text: &str, template: &str, settings: &[(&str, Value)], formula: &str) 
     let mut session = Session::with_file(&folder, "t.csv", text);
     assert!(session.state.data.is_some(), "{:?}", session.state.problem);
     session.send(Command::AcceptImport);
-    session.send(Command::SetTemplate(template.to_owned()));
+    session.send(Command::Draft(DraftChange::Template(template.to_owned())));
     for (key, value) in settings {
-        session.send(Command::SetModelSetting(
+        session.send(Command::Draft(DraftChange::ModelSetting(
             (*key).to_owned(),
             Some(value.clone()),
-        ));
+        )));
     }
-    session.send(Command::SetFormula(formula.to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
     session
 }
 
@@ -108,7 +109,7 @@ fn a_funnel_diverges_and_other_coordinates_mend_it() {
     }
     let centred = [("parametrisation", Value::Text("centred".to_owned()))];
     let mut session = draft(&text, "mixed", &centred, "y ~ 1 + (1 | g)");
-    session.send(Command::SetSampler("nuts".to_owned()));
+    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
     run(&mut session);
     let (verdict, codes) = outcome(&session);
     assert_ne!(verdict, Verdict::Good, "{codes:?}");
@@ -202,10 +203,15 @@ fn a_lost_outlier_is_told_and_heavy_tails_take_its_weight() {
 #[test]
 fn too_long_a_step_is_found_by_the_check_and_halving_it_helps() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age".to_owned()));
-    session.send(Command::SetSampler("sgld-cv".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
     for (key, value) in [("step_size", Value::Real(1.2)), ("batch", Value::Int(1000))] {
-        session.send(Command::SetSetting(key.to_owned(), Some(value)));
+        session.send(Command::Draft(DraftChange::Setting(
+            key.to_owned(),
+            Some(value),
+        )));
     }
     run(&mut session);
     let id = session.state.selected_run.unwrap();

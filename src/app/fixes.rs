@@ -1,6 +1,7 @@
 //! Quick fixes of what is wrong with a run: each does what the message beside it advises.
 
 use super::command::Command;
+use super::draft_change::DraftChange;
 use super::entry::RunEntry;
 use super::quick_fixes::QuickFix;
 use ergodic_analysis::Recipe;
@@ -114,7 +115,9 @@ mod tests {
 
     fn session() -> Session {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
         session
     }
 
@@ -138,10 +141,12 @@ mod tests {
     #[test]
     fn a_short_run_of_two_chains_is_mended_by_clicks() {
         let mut session = session();
-        session.send(Command::SetSampler("metropolis".to_owned()));
+        session.send(Command::Draft(DraftChange::Sampler(
+            "metropolis".to_owned(),
+        )));
         let mut control = session.state.document.as_ref().unwrap().recipe.run.clone();
         (control.chains, control.draws) = (2, 200);
-        session.send(Command::SetRun(control));
+        session.send(Command::Draft(DraftChange::Run(control)));
         run(&mut session);
         let found = fixes(&session);
         let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
@@ -166,11 +171,11 @@ mod tests {
     #[test]
     fn an_approximate_run_offers_its_bias_check() {
         let mut session = session();
-        session.send(Command::SetSampler("sgld-cv".to_owned()));
-        session.send(Command::SetSetting(
+        session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+        session.send(Command::Draft(DraftChange::Setting(
             "batch".to_owned(),
             Some(Value::Int(100)),
-        ));
+        )));
         run(&mut session);
         let id = session.state.selected_run.unwrap();
         let found = fixes(&session);

@@ -112,22 +112,24 @@ fn times(view: &RunView) -> Vec<ChainTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use ergodic_analysis::hold_out::HoldOut;
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn a_run_that_goes_on_is_scored_along_the_way_and_not_too_often() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetHoldOut(Some(HoldOut::Share(0.2))));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::HoldOut(Some(HoldOut::Share(
+            0.2,
+        )))));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(50),
             draws: 5_000_000,
             until_precise: false,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         let id = session.state.runs[0].id;
         let begun = Instant::now();

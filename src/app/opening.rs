@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::checking::request_check;
 use super::command::{Command, Page};
 use super::document::Document;
+use super::draft_change::DraftChange;
 use super::entry::{ReadRun, RunPhase, Saved};
 use super::outcome::{self, FIRST_TEMPLATE};
 use super::project::{self, Then};
@@ -395,7 +396,7 @@ fn loaded(state: &mut AppState, origin: Origin, ended: Ended<Read>, fx: &mut dyn
     if let Some((column, role)) = state.pending_role.take()
         && state.document.is_some()
     {
-        update(state, Command::AssignRole(column, role), fx);
+        update(state, Command::Draft(DraftChange::Assign(column, role)), fx);
     }
 }
 

@@ -9,18 +9,18 @@ use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula};
-use ergodic_core::models;
+use ergodic_core::models::{self, names};
 use ergodic_data::roles::{Conversion, Refusal, Roles};
 use ergodic_data::sniff::ColumnKindOverride;
 use ergodic_data::suggest::{Suggestions, outcome_of};
 use ergodic_data::table::Table;
 
 /// Template of a draft without outcome.
-pub(super) const FIRST_TEMPLATE: &str = "logistic";
+pub(super) const FIRST_TEMPLATE: &str = names::LOGISTIC;
 /// The template of models that explain nothing.
-const NO_OUTCOME: &str = "dp-mixture";
+const NO_OUTCOME: &str = names::DP_MIXTURE;
 /// The template whose family follows the outcome.
-const MIXED: &str = "mixed";
+const MIXED: &str = names::MIXED;
 
 /// Why `column` cannot be the outcome whatever the template, if it cannot.
 pub fn refusal(
@@ -231,15 +231,15 @@ pub(super) fn because(document: &Document, table: &Table) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
 
     /// Templates of single outcomes have no curves, so the template follows one that is typed or clicked, and goes back without it.
     #[test]
     fn a_smooth_curve_brings_a_template_that_has_it() {
         let mut session = Session::with_draft("churn");
         let mut template_of = |formula: &str| {
-            session.send(Command::SetFormula(formula.to_owned()));
+            session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
             let document = session.state.document.clone().unwrap();
             assert_eq!(document.recipe.model.formula, formula);
             let family = document.recipe.model.settings.text("family");

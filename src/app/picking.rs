@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::command::Command;
+use super::draft_change::DraftChange;
 use super::state::{AppState, Typing};
 use super::tasks::{Effects, Outcome, Pick};
 use super::update::update;
@@ -130,7 +131,9 @@ mod tests {
     #[test]
     fn a_cancelled_dialog_asks_for_nothing_and_forgets_what_waited_for_it() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
         session.send(Command::NewProject);
         session.send(Command::Answer { save: true });
         let purpose = session.fx.picks.pop().unwrap();

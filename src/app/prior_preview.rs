@@ -60,8 +60,8 @@ pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx:
 
 #[cfg(test)]
 mod tests {
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use ergodic_analysis::prior_predictive::Plausibility;
 
     #[test]
@@ -73,12 +73,15 @@ mod tests {
         };
         assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
         let key = ergodic_core::models::default_priors::KEY.to_owned();
-        session.send(Command::SetPrior(key.clone(), Some("papers".to_owned())));
+        session.send(Command::Draft(DraftChange::Prior(
+            key.clone(),
+            Some("papers".to_owned()),
+        )));
         assert_eq!(expected(&session).plausibility, Plausibility::VeryWide);
-        session.send(Command::SetPrior(
+        session.send(Command::Draft(DraftChange::Prior(
             key,
             Some("weakly-informative".to_owned()),
-        ));
+        )));
         let type_prior = |session: &mut Session, key: &str, text: &str| {
             session.send(Command::PreviewPrior(Some((
                 key.to_owned(),
@@ -107,7 +110,10 @@ mod tests {
         assert!(session.state.preview.is_none());
         type_prior(&mut session, "b", "normal(0, 0.3)");
         for (key, prior) in [("b", "normal(0, 0.3)"), ("intercept", "normal(-1, 0.7)")] {
-            session.send(Command::SetPrior(key.to_owned(), Some(prior.to_owned())));
+            session.send(Command::Draft(DraftChange::Prior(
+                key.to_owned(),
+                Some(prior.to_owned()),
+            )));
         }
         assert!(session.state.preview.is_none());
         assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
@@ -116,7 +122,10 @@ mod tests {
     #[test]
     fn a_prior_that_cannot_be_drawn_from_says_so() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetPrior("b".to_owned(), Some("flat".to_owned())));
+        session.send(Command::Draft(DraftChange::Prior(
+            "b".to_owned(),
+            Some("flat".to_owned()),
+        )));
         let why = session
             .state
             .check

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::command::{Command, Page};
 use super::document::Document;
+use super::draft_change::DraftChange;
 use super::entry::{ReadRun, RunEntry, RunPhase, Saved};
 use super::opening::{Origin, start_loading};
 use super::reading;
@@ -472,13 +473,13 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         session.send(Command::Open(path));
         session.send(Command::AcceptImport);
-        session.send(Command::SetFormula("y ~ x".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(60),
             draws: 80,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         session
@@ -520,10 +521,10 @@ mod tests {
         assert!(!again.state.runs[0].is_stale(&draft(&again)));
 
         // A change makes results stale, is asked about, and is kept if the answer says so.
-        again.send(Command::SetPrior(
+        again.send(Command::Draft(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 1)".to_owned()),
-        ));
+        )));
         assert!(again.state.runs[0].is_stale(&draft(&again)));
         again.send(Command::Quit);
         assert_eq!(again.state.asking, Some(Then::Quit));
@@ -573,12 +574,12 @@ mod tests {
     #[test]
     fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(1_000_000),
             draws: 1000,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         let place = session.state.runs[0].place().unwrap().to_owned();
         assert!(place.is_dir());
@@ -594,12 +595,12 @@ mod tests {
         let path = session.folder.path().join("study.ergodic");
         session.send(Command::SaveProjectAs(path.clone()));
         let saved = Project::read(&path).unwrap();
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(20),
             draws: 100_000_000,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         let entry = &session.state.runs[1];
         let place = entry.place().unwrap().to_owned();

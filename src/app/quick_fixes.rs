@@ -2,6 +2,7 @@
 
 use super::command::Command;
 use super::document::Document;
+use super::draft_change::DraftChange;
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::templates;
 use ergodic_base::reporter::Warning;
@@ -11,6 +12,7 @@ use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::design::{Columns as _, Remark};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Term, Trials, quote_term};
+use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
 use ergodic_data::roles::{Role, check_role, keep_top};
 
@@ -35,7 +37,7 @@ impl QuickFix {
     fn formula(label: String, formula: &Formula) -> Self {
         Self {
             label,
-            commands: vec![Command::SetFormula(formula.to_string())],
+            commands: vec![Command::Draft(DraftChange::Formula(formula.to_string()))],
         }
     }
 
@@ -43,12 +45,35 @@ impl QuickFix {
     fn applied(&self, document: &Document) -> Document {
         let mut document = document.clone();
         for command in &self.commands {
-            match command.clone() {
-                Command::SetFormula(text) => document.set_formula(&text),
-                Command::SetTemplate(id) => document.set_template(id),
-                Command::SetModelSetting(key, value) => document.set_model_setting(&key, value),
-                Command::SetTopLevels(column, top) => document.set_top_levels(&column, top),
-                _ => {}
+            let Command::Draft(change) = command else {
+                continue;
+            };
+            match change.clone() {
+                DraftChange::Formula(text) => document.set_formula(&text),
+                DraftChange::Template(id) => document.set_template(id),
+                DraftChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
+                DraftChange::TopLevels(column, top) => document.set_top_levels(&column, top),
+                // No refusal is helped by these.
+                DraftChange::Assign(..)
+                | DraftChange::Remove(_)
+                | DraftChange::NoOutcome
+                | DraftChange::AllPredictors
+                | DraftChange::Success(_)
+                | DraftChange::Levels(_)
+                | DraftChange::Reference(..)
+                | DraftChange::Categorical(..)
+                | DraftChange::Standardize(_)
+                | DraftChange::Scale(_)
+                | DraftChange::Storage(_)
+                | DraftChange::HoldOut(_)
+                | DraftChange::Prior(..)
+                | DraftChange::Sampler(_)
+                | DraftChange::Variant(_)
+                | DraftChange::Setting(..)
+                | DraftChange::Method(_)
+                | DraftChange::MethodSetting(..)
+                | DraftChange::Run(_)
+                | DraftChange::NewSeed => {}
             }
         }
         document
@@ -114,7 +139,10 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         }
         Remark::Codes { column, .. } => vec![Some(QuickFix {
             label: format!("Treat {column} as categories"),
-            commands: vec![Command::SetCategorical(column.clone(), true)],
+            commands: vec![Command::Draft(DraftChange::Categorical(
+                column.clone(),
+                true,
+            ))],
         })],
         Remark::Rating { response, .. } => draft.readings(response),
         Remark::MergedLevels { levels, .. } => vec![draft.keep_all(&levels.column)],
@@ -180,13 +208,18 @@ impl Draft<'_> {
         let title = templates::find(choice.template).ok()?.spec.title;
         let mut commands = Vec::new();
         if choice.template != self.template() {
-            commands.push(Command::SetTemplate(choice.template.to_owned()));
+            commands.push(Command::Draft(DraftChange::Template(
+                choice.template.to_owned(),
+            )));
         }
         for &(key, value) in &choice.settings {
             let value = Value::Text(value.to_owned());
-            commands.push(Command::SetModelSetting(key.to_owned(), Some(value)));
+            commands.push(Command::Draft(DraftChange::ModelSetting(
+                key.to_owned(),
+                Some(value),
+            )));
         }
-        commands.push(Command::SetFormula(formula.to_string()));
+        commands.push(Command::Draft(DraftChange::Formula(formula.to_string())));
         // Under the same template it is the setting that changes.
         let setting = choice
             .settings
@@ -323,20 +356,22 @@ impl Draft<'_> {
         let is_set = self.document.recipe.priors.get("b").map(String::as_str) == Some(NARROW_PRIOR);
         (takes && !is_set && self.document.recipe.model.standardize).then(|| QuickFix {
             label: format!("Use the prior {NARROW_PRIOR} for coefficients"),
-            commands: vec![Command::SetPrior(
+            commands: vec![Command::Draft(DraftChange::Prior(
                 "b".to_owned(),
                 Some(NARROW_PRIOR.to_owned()),
-            )],
+            ))],
         })
     }
 
     fn negative_binomial(&self) -> Option<QuickFix> {
         let command = match self.template() {
-            "poisson" => Command::SetTemplate("negative-binomial".to_owned()),
-            "mixed" => Command::SetModelSetting(
+            names::POISSON => {
+                Command::Draft(DraftChange::Template(names::NEGATIVE_BINOMIAL.to_owned()))
+            }
+            names::MIXED => Command::Draft(DraftChange::ModelSetting(
                 "family".to_owned(),
                 Some(Value::Text(Family::NegativeBinomial.id().to_owned())),
-            ),
+            )),
             _ => return None,
         };
         Some(QuickFix {
@@ -350,29 +385,31 @@ impl Draft<'_> {
         let other = |label: String, template: &str| {
             (template != self.template()).then(|| QuickFix {
                 label,
-                commands: vec![Command::SetTemplate(template.to_owned())],
+                commands: vec![Command::Draft(DraftChange::Template(template.to_owned()))],
             })
         };
-        if !["linear", "poisson", "negative-binomial"].contains(&self.template()) {
+        if ![names::LINEAR, names::POISSON, names::NEGATIVE_BINOMIAL].contains(&self.template()) {
             return Vec::new();
         }
         vec![
-            other(format!("Take {column} as a number"), "linear"),
-            other(format!("Take {column} as a count"), "poisson"),
-            other(format!("Take {column} as ordered levels"), "ordered"),
+            other(format!("Take {column} as a number"), names::LINEAR),
+            other(format!("Take {column} as a count"), names::POISSON),
+            other(format!("Take {column} as ordered levels"), names::ORDERED),
             other(
                 format!("Take {column} as levels without an order"),
-                "multinomial",
+                names::MULTINOMIAL,
             ),
-            other(format!("Take {column} as categories"), "categorical"),
+            other(format!("Take {column} as categories"), names::CATEGORICAL),
         ]
     }
 
     /// Noise in which outliers count less.
     fn robust(&self) -> Option<QuickFix> {
-        (self.template() == "linear").then(|| QuickFix {
+        (self.template() == names::LINEAR).then(|| QuickFix {
             label: "Use robust regression".to_owned(),
-            commands: vec![Command::SetTemplate("student".to_owned())],
+            commands: vec![Command::Draft(DraftChange::Template(
+                names::STUDENT.to_owned(),
+            ))],
         })
     }
 
@@ -497,7 +534,10 @@ impl Draft<'_> {
         let keeps = self.document.recipe.model.top_levels.get(column);
         (repeats && keeps.is_none_or(|&top| top > TOP)).then(|| QuickFix {
             label: keep_top(TOP, column),
-            commands: vec![Command::SetTopLevels(column.to_owned(), Some(TOP))],
+            commands: vec![Command::Draft(DraftChange::TopLevels(
+                column.to_owned(),
+                Some(TOP),
+            ))],
         })
     }
 
@@ -507,7 +547,10 @@ impl Draft<'_> {
         let col = table.index_of(column, "").ok()?;
         table.few_levels(col, MAX_LEVELS).map(|_levels| QuickFix {
             label: format!("Use all values of {column}"),
-            commands: vec![Command::SetTopLevels(column.to_owned(), None)],
+            commands: vec![Command::Draft(DraftChange::TopLevels(
+                column.to_owned(),
+                None,
+            ))],
         })
     }
 

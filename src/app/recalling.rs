@@ -85,8 +85,8 @@ impl RunEntry {
 
 #[cfg(test)]
 mod tests {
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
@@ -98,13 +98,13 @@ mod tests {
         }
         let mut session = Session::with_file(&folder, "t.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::SetFormula("y ~ x".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(20),
             draws: 20,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let place = session.state.runs[0].place().unwrap().to_owned();

@@ -2,6 +2,7 @@
 
 use super::command::{Command, Page};
 use super::correcting;
+use super::draft_change::DraftChange;
 use super::state::{AppState, Removed};
 use super::tasks::Effects;
 
@@ -76,7 +77,7 @@ pub(super) fn undo(state: &mut AppState) {
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, RunEntry};
+    use crate::app::{Command, DraftChange, RunEntry};
     use ergodic_core::engine::run_section::RunSection;
     use ergodic_data::roles::Role;
 
@@ -86,13 +87,15 @@ mod tests {
 
     fn with_runs(count: usize) -> Session {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula("churned ~ age".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(20),
             draws: 20,
             ..RunSection::default()
-        }));
+        })));
         for _ in 0..count {
             session.send(Command::StartRun);
             session.wait_for_runs();
@@ -124,7 +127,9 @@ mod tests {
 
         // The last act is taken back first, whichever it was.
         session.send(Command::RemoveRun(id));
-        session.send(Command::SetFormula("churned ~ monthly_fee".to_owned()));
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ monthly_fee".to_owned(),
+        )));
         let formula = |session: &Session| {
             let document = session.state.document.as_ref().unwrap();
             document.recipe.model.formula.clone()
@@ -186,7 +191,7 @@ mod tests {
     #[test]
     fn the_answer_to_a_command_that_cannot_be_obeyed_is_no_message_of_later_runs() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::RemoveRole("churned".to_owned()));
+        session.send(Command::Draft(DraftChange::Remove("churned".to_owned())));
         for command in [Command::StartRun, Command::RunTrials, Command::Calibrate] {
             session.state.toast = None;
             session.send(command);
@@ -196,7 +201,10 @@ mod tests {
         }
         assert_eq!(session.state.messages, []);
         // It is complete again.
-        session.send(Command::AssignRole("churned".to_owned(), Role::Response));
+        session.send(Command::Draft(DraftChange::Assign(
+            "churned".to_owned(),
+            Role::Response,
+        )));
         assert_eq!(session.state.toast, None);
         session.send(Command::StartRun);
         let id = session.state.runs[0].id;

@@ -149,20 +149,20 @@ pub(super) fn save_picture(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn reports_and_pictures_are_saved_of_live_runs_and_of_read_ones() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(60),
             draws: 120,
             until_precise: false,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let place = session.state.runs[0].place().unwrap().to_owned();

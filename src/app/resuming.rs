@@ -103,8 +103,8 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
 
 #[cfg(test)]
 mod tests {
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use ergodic_core::engine::run_section::RunSection;
     use ergodic_export::RunFolder;
 
@@ -119,13 +119,13 @@ mod tests {
     fn run_of(folder: &tempfile::TempDir, draws: u64) -> Session {
         let mut session = Session::with_file(folder, "t.csv", &table());
         session.send(Command::AcceptImport);
-        session.send(Command::SetFormula("y ~ x".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(60),
             draws,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         session

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::{Command, Page};
+use super::draft_change::DraftChange;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome, Pick, Work};
 use super::update::update;
@@ -139,12 +140,12 @@ impl Session {
     /// A session that shows a finished run of one chain of 30 draws on a bundled data set, with its identifier.
     pub fn with_run(sample: &str) -> (Self, u64) {
         let mut session = Self::with_draft(sample);
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(20),
             draws: 30,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         session.send(Command::GoTo(Page::Runs));

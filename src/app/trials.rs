@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::drafting::{DocumentChange, change_document};
+use super::draft_change::DraftChange;
+use super::drafting::change_document;
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::tuning::{KEY, Tuning, tune};
@@ -67,7 +68,7 @@ fn finished(state: &mut AppState, ended: Ended<Tuned>, fx: &mut dyn Effects) {
         let draft = state.document.as_ref().map(|document| &document.recipe);
         if draft.is_some_and(|draft| tuned.holds_for(draft)) {
             let value = Value::Real(tuned.tuning.chosen);
-            let change = DocumentChange::Setting(KEY.to_owned(), Some(value));
+            let change = DraftChange::Setting(KEY.to_owned(), Some(value));
             change_document(state, change, fx);
         }
     }

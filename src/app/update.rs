@@ -3,7 +3,7 @@
 use super::advising::advise;
 use super::command::{Command, Page};
 use super::correcting::correct;
-use super::drafting::{DocumentChange, change_document, convert, step};
+use super::drafting::{change_document, convert, step};
 use super::entry::{RunPhase, Saved};
 use super::opening::{
     self, Origin, accept_import, open, origin_of, read_again, run_lesson, start_loading,
@@ -27,10 +27,6 @@ use ergodic_export::journal::Journal;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
-    if let Some(change) = DocumentChange::of(&command) {
-        change_document(state, change, fx);
-        return;
-    }
     match command {
         Command::GoTo(page) => {
             if page != state.page && state.toast.as_ref().is_some_and(|toast| toast.is_error) {
@@ -70,6 +66,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
                 Page::Runs
             };
         }
+        Command::Draft(change) => change_document(state, change, fx),
         Command::Convert(column, conversion, role) => {
             convert(state, &column, &conversion, role, fx);
         }
@@ -208,8 +205,6 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelTask(id) => state.tasks.cancel(id),
         Command::DismissToast => state.toast = None,
         Command::DismissProblem => state.problem = None,
-        // All others change the document and were handled above.
-        _ => {}
     }
 }
 

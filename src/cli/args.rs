@@ -7,6 +7,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEn
 
 use ergodic_core::estimators::mixed::Fineness;
 use ergodic_core::families::choices::FAMILY_CHOICES;
+use ergodic_core::samplers::names::NUTS;
 use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -337,7 +338,7 @@ pub enum Reference {
 impl From<&str> for Reference {
     fn from(text: &str) -> Self {
         match text {
-            "nuts" => Self::Nuts,
+            NUTS => Self::Nuts,
             "quadratic" => Self::Quadratic,
             folder => Self::Run(folder.into()),
         }
@@ -353,7 +354,7 @@ pub struct CompareArgs {
     pub model: FitArgs,
     /// What to compare with: `nuts` (default settings), `quadratic` (the normal distribution with the posterior's mode and
     /// curvature, for more rows than NUTS can handle) or the folder of a longer run, whose data and model are then taken
-    #[arg(long, value_name = "REFERENCE", default_value = "nuts", value_parser = |text: &str| Ok::<_, std::convert::Infallible>(Reference::from(text)))]
+    #[arg(long, value_name = "REFERENCE", default_value = NUTS, value_parser = |text: &str| Ok::<_, std::convert::Infallible>(Reference::from(text)))]
     pub reference: Reference,
     /// Samplers to compare, with settings where they have some: 'hmc-ecs:order=1,sgld:batch=100:scheme=blocks'; all if absent
     #[arg(long, value_delimiter = ',', value_name = "ID,ID")]

@@ -18,6 +18,7 @@ use ergodic_core::estimators::mixed::fit::{
 };
 use ergodic_core::estimators::mixed::{Fineness, MixedError};
 use ergodic_core::families::Family;
+use ergodic_core::models::names;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
 
@@ -136,7 +137,7 @@ fn recipe_of(args: &EstimateArgs, compared: Option<&Path>) -> Result<(Recipe, Pa
         ));
     };
     // Of the template only the family is used.
-    let recipe = Recipe::new(data, "linear", formula);
+    let recipe = Recipe::new(data, names::LINEAR, formula);
     Ok((
         recipe.changed(&args.set).map_err(Failure::request)?,
         PathBuf::from("."),

@@ -20,6 +20,7 @@ use ergodic_base::shown::visible_line;
 use ergodic_core::engine::run::Continuation;
 use ergodic_core::engine::{Remark, RunState, StopReason, mode_drift};
 use ergodic_core::formula::{Formula, quote_name};
+use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{nothing, samples};
@@ -34,7 +35,7 @@ pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
 /// Bundled data set of `demo`.
 const DEMO_SAMPLE: &str = "churn";
 /// Template where none is named and none fits.
-const FIRST_TEMPLATE: &str = "logistic";
+const FIRST_TEMPLATE: &str = names::LOGISTIC;
 /// Parent of run folders where none is named.
 const RUNS_FOLDER: &str = "runs";
 

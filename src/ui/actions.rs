@@ -9,7 +9,7 @@ use super::panels::Views;
 use super::panels::runs::PaneEntry;
 use super::theme;
 use crate::app::reporting::Picture;
-use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
+use crate::app::{AppState, Command, Depth, DraftChange, Page, Pick, Theme, project};
 use ergodic_core::engine::RunState;
 
 /// What can be asked for whatever is open.
@@ -294,7 +294,7 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         Action::CloseData => out.send(Command::CloseData),
         Action::Undo => out.send(Command::Undo),
         Action::Redo => out.send(Command::Redo),
-        Action::NewSeed => out.send(Command::NewSeed),
+        Action::NewSeed => out.send(Command::Draft(DraftChange::NewSeed)),
         Action::Run => out.send(Command::StartRun),
         Action::PauseResume => {
             if let Some(entry) = run

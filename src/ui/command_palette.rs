@@ -12,7 +12,7 @@ use super::panels::Views;
 use super::panels::runs::PANES;
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
-use crate::app::{AppState, Command, Pick, comparing};
+use crate::app::{AppState, Command, DraftChange, Pick, comparing};
 use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_analysis::templates;
 use ergodic_core::design::Columns as _;
@@ -152,7 +152,9 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             let templates =
                 templates::all().filter(|entry| entry.spec.id != document.recipe.model.template);
             rows.extend(templates.map(|entry| {
-                let deed = Deed::Send(Command::SetTemplate(entry.spec.id.to_owned()));
+                let deed = Deed::Send(Command::Draft(DraftChange::Template(
+                    entry.spec.id.to_owned(),
+                )));
                 (format!("Use the template {}", entry.spec.title), deed)
             }));
             let samplers = comparing::suitable(state).map(|entry| &entry.spec);
@@ -160,18 +162,21 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
                 samplers
                     .filter(|spec| spec.id != document.recipe.sampler.id)
                     .map(|spec| {
-                        let deed = Deed::Send(Command::SetSampler(spec.id.to_owned()));
+                        let deed =
+                            Deed::Send(Command::Draft(DraftChange::Sampler(spec.id.to_owned())));
                         (format!("Use the sampler {}", spec.title), deed)
                     }),
             );
             rows.push(match document.recipe.model.hold_out {
                 None => (
                     "Leave rows out of the fit: a fifth, to score it by".to_owned(),
-                    Deed::Send(Command::SetHoldOut(Some(HoldOut::Share(USUAL_SHARE)))),
+                    Deed::Send(Command::Draft(DraftChange::HoldOut(Some(HoldOut::Share(
+                        USUAL_SHARE,
+                    ))))),
                 ),
                 Some(_) => (
                     "Leave no rows out of the fit".to_owned(),
-                    Deed::Send(Command::SetHoldOut(None)),
+                    Deed::Send(Command::Draft(DraftChange::HoldOut(None))),
                 ),
             });
             for column in data.loaded.table.names() {
@@ -181,12 +186,12 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
                     }
                     rows.push((
                         format!("Use {column} as {}", role.label()),
-                        Deed::Send(Command::AssignRole(column.to_owned(), role)),
+                        Deed::Send(Command::Draft(DraftChange::Assign(column.to_owned(), role))),
                     ));
                 }
                 rows.push((
                     format!("Leave {column} out of the model"),
-                    Deed::Send(Command::RemoveRole(column.to_owned())),
+                    Deed::Send(Command::Draft(DraftChange::Remove(column.to_owned()))),
                 ));
             }
         }
@@ -444,11 +449,11 @@ mod tests {
     #[test]
     fn what_is_called_so_comes_before_what_is_about_it() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             draws: 50,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let all = rows(&session.state);
@@ -462,7 +467,7 @@ mod tests {
         let leave = found(&all, "leave rows out");
         let rows = HoldOut::Share(USUAL_SHARE);
         assert!(
-            matches!(&leave[0].deed, Deed::Send(Command::SetHoldOut(Some(held))) if *held == rows),
+            matches!(&leave[0].deed, Deed::Send(Command::Draft(DraftChange::HoldOut(Some(held)))) if *held == rows),
             "{}",
             leave[0].words
         );
@@ -485,11 +490,11 @@ mod tests {
     #[test]
     fn keys_pressed_in_the_frame_that_opens_the_palette_are_for_its_field() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             draws: 1_000_000,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         assert_eq!(session.state.page, Page::Runs);
         let mut harness = window(session);
@@ -566,12 +571,12 @@ mod tests {
             rows.map(|row| row.words).collect()
         };
         assert!(found(&session.state, "show tab").is_empty(), "no run yet");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(50),
             draws: 50,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let wide = PANES.iter().filter(|pane| pane.is_wide()).count();

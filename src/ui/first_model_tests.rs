@@ -11,7 +11,7 @@ use super::panels::Views;
 use super::testing::Shown;
 use super::{shell, shortcuts};
 use crate::app::testing::Session;
-use crate::app::{AppState, Command, Page, Pick, Picked};
+use crate::app::{AppState, Command, DraftChange, Page, Pick, Picked};
 use ergodic_data::roles::Role as ColumnRole;
 
 /// Most clicks, or keys, that the way may take.
@@ -347,7 +347,7 @@ fn columns_are_dragged_to_their_roles() {
         modifiers: Modifiers::NONE,
     });
     harness.run_steps(3);
-    let dragged = Command::AssignRole("age".to_owned(), ColumnRole::Group);
+    let dragged = Command::Draft(DraftChange::Assign("age".to_owned(), ColumnRole::Group));
     assert!(
         harness.state().sent.contains(&dragged),
         "{:?}",
@@ -373,11 +373,11 @@ fn the_outcome_is_refused_by_no_template_chosen_before() {
     for template in ["logistic", "mixed", "dp-mixture", "poisson", "categorical"] {
         let mut session = Session::with_file(&folder, "radon.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::AssignRole(
+        session.send(Command::Draft(DraftChange::Assign(
             "floor".to_owned(),
             ColumnRole::Response,
-        ));
-        session.send(Command::SetTemplate(template.to_owned()));
+        )));
+        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
         let mut harness = super::testing::page_harness(session, whole_ui);
         harness.run_steps(2);
         harness.get_by_label("Add to Outcome").click();
@@ -402,9 +402,9 @@ fn the_outcome_is_refused_by_no_template_chosen_before() {
 #[test]
 fn slopes_and_interactions_are_clicked() {
     let mut session = Session::with_draft("reaction");
-    session.send(Command::SetFormula(
+    session.send(Command::Draft(DraftChange::Formula(
         "reaction ~ day + (1 | driver)".to_owned(),
-    ));
+    )));
     let mut harness = super::testing::page_harness(session, whole_ui);
     harness.run_steps(3);
     harness
@@ -419,7 +419,9 @@ fn slopes_and_interactions_are_clicked() {
     };
     assert_eq!(formula(&harness), "reaction ~ day + (1 + day | driver)");
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age + plan".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age + plan".to_owned(),
+    )));
     let mut harness = super::testing::page_harness(session, whole_ui);
     harness.run_steps(3);
     harness.get_by_label("Add an interaction").click();

@@ -1,6 +1,6 @@
 //! What the palette offers about the terms of the model.
 
-use crate::app::{Command, Document};
+use crate::app::{Command, Document, DraftChange};
 use ergodic_core::formula::Factor;
 use ergodic_data::roles::Roles;
 
@@ -13,11 +13,11 @@ pub fn model_commands(document: &Document) -> Vec<(String, Command)> {
     let mut rows = vec![
         (
             "Explain nothing: find groups of rows".to_owned(),
-            Command::ExplainNothing,
+            Command::Draft(DraftChange::NoOutcome),
         ),
         (
             "Add all columns as predictors".to_owned(),
-            Command::AddAllPredictors,
+            Command::Draft(DraftChange::AllPredictors),
         ),
     ];
     if roles.predictors.len() > MOST_PAIRED || roles.response.is_none() {
@@ -25,7 +25,10 @@ pub fn model_commands(document: &Document) -> Vec<(String, Command)> {
     }
     let mut offer = |text: String, changed: &Roles| {
         if let Some(formula) = changed.to_formula() {
-            rows.push((text, Command::SetFormula(formula.to_string())));
+            rows.push((
+                text,
+                Command::Draft(DraftChange::Formula(formula.to_string())),
+            ));
         }
     };
     // Smooth curves have neither interactions nor effects by group.

@@ -11,7 +11,7 @@ use super::panels::{Views, menu};
 use super::theme::{Text, tokens};
 use super::widgets::{Button, dialog_frame, heading, sentence};
 use crate::app::project::Then;
-use crate::app::{AppState, Command};
+use crate::app::{AppState, Command, DraftChange};
 use ergodic_core::design::Columns as _;
 
 /// Width of the menu and of the question.
@@ -155,7 +155,9 @@ mod tests {
     #[test]
     fn enter_answers_with_the_main_button() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
         session.send(Command::NewProject);
         let mut harness = page_harness(session, |ui, state, (): &mut (), out| {
             question_ui(ui, state, out);
@@ -169,11 +171,11 @@ mod tests {
     #[test]
     fn the_question_says_in_plain_words_what_becomes_of_runs() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             draws: 1_000_000,
             ..RunSection::default()
-        }));
+        })));
         session.state.history = Default::default();
         session.send(Command::StartRun);
         session.send(Command::NewProject);

@@ -15,7 +15,7 @@ use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
 use super::widgets::{Button, Segments, paint};
 use super::{icons, landmarks};
-use crate::app::{AppState, Command, Depth, Page, Theme};
+use crate::app::{AppState, Command, Depth, DraftChange, Page, Theme};
 
 /// Width below which steps show no words for depth and search.
 const NARROW: f32 = 1200.0;
@@ -284,7 +284,7 @@ mod tests {
         let mut session = Session::with_file(&folder, "s.csv", text);
         session.send(Command::AcceptImport);
         session.send(Command::GoTo(Page::Model));
-        let refused = Command::AssignRole("word".to_owned(), Role::Weight);
+        let refused = Command::Draft(DraftChange::Assign("word".to_owned(), Role::Weight));
         session.send(refused.clone());
         assert!(session.state.toast.is_some());
         session.send(Command::GoTo(Page::Sampler));

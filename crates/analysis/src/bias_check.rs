@@ -30,11 +30,11 @@ mod half_step;
 pub use half_step::{finished, half_step_job};
 
 /// The exact sampler that others are measured against where nothing else is said.
-const CONTROL: &str = "nuts";
+const CONTROL: &str = samplers::names::NUTS;
 /// The same for mixtures, which have no gradient.
-const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
+const CONTROL_OF_MIXTURES: &str = samplers::names::DP_GIBBS;
 /// The same for topics of documents.
-const CONTROL_OF_TOPICS: &str = "topics-gibbs";
+const CONTROL_OF_TOPICS: &str = samplers::names::TOPICS_GIBBS;
 /// Samplers that others are measured against.
 pub const CONTROLS: [&str; 3] = [CONTROL, CONTROL_OF_MIXTURES, CONTROL_OF_TOPICS];
 

@@ -7,6 +7,7 @@ use ergodic_core::design::response::MAX_LEVELS;
 use ergodic_core::design::{Columns as _, DesignError};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Formula, quote_name};
+use ergodic_core::models::names;
 use ergodic_data::suggest::{NoOutcome, OutcomeKind, outcome_of};
 use ergodic_data::table::Table;
 
@@ -66,7 +67,7 @@ pub fn choose(
 ) -> Result<Choice, NoTemplate> {
     let Some(response) = &formula.response else {
         return Ok(Choice {
-            template: "dp-mixture",
+            template: names::DP_MIXTURE,
             settings: Vec::new(),
             family: None,
             reason: "the formula has no outcome".to_owned(),
@@ -75,13 +76,13 @@ pub fn choose(
     let name = &response.column;
     let (template, family, mut reason) = if response.trials.is_some() {
         let reason = format!("`{name}` counts successes among trials");
-        ("logistic", Some(Family::Binomial), reason)
+        (names::LOGISTIC, Some(Family::Binomial), reason)
     } else if response.ordered {
         let reason = format!("the formula says that `{name}` has levels with an order");
-        ("ordered", Some(Family::Ordered), reason)
+        (names::ORDERED, Some(Family::Ordered), reason)
     } else if response.function.is_some() {
         let reason = format!("`{}` is a number", response.label());
-        ("linear", Some(Family::Gaussian), reason)
+        (names::LINEAR, Some(Family::Gaussian), reason)
     } else {
         let col = table.index_of(name, "The formula")?;
         let mut kind = outcome_of(table, col, categorical.contains(name))?;
@@ -165,7 +166,7 @@ pub fn choose(
         many => reason.push_str(&format!(" and {} are smooth curves", many.join(", "))),
     }
     Ok(Choice {
-        template: "mixed",
+        template: names::MIXED,
         settings: family
             .map(|family| ("family", family.id()))
             .into_iter()
@@ -176,19 +177,19 @@ pub fn choose(
 }
 
 /// The template of categories that nothing explains.
-const SHARES: &str = "categorical";
+const SHARES: &str = names::CATEGORICAL;
 
 /// The template that explains outcomes of this kind by other columns, and the family of mixed models that does, if there is one.
 pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
     match kind {
-        OutcomeKind::TwoValues => ("logistic", Some(Family::Bernoulli)),
+        OutcomeKind::TwoValues => (names::LOGISTIC, Some(Family::Bernoulli)),
         OutcomeKind::Count { .. } if kind.is_overdispersed() => {
-            ("negative-binomial", Some(Family::NegativeBinomial))
+            (names::NEGATIVE_BINOMIAL, Some(Family::NegativeBinomial))
         }
-        OutcomeKind::Count { .. } => ("poisson", Some(Family::Poisson)),
-        OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some(Family::Gaussian)),
-        OutcomeKind::Levels(_) => ("ordered", Some(Family::Ordered)),
-        OutcomeKind::Categories(levels) if *levels <= MAX_LEVELS => ("multinomial", None),
+        OutcomeKind::Count { .. } => (names::POISSON, Some(Family::Poisson)),
+        OutcomeKind::Number(_) | OutcomeKind::Rating(_) => (names::LINEAR, Some(Family::Gaussian)),
+        OutcomeKind::Levels(_) => (names::ORDERED, Some(Family::Ordered)),
+        OutcomeKind::Categories(levels) if *levels <= MAX_LEVELS => (names::MULTINOMIAL, None),
         OutcomeKind::Categories(_) => (SHARES, None),
     }
 }
@@ -269,34 +270,37 @@ mod tests {
             )
         };
         for (formula, expected) in [
-            ("ill ~ price", Some("logistic")),
-            ("calls ~ price", Some("poisson")),
-            ("price ~ calls", Some("linear")),
-            ("below ~ 1", Some("linear")),
-            ("calls | trials(9) ~ 1", Some("logistic")),
-            ("cbind(calls, grade) ~ 1", Some("logistic")),
-            ("calls/grade ~ 1", Some("logistic")),
-            ("log(calls) ~ price", Some("linear")),
+            ("ill ~ price", Some(names::LOGISTIC)),
+            ("calls ~ price", Some(names::POISSON)),
+            ("price ~ calls", Some(names::LINEAR)),
+            ("below ~ 1", Some(names::LINEAR)),
+            ("calls | trials(9) ~ 1", Some(names::LOGISTIC)),
+            ("cbind(calls, grade) ~ 1", Some(names::LOGISTIC)),
+            ("calls/grade ~ 1", Some(names::LOGISTIC)),
+            ("log(calls) ~ price", Some(names::LINEAR)),
             ("sqrt(grade) ~ (1 | plan)", Some("mixed gaussian")),
             ("plan ~ 1", Some("categorical")),
-            ("plan ~ price", Some("multinomial")),
+            ("plan ~ price", Some(names::MULTINOMIAL)),
             ("plan ~ (1 | ill)", None),
-            ("plan | weights(calls) ~ price + ill", Some("multinomial")),
+            (
+                "plan | weights(calls) ~ price + ill",
+                Some(names::MULTINOMIAL),
+            ),
             ("same ~ price", None),
             ("nothing ~ price", None),
-            ("pain ~ price", Some("ordered")),
+            ("pain ~ price", Some(names::ORDERED)),
             ("pain ~ (1 | plan)", Some("mixed ordered")),
             ("pain ~ 1", Some("categorical")),
-            ("ordered(grade) ~ price", Some("ordered")),
-            ("ordered(pain) ~ 1", Some("ordered")),
+            ("ordered(grade) ~ price", Some(names::ORDERED)),
+            ("ordered(pain) ~ 1", Some(names::ORDERED)),
             ("ordered(plan) ~ price + (1 | ill)", Some("mixed ordered")),
-            ("wild ~ price", Some("negative-binomial")),
+            ("wild ~ price", Some(names::NEGATIVE_BINOMIAL)),
             ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
-            ("wild ~ price + offset(calls)", Some("poisson")),
+            ("wild ~ price + offset(calls)", Some(names::POISSON)),
             // Within groups these counts are alike.
-            ("steps ~ price", Some("negative-binomial")),
+            ("steps ~ price", Some(names::NEGATIVE_BINOMIAL)),
             ("steps ~ (1 | plan)", Some("mixed poisson")),
-            ("~ price + calls", Some("dp-mixture")),
+            ("~ price + calls", Some(names::DP_MIXTURE)),
             ("ill ~ price + (1 | plan)", Some("mixed bernoulli")),
             ("calls | trials(9) ~ (1 | plan)", Some("mixed binomial")),
             ("calls ~ (1 | plan)", Some("mixed poisson")),
@@ -310,7 +314,7 @@ mod tests {
         );
         assert_eq!(
             chosen("grade ~ price", &["grade"]).as_deref(),
-            Some("multinomial")
+            Some(names::MULTINOMIAL)
         );
     }
 }

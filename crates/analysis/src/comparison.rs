@@ -27,7 +27,7 @@ use ergodic_diagnostics::density::density;
 use ergodic_diagnostics::{SummaryRow, summarise};
 
 /// The sampler that most models are compared with, and whose preparation finds the mode.
-pub const NUTS: &str = "nuts";
+pub use ergodic_core::samplers::names::NUTS;
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
 const QUADRATIC_DRAWS: usize = 20_000;
 /// Parameters whose densities are kept, the first ones of the report.

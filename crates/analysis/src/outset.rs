@@ -19,6 +19,7 @@ use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, Support};
+use ergodic_core::models::names::MIXED;
 use ergodic_core::models::{
     Model, ModelEntry, ModelError, ModelOptions, Rows, WorkingRows, suits_whitening,
 };
@@ -62,7 +63,10 @@ impl std::fmt::Debug for Outset {
 pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
     let family = LikelihoodOptions::of(recipe).family;
     let gaussian = family == Family::Gaussian;
-    let by_groups = matches!(recipe.sampler.id.as_str(), "auto" | "gibbs-mixed");
+    let by_groups = matches!(
+        recipe.sampler.id.as_str(),
+        "auto" | samplers::names::GIBBS_MIXED
+    );
     let sizes = design.group_terms.iter();
     let mut sizes: Vec<usize> = sizes
         .map(|term| term.names.len() * design.groups[term.factor].levels.len())
@@ -70,7 +74,7 @@ pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
     sizes.sort_unstable();
     let crossed: usize = sizes.iter().rev().skip(1).sum();
     // Cut points drawn around their estimates may lose their order.
-    recipe.model.template == "mixed"
+    recipe.model.template == MIXED
         && family != Family::Ordered
         && !sizes.is_empty()
         && !(gaussian && by_groups)

@@ -15,6 +15,7 @@ use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
+use ergodic_core::models::names;
 use ergodic_core::models::{DefaultPriors, Storage, default_priors};
 use ergodic_data::sniff::ImportOptions;
 
@@ -203,7 +204,7 @@ pub struct ModelSection {
 impl Default for ModelSection {
     fn default() -> Self {
         Self {
-            template: "logistic".to_owned(),
+            template: names::LOGISTIC.to_owned(),
             formula: String::new(),
             success: None,
             levels: Vec::new(),
@@ -606,7 +607,7 @@ struct RenamedValue {
 }
 
 const RENAMED: &[RenamedValue] = &[RenamedValue {
-    template: "hierarchical",
+    template: names::HIERARCHICAL,
     key: "parametrisation",
     before: "noncentred",
     now: "non-centred",

@@ -48,6 +48,7 @@ pub(crate) mod logistic;
 pub mod marginal;
 pub(crate) mod mixed;
 pub(crate) mod multinomial;
+pub mod names;
 pub(crate) mod negative_binomial;
 pub(crate) mod neural_net;
 pub(crate) mod ordered;

@@ -73,6 +73,7 @@ mod mixed;
 mod mixed_tests;
 mod momentum;
 mod named_blocks;
+pub mod names;
 mod nuts;
 mod nuts_ecs;
 mod osgfs;

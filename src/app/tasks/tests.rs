@@ -1,8 +1,8 @@
 //! Tasks by themselves, and all that the window has.
 
 use super::*;
-use crate::app::Command;
 use crate::app::testing::{Held, Session};
+use crate::app::{Command, DraftChange};
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
@@ -179,13 +179,13 @@ fn threads_bring_outcomes_back_and_wake_the_window() {
 /// A session with a finished run of a mixed model of bundled data, whose draft could be run again.
 fn with_run() -> Session {
     let mut session = Session::with_draft("schools");
-    session.send(Command::SetSampler("ula".to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Sampler("ula".to_owned())));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(30),
         draws: 220,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     session.wait_for_runs();
     session
@@ -200,7 +200,9 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::OpenSample("churn".to_owned()),
         Command::Open(folder),
         Command::PreviewPrior(Some(("b".to_owned(), "normal(0, 3)".to_owned()))),
-        Command::SetFormula("passed ~ hours + (1 | school)".to_owned()),
+        Command::Draft(DraftChange::Formula(
+            "passed ~ hours + (1 | school)".to_owned(),
+        )),
         Command::Advise,
         Command::CompareSamplers(vec!["nuts".parse().unwrap()]),
         Command::RunTrials,
@@ -316,8 +318,8 @@ fn the_newest_request_counts_and_the_older_one_is_told_to_stop() {
         }
         let (act, again) = match act {
             Command::OpenSample(_) => (Command::OpenSample("schools".to_owned()), None),
-            Command::SetFormula(_) => {
-                let again = Command::SetFormula("passed ~ hours".to_owned());
+            Command::Draft(DraftChange::Formula(_)) => {
+                let again = Command::Draft(DraftChange::Formula("passed ~ hours".to_owned()));
                 (act, Some(again))
             }
             act => (act, None),
@@ -369,11 +371,11 @@ fn a_new_project_ends_all_that_was_going_on_for_the_old_one() {
 #[test]
 fn cancelling_stops_work_that_goes_on() {
     let mut session = with_run();
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         draws: 100_000_000,
         ..RunSection::default()
-    }));
+    })));
     for act in [
         Command::CompareSamplers(vec!["nuts".parse().unwrap(), "mala".parse().unwrap()]),
         Command::Calibrate,

@@ -6,7 +6,7 @@ use eframe::egui::{CentralPanel, Checkbox, ComboBox, Frame, Margin, ScrollArea, 
 
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Comparison};
-use crate::app::{AppState, Command, Page};
+use crate::app::{AppState, Command, DraftChange, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
@@ -415,7 +415,9 @@ fn table_ui(
         )
         .show(ui);
     if let Some(row) = shown.pressed {
-        out.send(Command::UseVariant(rows[row].variant.clone()));
+        out.send(Command::Draft(DraftChange::Variant(
+            rows[row].variant.clone(),
+        )));
     }
 }
 
@@ -580,14 +582,14 @@ mod tests {
     fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
         let mut session = Session::with_sample("fish");
         session.send(Command::AcceptImport);
-        session.send(Command::SetRun(
+        session.send(Command::Draft(DraftChange::Run(
             ergodic_core::engine::run_section::RunSection {
                 chains: 2,
                 warmup: Some(20),
                 draws: 60,
                 ..Default::default()
             },
-        ));
+        )));
         session.send(Command::GoTo(Page::Compare));
         // Nothing runs before it was said what, how often and for how long.
         let mut harness = page_harness(session, compare_ui);
@@ -660,7 +662,7 @@ mod tests {
         harness.run_steps(3);
         assert!(matches!(
             harness.state().sent.last(),
-            Some(Command::UseVariant(_))
+            Some(Command::Draft(DraftChange::Variant(_)))
         ));
     }
 }

@@ -7,7 +7,9 @@ use ergodic_analysis::templates;
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::prior_preview::PriorPreview;
-use crate::app::{AppState, Command, DataState, Depth, Document, ModelCheck, Page, QuickFix};
+use crate::app::{
+    AppState, Command, DataState, Depth, Document, DraftChange, ModelCheck, Page, QuickFix,
+};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
@@ -288,7 +290,7 @@ fn center_ui(
         .width(ui.available_width())
         .show(ui);
     if field.committed {
-        out.send(Command::SetFormula(view.formula.clone()));
+        out.send(Command::Draft(DraftChange::Formula(view.formula.clone())));
     }
     if !is_open {
         state_ui(ui, state, data, document, check, out);
@@ -340,7 +342,9 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
             let is_chosen = entry.spec.id == chosen;
             let item = menu::item(ui, entry.spec.title, "", is_chosen);
             if item.on_hover_text(entry.spec.about).clicked() && !is_chosen {
-                out.send(Command::SetTemplate(entry.spec.id.to_owned()));
+                out.send(Command::Draft(DraftChange::Template(
+                    entry.spec.id.to_owned(),
+                )));
             }
         }
     });
@@ -356,7 +360,7 @@ fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut 
         id: entry.spec.id,
         section: "model",
         settings: &model.settings,
-        send: Command::SetModelSetting,
+        send: DraftChange::ModelSetting,
         refuse: &|_| None,
     };
     let shown = (entry.spec.fields.iter())

@@ -8,7 +8,7 @@ use ergodic_diagnostics::quantiles::median;
 use super::{Measured, Row, Variant};
 
 /// The sampler that costs are related to where it is among those compared.
-const UNIT: &str = "hmc-ecs";
+const UNIT: &str = ergodic_core::samplers::names::HMC_ECS;
 
 /// The least, the median and the largest over parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]

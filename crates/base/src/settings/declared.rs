@@ -121,7 +121,7 @@ macro_rules! settings {
 macro_rules! choice {
     (
         $(#[$about:meta])*
-        $visible:vis enum $name:ident { $($(#[$note:meta])* $variant:ident = $word:literal),+ $(,)? }
+        $visible:vis enum $name:ident { $($(#[$note:meta])* $variant:ident = $word:expr),+ $(,)? }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ macro_rules! choice {
 
             /// The variant of a word.
             pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)+ _ => None }
+                [$(Self::$variant),+].into_iter().find(|it| it.word() == word)
             }
         }
 

@@ -43,6 +43,7 @@ use super::{
 use crate::estimators::{Plan, find_mode_by};
 use crate::models::{Model, Shard};
 use crate::oracle::{Centre, Oracle, StepError};
+use crate::samplers::names;
 use combine::{Combination, Combine, Combiner};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Streams, substream};
@@ -77,23 +78,23 @@ ergodic_base::choice! {
     /// Samplers that shards may use, each with its default settings.
     pub enum ShardSampler {
         /// The No-U-Turn sampler.
-        Nuts = "nuts",
+        Nuts = names::NUTS,
         /// Hamiltonian Monte Carlo.
-        Hmc = "hmc",
+        Hmc = names::HMC,
         /// Adjusted Langevin steps.
-        Mala = "mala",
+        Mala = names::MALA,
         /// Slice sampling.
-        Slice = "slice",
+        Slice = names::SLICE,
         /// Random-walk Metropolis.
-        Metropolis = "metropolis",
+        Metropolis = names::METROPOLIS,
         /// Langevin dynamics with minibatches of the shard.
-        Sgld = "sgld",
+        Sgld = names::SGLD,
         /// The same, centred at the mode of the shard.
-        SgldCv = "sgld-cv",
+        SgldCv = names::SGLD_CV,
         /// Hamiltonian dynamics with minibatches of the shard.
-        Sghmc = "sghmc",
+        Sghmc = names::SGHMC,
         /// The same, centred at the mode of the shard.
-        SghmcCv = "sghmc-cv",
+        SghmcCv = names::SGHMC_CV,
     }
 }
 

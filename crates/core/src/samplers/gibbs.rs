@@ -29,6 +29,7 @@ use rand::RngExt as _;
 
 use super::minibatch_settings::Described;
 use super::named_blocks::{Chosen, Division, Notation};
+use super::names;
 use super::recommend::{Standing, Traits};
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sgld::{Sgld, SgldCv};
@@ -51,25 +52,25 @@ ergodic_base::choice! {
     /// of conditionals, which few blocks have.
     pub enum BlockSampler {
         /// The No-U-Turn sampler.
-        Nuts = "nuts",
+        Nuts = names::NUTS,
         /// Hamiltonian Monte Carlo.
-        Hmc = "hmc",
+        Hmc = names::HMC,
         /// Adjusted Langevin steps.
-        Mala = "mala",
+        Mala = names::MALA,
         /// Slice sampling.
-        Slice = "slice",
+        Slice = names::SLICE,
         /// Random-walk Metropolis.
-        Metropolis = "metropolis",
+        Metropolis = names::METROPOLIS,
         /// Stochastic gradient Langevin dynamics.
-        Sgld = "sgld",
+        Sgld = names::SGLD,
         /// The same with control variates.
-        SgldCv = "sgld-cv",
+        SgldCv = names::SGLD_CV,
         /// Stochastic gradient Hamiltonian Monte Carlo.
-        Sghmc = "sghmc",
+        Sghmc = names::SGHMC,
         /// The same with control variates.
-        SghmcCv = "sghmc-cv",
+        SghmcCv = names::SGHMC_CV,
         /// Draws from conditionals of known form.
-        Conjugate = "conjugate",
+        Conjugate = names::CONJUGATE,
     }
 }
 

@@ -30,6 +30,7 @@ use super::adaptation::DualAveraging;
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::hamiltonian::{LogDensity as _, MAX_ENERGY_ERROR, Metric, MetricKind, Place, Point};
+use super::names;
 use super::nuts::tree::Tree;
 use super::recommend::{Standing, Traits};
 use super::tuning::TARGET_ACCEPT;
@@ -58,9 +59,9 @@ ergodic_base::choice! {
     /// How the coefficients of a group move.
     pub enum Update {
         /// A trajectory until it turns back.
-        Nuts = "nuts",
+        Nuts = names::NUTS,
         /// A trajectory of a quarter of a period.
-        Hmc = "hmc",
+        Hmc = names::HMC,
         /// Proposals from an approximation at the mode.
         Independence = "independence",
     }

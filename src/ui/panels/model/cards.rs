@@ -5,7 +5,7 @@ use eframe::egui::{Align, Frame, Layout, Margin, Sense, Stroke, Ui, WidgetInfo, 
 use super::drag;
 use super::role_menus::role_menu;
 use super::roles::{Context, change_roles};
-use crate::app::Command;
+use crate::app::{Command, DraftChange};
 use crate::ui::icons;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
@@ -14,6 +14,7 @@ use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::design::{ColumnKind, ResponseUse};
 use ergodic_core::formula::{Elementwise, Factor, Function, SMOOTH_K, quote_term};
+use ergodic_core::models::names;
 use ergodic_data::roles::Role;
 
 /// Numbers of frequent values that can be kept.
@@ -60,7 +61,7 @@ pub fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
     );
     let smooth = k >= LEAST_SMOOTH && has_curves;
     let shapes = [
-        ("linear", None),
+        (names::LINEAR, None),
         ("logarithm", Some(Function::Elementwise(Elementwise::Log))),
         (
             "quadratic",
@@ -123,7 +124,8 @@ fn top_levels_ui(ui: &mut Ui, cx: &mut Context<'_>, name: &str) {
         // More values than a predictor may have can only be merged.
         for top in choices.chain((all <= MAX_LEVELS).then_some(None)) {
             if menu::item(ui, &word(top), "", top == now).clicked() && top != now {
-                cx.out.send(Command::SetTopLevels(name.to_owned(), top));
+                cx.out
+                    .send(Command::Draft(DraftChange::TopLevels(name.to_owned(), top)));
             }
         }
     });
@@ -154,7 +156,8 @@ pub fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
                 for level in cx.view.levels(cx.data, name) {
                     let chosen = level == reference;
                     if menu::item(ui, level, "", chosen).clicked() && !chosen {
-                        let command = Command::SetReference(name.to_owned(), level.clone());
+                        let command =
+                            Command::Draft(DraftChange::Reference(name.to_owned(), level.clone()));
                         cx.out.send(command);
                     }
                 }
@@ -171,7 +174,8 @@ pub fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
                 node.set_label(format!("Treat {name} as categories"));
             });
             if chip.clicked() {
-                let command = Command::SetCategorical(name.to_owned(), !categorical);
+                let command =
+                    Command::Draft(DraftChange::Categorical(name.to_owned(), !categorical));
                 cx.out.send(command);
             }
             if !categorical {
@@ -214,7 +218,8 @@ fn inside_ui(
                 .add(Button::icon_only(icons::X, &remove).small())
                 .clicked()
             {
-                cx.out.send(Command::RemoveRole(name.to_owned()));
+                cx.out
+                    .send(Command::Draft(DraftChange::Remove(name.to_owned())));
             }
             let label = format!("Role of {name}");
             let change = ui.add(Button::icon_only(icons::DOTS_THREE, &label).small());

@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 use ergodic_analysis::templates;
 
-use crate::app::{AppState, Command, Depth, Document, ModelCheck};
+use crate::app::{AppState, Command, Depth, Document, DraftChange, ModelCheck};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -205,7 +205,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
                  fits all columns. Off: they hold per unit of each column",
             );
             if chip.clicked() {
-                out.send(Command::SetStandardize(!on));
+                out.send(Command::Draft(DraftChange::Standardize(!on)));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let mut scale = document.recipe.report.scale;
@@ -216,7 +216,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
                     .on_hover_text("Scale on which coefficients are reported")
                     .changed();
                 if changed {
-                    out.send(Command::SetScale(scale));
+                    out.send(Command::Draft(DraftChange::Scale(scale)));
                 }
                 ui.label(Text::Caption.rich("report", p.text_secondary));
             });
@@ -254,7 +254,10 @@ fn defaults_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
     let about = DefaultPriors::ALL.map(|each| format!("{}: {}", each.title(), each.about()));
     if changed.on_hover_text(about.join("\n")).changed() {
         let chosen = Some(defaults.id().to_owned());
-        out.send(Command::SetPrior(default_priors::KEY.to_owned(), chosen));
+        out.send(Command::Draft(DraftChange::Prior(
+            default_priors::KEY.to_owned(),
+            chosen,
+        )));
     }
     ui.end_row();
 }
@@ -476,7 +479,7 @@ fn prior_ui(
             let text = edit.text.trim();
             let given = (!text.is_empty()).then(|| text.to_owned());
             if given.is_some() || set {
-                out.send(Command::SetPrior(key.to_owned(), given));
+                out.send(Command::Draft(DraftChange::Prior(key.to_owned(), given)));
             } else {
                 out.send(Command::PreviewPrior(None));
             }
@@ -510,7 +513,7 @@ fn prior_ui(
         let label = format!("Default prior of {name}");
         let reset = Button::icon_only(icons::ARROW_COUNTER_CLOCKWISE, &label).small();
         if ui.add(reset).clicked() {
-            out.send(Command::SetPrior(key.to_owned(), None));
+            out.send(Command::Draft(DraftChange::Prior(key.to_owned(), None)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use eframe::egui::{Button, Color32, Id, Role, Stroke, TextEdit, Ui, WidgetInfo};
 
-use crate::app::{Command, DataState, Document, ModelCheck};
+use crate::app::{Command, DataState, Document, DraftChange, ModelCheck};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::severity_icon;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -80,10 +80,10 @@ pub fn program_ui(
         .widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, "Text of the model"));
     if response.lost_focus() && view.text != view.shown {
         let text = Value::Text(view.text.clone());
-        out.send(Command::SetModelSetting(
+        out.send(Command::Draft(DraftChange::ModelSetting(
             Own::PROGRAM.to_owned(),
             Some(text),
-        ));
+        )));
     }
     ui.add_space(tokens().space.x1);
     let is_drafted = view.text == view.shown;

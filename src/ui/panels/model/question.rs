@@ -5,7 +5,7 @@ use eframe::egui::{
 };
 use ergodic_analysis::templates;
 
-use crate::app::{Command, DataState};
+use crate::app::{Command, DataState, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::columns;
@@ -13,6 +13,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Field, heading, hint, list_card, number, paint};
 use ergodic_analysis::choice::template_of;
 use ergodic_core::design::Columns as _;
+use ergodic_core::models::names;
 use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::suggest::{NoOutcome, OutcomeKind, Part};
 
@@ -77,7 +78,10 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
                         from,
                     };
                     if answer.show(ui).clicked() {
-                        out.send(Command::AssignRole(name.clone(), ColumnRole::Response));
+                        out.send(Command::Draft(DraftChange::Assign(
+                            name.clone(),
+                            ColumnRole::Response,
+                        )));
                     }
                 }
             });
@@ -88,7 +92,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
         }
     });
     list_card(ui, |ui| {
-        let title = templates::find("dp-mixture").map_or("", |entry| entry.spec.title);
+        let title = templates::find(names::DP_MIXTURE).map_or("", |entry| entry.spec.title);
         let row = row_ui(
             ui,
             icons::INTERSECT,
@@ -98,7 +102,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
             true,
         );
         if row.clicked() {
-            out.send(Command::ExplainNothing);
+            out.send(Command::Draft(DraftChange::NoOutcome));
         }
     });
 }

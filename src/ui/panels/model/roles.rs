@@ -8,7 +8,7 @@ use super::cards::{card_ui, frame, note_ui, predictor_ui, shape_ui, term_ui};
 use super::drag;
 use super::groups::groups_ui;
 use super::role_menus::{head_ui, role_menu};
-use crate::app::{Command, DataState, Document, ModelCheck, outcome};
+use crate::app::{Command, DataState, Document, DraftChange, ModelCheck, outcome};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::{columns, menu};
@@ -253,7 +253,8 @@ fn guess_ui(ui: &mut Ui, cx: &mut Context<'_>, response: &str) {
         ui.spacing_mut().item_spacing.x = tokens().space.x1;
         hint(ui, &format!("Guessed {};", guess.from));
         if link(ui, "change it").clicked() {
-            cx.out.send(Command::RemoveRole(response.to_owned()));
+            cx.out
+                .send(Command::Draft(DraftChange::Remove(response.to_owned())));
         }
     });
 }
@@ -312,7 +313,8 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             let fact = number::integer(*count as u64);
             let chosen = level == success;
             if menu::item(ui, level, &fact, chosen).clicked() && !chosen {
-                cx.out.send(Command::SetSuccess(level.clone()));
+                cx.out
+                    .send(Command::Draft(DraftChange::Success(level.clone())));
             }
         }
     });
@@ -383,7 +385,7 @@ fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>, words: &LevelWords) {
         if field.committed {
             let levels = text.split(',').map(|level| level.trim().to_owned());
             let levels = levels.filter(|level| !level.is_empty()).collect();
-            cx.out.send(Command::SetLevels(levels));
+            cx.out.send(Command::Draft(DraftChange::Levels(levels)));
             ui.data_mut(|data| data.remove::<String>(id));
             ui.close();
         } else {
@@ -484,7 +486,7 @@ fn all_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             .add(Button::new(&label).small().icon(icons::PLUS))
             .clicked()
         {
-            cx.out.send(Command::AddAllPredictors);
+            cx.out.send(Command::Draft(DraftChange::AllPredictors));
         }
     });
 }
@@ -494,7 +496,8 @@ pub(super) fn change_roles(cx: &mut Context<'_>, change: impl FnOnce(&mut Roles)
     let mut roles = cx.document.roles.clone();
     change(&mut roles);
     if let Some(formula) = roles.to_formula() {
-        cx.out.send(Command::SetFormula(formula.to_string()));
+        cx.out
+            .send(Command::Draft(DraftChange::Formula(formula.to_string())));
     }
 }
 

@@ -40,7 +40,9 @@ fn the_formula_is_taken_with_enter_and_the_roles_follow() {
 #[test]
 fn a_formula_that_cannot_be_read_has_its_sentence_and_blocks_the_run() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age +".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age +".to_owned(),
+    )));
     let error = session
         .state
         .document
@@ -61,8 +63,8 @@ fn a_formula_that_cannot_be_read_has_its_sentence_and_blocks_the_run() {
 #[test]
 fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::RemoveRole("churned".to_owned()));
-    session.send(Command::RemoveRole("region".to_owned()));
+    session.send(Command::Draft(DraftChange::Remove("churned".to_owned())));
+    session.send(Command::Draft(DraftChange::Remove("region".to_owned())));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     let listed = |harness: &egui_kittest::Harness<'_, _>| {
@@ -71,7 +73,7 @@ fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
             .any(|label| label.starts_with("region"))
     };
     assert!(listed(&harness));
-    let assign = Command::AssignRole("region".to_owned(), Role::Group);
+    let assign = Command::Draft(DraftChange::Assign("region".to_owned(), Role::Group));
     harness.state_mut().session.send(assign);
     harness.run();
     harness.get_by_label("Remove region");
@@ -81,10 +83,10 @@ fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
 #[test]
 fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetTemplate("mixed".to_owned()));
+    session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
     let family = |word: &str| {
         let value = ergodic_base::settings::Value::Text(word.to_owned());
-        Command::SetModelSetting("family".to_owned(), Some(value))
+        Command::Draft(DraftChange::ModelSetting("family".to_owned(), Some(value)))
     };
     session.send(family("gaussian"));
     let mut harness = page_harness(session, model_ui);
@@ -125,8 +127,8 @@ fn a_column_is_removed_and_another_added() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::RemoveRole("age".to_owned()),
-            Command::AssignRole("age".to_owned(), Role::Predictor)
+            Command::Draft(DraftChange::Remove("age".to_owned())),
+            Command::Draft(DraftChange::Assign("age".to_owned(), Role::Predictor))
         ]
     );
 }
@@ -174,8 +176,8 @@ fn success_and_reference_levels_are_chosen_from_their_chips() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::SetSuccess("no".to_owned()),
-            Command::SetReference("plan".to_owned(), "pro".to_owned())
+            Command::Draft(DraftChange::Success("no".to_owned())),
+            Command::Draft(DraftChange::Reference("plan".to_owned(), "pro".to_owned()))
         ]
     );
     harness.get_by_label_contains("The chance that churned is no");
@@ -198,7 +200,10 @@ fn an_outcome_that_the_template_cannot_explain_brings_one_that_can() {
         ),
     ] {
         let session = &mut harness.state_mut().session;
-        session.send(Command::AssignRole(column.to_owned(), Role::Response));
+        session.send(Command::Draft(DraftChange::Assign(
+            column.to_owned(),
+            Role::Response,
+        )));
         let document = session.state.document.clone().unwrap();
         assert_eq!(document.recipe.model.template, template);
         let check = session.state.check.clone().unwrap();
@@ -213,9 +218,16 @@ fn an_outcome_that_the_template_cannot_explain_brings_one_that_can() {
 #[test]
 fn priors_of_variances_have_curves() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age".to_owned()));
-    session.send(Command::SetTemplate("hierarchical".to_owned()));
-    session.send(Command::AssignRole("region".to_owned(), Role::Group));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Template(
+        "hierarchical".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Assign(
+        "region".to_owned(),
+        Role::Group,
+    )));
     let check = session.state.check.clone().unwrap();
     assert_eq!(check.error, None);
     for name in ["Sigma[Intercept,Intercept]", "Sigma[age,age]"] {
@@ -243,7 +255,7 @@ fn the_template_is_chosen_and_any_column_can_be_the_categories() {
     harness.run();
     harness.get_by_label("Probabilities of categories").click();
     harness.run();
-    let categorical = Command::SetTemplate("categorical".to_owned());
+    let categorical = Command::Draft(DraftChange::Template("categorical".to_owned()));
     assert_eq!(harness.state().sent, [categorical]);
     let session = &mut harness.state_mut().session;
     let formula = |session: &Session| {
@@ -251,8 +263,13 @@ fn the_template_is_chosen_and_any_column_can_be_the_categories() {
         document.recipe.model.formula
     };
     assert_eq!(formula(session), "churned ~ 1");
-    session.send(Command::AssignRole("plan".to_owned(), Role::Response));
-    session.send(Command::SetLevels(vec!["trial".to_owned()]));
+    session.send(Command::Draft(DraftChange::Assign(
+        "plan".to_owned(),
+        Role::Response,
+    )));
+    session.send(Command::Draft(DraftChange::Levels(vec![
+        "trial".to_owned(),
+    ])));
     assert_eq!(formula(session), "plan ~ 1");
     let check = session.state.check.clone().unwrap();
     assert_eq!(check.error, None);
@@ -284,7 +301,10 @@ fn numbers_can_be_treated_as_categories() {
     harness.run();
     assert_eq!(
         harness.state().sent,
-        [Command::SetCategorical("support_calls".to_owned(), true)]
+        [Command::Draft(DraftChange::Categorical(
+            "support_calls".to_owned(),
+            true
+        ))]
     );
 }
 
@@ -321,8 +341,11 @@ fn a_prior_is_typed_refused_put_right_and_reset() {
         harness.state().sent,
         [
             Command::PreviewPrior(Some(("intercept".to_owned(), "normal(0, 1.5)".to_owned()))),
-            Command::SetPrior("intercept".to_owned(), Some("normal(0, 1.5)".to_owned())),
-            Command::SetPrior("intercept".to_owned(), None)
+            Command::Draft(DraftChange::Prior(
+                "intercept".to_owned(),
+                Some("normal(0, 1.5)".to_owned())
+            )),
+            Command::Draft(DraftChange::Prior("intercept".to_owned(), None))
         ]
     );
 }
@@ -353,8 +376,10 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
     let text = rows.fold("cases,tests,x\n".to_owned(), |text, row| text + &row);
     let mut trials = Session::with_file(&folder, "tests.csv", &text);
     trials.send(Command::AcceptImport);
-    trials.send(Command::SetTemplate("logistic".to_owned()));
-    trials.send(Command::SetFormula("cases | trials(tests) ~ x".to_owned()));
+    trials.send(Command::Draft(DraftChange::Template("logistic".to_owned())));
+    trials.send(Command::Draft(DraftChange::Formula(
+        "cases | trials(tests) ~ x".to_owned(),
+    )));
     let words = [
         "of trials to be successes",
         "What the prior expects: Share of trials that are successes (cases)",
@@ -362,8 +387,10 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
     ];
     shown(trials, &words);
     let mut numbers = Session::with_draft("churn");
-    numbers.send(Command::SetTemplate("linear".to_owned()));
-    numbers.send(Command::SetFormula("age ~ tenure_months".to_owned()));
+    numbers.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+    numbers.send(Command::Draft(DraftChange::Formula(
+        "age ~ tenure_months".to_owned(),
+    )));
     shown(
         numbers,
         &[
@@ -373,11 +400,16 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
         ],
     );
     let mut categories = Session::with_draft("churn");
-    categories.send(Command::SetTemplate("categorical".to_owned()));
-    categories.send(Command::SetFormula("plan ~ 1".to_owned()));
+    categories.send(Command::Draft(DraftChange::Template(
+        "categorical".to_owned(),
+    )));
+    categories.send(Command::Draft(DraftChange::Formula("plan ~ 1".to_owned())));
     shown(categories, &["the commonest in the data", "typically"]);
     let mut flat = Session::with_draft("churn");
-    flat.send(Command::SetPrior("b".to_owned(), Some("flat".to_owned())));
+    flat.send(Command::Draft(DraftChange::Prior(
+        "b".to_owned(),
+        Some("flat".to_owned()),
+    )));
     shown(flat, &["a flat prior cannot be drawn from"]);
 }
 
@@ -388,7 +420,10 @@ fn the_papers_priors_are_one_click_away_and_judged() {
     harness.get_by_label("Papers' priors").click();
     harness.run();
     let sent = harness.state().sent.clone();
-    let papers = Command::SetPrior("default".to_owned(), Some("papers".to_owned()));
+    let papers = Command::Draft(DraftChange::Prior(
+        "default".to_owned(),
+        Some("papers".to_owned()),
+    ));
     assert_eq!(sent, std::slice::from_ref(&papers));
     let mut session = Session::with_draft("churn");
     let because = |session: &Session| {
@@ -420,8 +455,8 @@ fn scales_are_switched() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::SetStandardize(false),
-            Command::SetScale(Scale::Standardised)
+            Command::Draft(DraftChange::Standardize(false)),
+            Command::Draft(DraftChange::Scale(Scale::Standardised))
         ]
     );
 }
@@ -462,17 +497,19 @@ fn remarks_and_refusals_have_buttons_that_act() {
     let text = "y,x,twice,n\n1,1,2,3\n4,3,6,0\n2,2,4,-1\n7,6,12,2\n5,5,10,4\n";
     let mut session = Session::with_file(&folder, "t.csv", text);
     session.send(Command::AcceptImport);
-    session.send(Command::SetTemplate("linear".to_owned()));
-    session.send(Command::SetFormula("y ~ x + twice".to_owned()));
+    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+    session.send(Command::Draft(DraftChange::Formula(
+        "y ~ x + twice".to_owned(),
+    )));
     let mut harness = page_harness(session, model_ui);
     harness.run_steps(3);
     harness.get_by_label("Leave twice out").click_accesskit();
     harness.run_steps(3);
-    let formula = Command::SetFormula("y ~ x".to_owned());
+    let formula = Command::Draft(DraftChange::Formula("y ~ x".to_owned()));
     assert_eq!(harness.state().sent, [formula]);
     for command in [
-        Command::SetTemplate("poisson".to_owned()),
-        Command::SetFormula("n ~ x".to_owned()),
+        Command::Draft(DraftChange::Template("poisson".to_owned())),
+        Command::Draft(DraftChange::Formula("n ~ x".to_owned())),
     ] {
         harness.state_mut().session.send(command);
     }
@@ -490,7 +527,9 @@ fn remarks_and_refusals_have_buttons_that_act() {
 #[test]
 fn a_level_is_explained_against_its_reference() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age + plan".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age + plan".to_owned(),
+    )));
     let check = session.state.check.as_ref().unwrap();
     let meaning = |name: &str| {
         let param = check.params.iter().find(|param| param.name == name);
@@ -510,9 +549,9 @@ fn a_level_is_explained_against_its_reference() {
 #[test]
 fn effects_of_groups_survive_a_change_of_template() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula(
+    session.send(Command::Draft(DraftChange::Formula(
         "churned ~ (1 + age + plan | region)".to_owned(),
-    ));
+    )));
     let document = session.state.document.clone().unwrap();
     let table = &session.state.data.as_ref().unwrap().loaded.table;
     let unused = document.roles.ignored(table);
@@ -520,7 +559,9 @@ fn effects_of_groups_survive_a_change_of_template() {
         !unused.contains(&"age") && !unused.contains(&"plan"),
         "{unused:?}"
     );
-    session.send(Command::SetTemplate("hierarchical".to_owned()));
+    session.send(Command::Draft(DraftChange::Template(
+        "hierarchical".to_owned(),
+    )));
     let document = session.state.document.clone().unwrap();
     assert_eq!(
         document.recipe.model.formula,
@@ -528,7 +569,7 @@ fn effects_of_groups_survive_a_change_of_template() {
     );
     assert_eq!(session.state.check.clone().unwrap().error, None);
     // A predictor that is removed does not come back.
-    session.send(Command::RemoveRole("age".to_owned()));
+    session.send(Command::Draft(DraftChange::Remove("age".to_owned())));
     assert_eq!(
         session.state.document.unwrap().recipe.model.formula,
         "churned ~ plan + (1 + plan | region)"
@@ -539,8 +580,10 @@ fn effects_of_groups_survive_a_change_of_template() {
 #[test]
 fn only_priors_that_can_be_set_can_be_edited() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetTemplate("linear".to_owned()));
-    session.send(Command::SetFormula("age ~ tenure_months".to_owned()));
+    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+    session.send(Command::Draft(DraftChange::Formula(
+        "age ~ tenure_months".to_owned(),
+    )));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     harness
@@ -549,8 +592,12 @@ fn only_priors_that_can_be_set_can_be_edited() {
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("Write a prior").is_none());
     let mut mixture = Session::with_draft("churn");
-    mixture.send(Command::SetTemplate("dp-mixture".to_owned()));
-    mixture.send(Command::SetFormula("~ age + tenure_months".to_owned()));
+    mixture.send(Command::Draft(DraftChange::Template(
+        "dp-mixture".to_owned(),
+    )));
+    mixture.send(Command::Draft(DraftChange::Formula(
+        "~ age + tenure_months".to_owned(),
+    )));
     let mut harness = page_harness(mixture, model_ui);
     harness.run();
     harness.get_by_label("Prior of alpha: gamma(2, 4)");
@@ -569,7 +616,7 @@ fn type_text(harness: &mut Harness<'_, Shown<ModelView>>, text: &str) {
 #[test]
 fn a_model_as_text_is_typed_with_its_errors_and_then_drafted() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetTemplate("own".to_owned()));
+    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
     // What it begins with is a model of the outcome.
     let check = session.state.check.as_ref().unwrap();
     assert_eq!(check.error, None);

@@ -4,6 +4,7 @@ use crate::app::{Document, ModelCheck};
 use crate::ui::widgets::number;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::{Elementwise, Factor, Function, GroupTerm, Term, Trials};
+use ergodic_core::models::names;
 use ergodic_data::roles::Roles;
 
 /// Most predictors that the sentence names before somebody asks for all.
@@ -38,7 +39,7 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>, most: usize) ->
         return text;
     }
     let mut text = match &roles.trials {
-        _ if document.recipe.model.template == "student" => {
+        _ if document.recipe.model.template == names::STUDENT => {
             format!("The middle of `{response}`, whose outliers count less,")
         }
         _ if roles.response_use == ResponseUse::Number => format!("The mean of `{response}`"),

@@ -5,8 +5,8 @@ use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::Command;
 use crate::app::answering::Answered;
+use crate::app::{Command, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -275,8 +275,8 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
     use ergodic_core::engine::run_section::RunSection;
@@ -284,14 +284,16 @@ mod tests {
     /// The page, high enough for a card, with a run of `sampler` that has ended.
     fn page(sampler: &str) -> Harness<'static, Shown<RunsView>> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula("churned ~ age + plan".to_owned()));
-        session.send(Command::SetSampler(sampler.to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age + plan".to_owned(),
+        )));
+        session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(100),
             draws: 120,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);

@@ -5,7 +5,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::Command;
+use crate::app::{Command, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -324,8 +324,8 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
     use ergodic_core::engine::run_section::RunSection;
@@ -333,19 +333,19 @@ mod tests {
     /// The page with the pane in front, high enough for its pictures, after a run.
     fn page(template: &str, formula: &str) -> Harness<'static, Shown<RunsView>> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula(formula.to_owned()));
-        session.send(Command::SetTemplate(template.to_owned()));
+        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
         checked(session)
     }
 
     /// The same after a run of the draft of `session`.
     fn checked(mut session: Session) -> Harness<'static, Shown<RunsView>> {
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(100),
             draws: 100,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);
@@ -413,12 +413,14 @@ mod tests {
         let text = rows.fold("weeks,status\n".to_owned(), |text, row| text + &row);
         let mut session = Session::with_file(&folder, "weeks.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::SetTemplate("mixed".to_owned()));
-        session.send(Command::SetModelSetting(
+        session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+        session.send(Command::Draft(DraftChange::ModelSetting(
             "family".to_owned(),
             Some("weibull".into()),
-        ));
-        session.send(Command::SetFormula("weeks | cens(status) ~ 1".to_owned()));
+        )));
+        session.send(Command::Draft(DraftChange::Formula(
+            "weeks | cens(status) ~ 1".to_owned(),
+        )));
         let mut harness = checked(session);
         assert!(says(&harness, "20 of 60 outcomes are right-censored"));
         assert!(!says(&harness, "LOO-PIT"));

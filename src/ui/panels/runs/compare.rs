@@ -8,7 +8,7 @@ use super::curves::{self, Densities, Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::comparing_runs::{Compared, others, refusal};
-use crate::app::{Command, RunEntry, scoring};
+use crate::app::{Command, DraftChange, RunEntry, scoring};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::theme::{Text, VerdictKind, tokens};
@@ -415,8 +415,8 @@ mod tests {
     use eframe::egui::accesskit::Role;
     use egui_kittest::kittest::Queryable as _;
 
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
     use ergodic_core::engine::run_section::RunSection;
@@ -424,12 +424,12 @@ mod tests {
     #[test]
     fn two_runs_stand_beside_each_other() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(100),
             draws: 200,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);
@@ -445,10 +445,10 @@ mod tests {
         harness.run_steps(3);
         harness.get_by_label_contains("There is no other finished run");
         let mut session = std::mem::take(&mut harness.state_mut().session);
-        session.send(Command::SetPrior(
+        session.send(Command::Draft(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 0.05)".to_owned()),
-        ));
+        )));
         session.send(Command::StartRun);
         session.wait_for_runs();
         harness.state_mut().session = session;

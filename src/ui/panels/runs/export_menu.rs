@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{Ui, vec2};
 
 use crate::app::reporting::Picture;
-use crate::app::{Command, RunEntry};
+use crate::app::{Command, DraftChange, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
@@ -218,13 +218,13 @@ mod tests {
     #[test]
     fn reports_and_pictures_of_the_selected_parameter_are_offered() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(20),
             draws: 30,
             until_precise: false,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         session.send(Command::SelectVariable(1));

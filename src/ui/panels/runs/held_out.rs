@@ -7,7 +7,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Stroke, Ui};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::Command;
+use crate::app::{Command, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -345,8 +345,8 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
     use ergodic_analysis::hold_out::HoldOut;
@@ -354,15 +354,15 @@ mod tests {
 
     fn session(template: &str, formula: &str, hold_out: Option<HoldOut>) -> Session {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula(formula.to_owned()));
-        session.send(Command::SetTemplate(template.to_owned()));
-        session.send(Command::SetHoldOut(hold_out));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+        session.send(Command::Draft(DraftChange::HoldOut(hold_out)));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(100),
             draws: 100,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         session

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Layout, Ui};
 
-use crate::app::{AppState, Command, RunEntry};
+use crate::app::{AppState, Command, DraftChange, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::strip;
@@ -35,7 +35,7 @@ pub fn lesson_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outb
                     .on_disabled_hover_text("The draft is another model now")
                     .clicked()
                 {
-                    out.send(Command::SetSampler("auto".to_owned()));
+                    out.send(Command::Draft(DraftChange::Sampler("auto".to_owned())));
                     out.send(Command::StartRun);
                 }
             });

@@ -3,7 +3,7 @@
 use eframe::egui::{Frame, Margin, Ui, vec2};
 
 use crate::app::likelihood::simpler_formulas;
-use crate::app::{Command, RunEntry};
+use crate::app::{Command, DraftChange, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
@@ -120,8 +120,8 @@ mod tests {
     use eframe::egui::{Key, vec2};
     use egui_kittest::kittest::Queryable as _;
 
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
     use ergodic_core::engine::run_section::RunSection;
@@ -130,14 +130,14 @@ mod tests {
     fn a_mixed_model_is_tested_against_one_without_a_term_and_against_a_typed_one() {
         let mut session = Session::with_draft("reaction");
         let formula = "reaction ~ day + (1 + day | driver)";
-        session.send(Command::SetFormula(formula.to_owned()));
-        session.send(Command::SetTemplate("mixed".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+        session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(50),
             draws: 100,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);

@@ -5,7 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use crate::app::testing::Session;
-use crate::app::{Command, Page};
+use crate::app::{Command, DraftChange, Page};
 use crate::ui::panels::runs::loo::LooView;
 use crate::ui::panels::runs::pane::{Pane as _, find};
 use crate::ui::panels::runs::{RunsView, runs_ui};
@@ -16,14 +16,14 @@ use ergodic_core::engine::run_section::RunSection;
 /// A session with finished runs of these formulas, the last one shown.
 fn finished(formulas: &[&str]) -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(100),
         draws: 120,
         ..RunSection::default()
-    }));
+    })));
     for formula in formulas {
-        session.send(Command::SetFormula((*formula).to_owned()));
+        session.send(Command::Draft(DraftChange::Formula((*formula).to_owned())));
         session.send(Command::StartRun);
         session.wait_for_runs();
     }
@@ -78,8 +78,10 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
 #[test]
 fn runs_of_other_outcomes_are_not_compared_and_say_why() {
     let mut session = finished(&["churned ~ age"]);
-    session.send(Command::SetFormula("age ~ plan".to_owned()));
-    session.send(Command::SetTemplate("linear".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "age ~ plan".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
     session.send(Command::StartRun);
     session.wait_for_runs();
     for id in [1, 2] {
@@ -109,14 +111,14 @@ fn with_outlier() -> (Session, u64, tempfile::TempDir) {
     let text = format!("x,y\n{rows}14,17\n");
     let mut session = Session::with_file(&folder, "rows.csv", &text);
     session.send(Command::AcceptImport);
-    session.send(Command::SetFormula("y ~ x".to_owned()));
-    session.send(Command::SetTemplate("linear".to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(200),
         draws: 200,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let id = session.state.runs[0].id;

@@ -8,19 +8,19 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
-use crate::app::{Command, RunPhase};
+use crate::app::{Command, DraftChange, RunPhase};
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::engine::run_section::RunSection;
 
 fn finished(sampler: &str) -> Harness<'static, Shown<RunsView>> {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler(sampler.to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(100),
         draws: 200,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     let begun = Instant::now();
     let entry = session.state.selected().unwrap();
@@ -104,14 +104,16 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
 #[test]
 fn many_short_chains_show_nested_rhat() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age".to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 8,
         superchains: Some(4),
         warmup: Some(60),
         draws: 40,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let id = session.state.runs[0].id;

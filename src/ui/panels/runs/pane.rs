@@ -156,8 +156,8 @@ mod tests {
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness};
     use ergodic_core::engine::run_section::RunSection;
@@ -195,12 +195,12 @@ mod tests {
     #[test]
     fn every_listed_pane_comes_to_the_front_and_shows_itself_or_why_not() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(100),
             draws: 120,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);

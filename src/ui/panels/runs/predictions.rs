@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::entry::Prediction;
-use crate::app::{Command, RunEntry};
+use crate::app::{Command, DraftChange, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -411,14 +411,14 @@ mod tests {
         let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
         let mut session = Session::with_file(&folder, "sizes.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::SetTemplate("ordered".to_owned()));
-        session.send(Command::SetFormula("size ~ x".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Template("ordered".to_owned())));
+        session.send(Command::Draft(DraftChange::Formula("size ~ x".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(100),
             draws: 100,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let id = session.state.selected().unwrap().id;

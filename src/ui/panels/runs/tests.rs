@@ -8,7 +8,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
-use crate::app::{Command, Depth};
+use crate::app::{Command, Depth, DraftChange};
 use crate::ui::testing::{Shown, page_harness, press_t_over};
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
@@ -19,13 +19,13 @@ const WAIT: Duration = Duration::from_secs(120);
 /// A session with a run of few draws of `sampler`.
 fn session(sampler: &str, draws: u64) -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler(sampler.to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(100),
         draws,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     session
 }
@@ -59,26 +59,32 @@ fn all_names(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
 /// A finished hierarchical run of the bundled data in seven groups.
 fn grouped() -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetFormula("churned ~ age".to_owned()));
-    session.send(Command::SetTemplate("hierarchical".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Template(
+        "hierarchical".to_owned(),
+    )));
     let column = "support_calls".to_owned();
-    session.send(Command::AssignRole(
+    session.send(Command::Draft(DraftChange::Assign(
         column,
         ergodic_data::roles::Role::Group,
-    ));
+    )));
     let document = session.state.document.as_ref().unwrap();
     assert_eq!(
         document.recipe.model.formula,
         "churned ~ age + (1 + age | support_calls)"
     );
     assert_eq!(session.state.check.as_ref().unwrap().error, None);
-    session.send(Command::SetSampler("gibbs-groups".to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Sampler(
+        "gibbs-groups".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(50),
         draws: 100,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     let begun = Instant::now();
     while !session
@@ -148,7 +154,9 @@ fn a_doubtful_run_has_messages_with_quick_fixes() {
 #[test]
 fn a_stale_run_says_so_instead_of_its_verdict() {
     let mut session = finished("nuts");
-    session.send(Command::SetFormula("churned ~ age".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age".to_owned(),
+    )));
     let harness = page(session);
     harness.get_by_label("Stale");
     harness.get_by_label_contains("These results are out of date: the model was changed since");
@@ -363,13 +371,13 @@ fn a_click_shows_the_trace_of_what_the_sampler_reports() {
 #[test]
 fn the_warm_up_is_ended_by_a_button() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler("nuts".to_owned()));
-    session.send(Command::SetRun(RunSection {
+    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(10_000_000),
         draws: 50,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     let mut harness = page(session);
     // It stands outermost: nothing moves under the pointer when it goes.
@@ -397,10 +405,10 @@ fn the_warm_up_is_ended_by_a_button() {
 #[test]
 fn a_refused_run_says_why_and_where_to_go() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetPrior(
+    session.send(Command::Draft(DraftChange::Prior(
         "b".to_owned(),
         Some("normal(0, -1)".to_owned()),
-    ));
+    )));
     session.send(Command::StartRun);
     let mut harness = page(session);
     harness.get_by_label("Run 1 could not be started");
@@ -552,17 +560,19 @@ fn weighted_draws_are_shown_weighted() {
 #[test]
 fn clusters_of_a_mixture_are_listed() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetTemplate("dp-mixture".to_owned()));
-    session.send(Command::SetFormula(
+    session.send(Command::Draft(DraftChange::Template(
+        "dp-mixture".to_owned(),
+    )));
+    session.send(Command::Draft(DraftChange::Formula(
         "~ age + tenure_months + plan".to_owned(),
-    ));
-    session.send(Command::SetSampler("dp-slice".to_owned()));
-    session.send(Command::SetRun(RunSection {
+    )));
+    session.send(Command::Draft(DraftChange::Sampler("dp-slice".to_owned())));
+    session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(20),
         draws: 60,
         ..RunSection::default()
-    }));
+    })));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let entry = session.state.selected().unwrap();

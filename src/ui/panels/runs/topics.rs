@@ -92,8 +92,8 @@ mod tests {
     use eframe::egui::accesskit::Role;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
     use ergodic_core::engine::RunSection;
@@ -101,14 +101,16 @@ mod tests {
     #[test]
     fn topics_are_listed_by_their_words() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetTemplate("topics".to_owned()));
-        session.send(Command::SetFormula("~ plan + (1 | region)".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Template("topics".to_owned())));
+        session.send(Command::Draft(DraftChange::Formula(
+            "~ plan + (1 | region)".to_owned(),
+        )));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(20),
             draws: 60,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let entry = session.state.selected().unwrap();

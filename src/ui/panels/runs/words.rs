@@ -299,21 +299,23 @@ pub fn stop_rule(run: &Run, draws: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn a_reopened_run_says_that_its_warm_up_is_gone_and_is_stale_only_where_it_differs() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::SetFormula("churned ~ age".to_owned()));
-        session.send(Command::SetRun(RunSection {
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(60),
             draws: 50,
             until_precise: false,
             ..RunSection::default()
-        }));
+        })));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let place = session.state.runs[0].place().unwrap().to_owned();
@@ -328,14 +330,14 @@ mod tests {
         // The recipe in its folder says more than the draft, and the same.
         let stale = |session: &Session| stale_reason(&session.state, &session.state.runs[1]);
         assert_eq!(stale(&session), None);
-        session.send(Command::SetPrior(
+        session.send(Command::Draft(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 1)".to_owned()),
-        ));
+        )));
         assert!(stale(&session).unwrap().contains("priors"));
-        session.send(Command::SetPrior("b".to_owned(), None));
+        session.send(Command::Draft(DraftChange::Prior("b".to_owned(), None)));
         assert_eq!(stale(&session), None);
-        session.send(Command::SetSuccess("no".to_owned()));
+        session.send(Command::Draft(DraftChange::Success("no".to_owned())));
         assert!(stale(&session).unwrap().contains("model"));
     }
 
@@ -344,14 +346,14 @@ mod tests {
     fn the_stop_rule_follows_the_draws_that_are_wanted() {
         let said = |sampler: &str, added: u64| {
             let mut session = Session::with_draft("churn");
-            session.send(Command::SetSampler(sampler.to_owned()));
-            session.send(Command::SetRun(RunSection {
+            session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+            session.send(Command::Draft(DraftChange::Run(RunSection {
                 chains: 1,
                 // It never comes to its first draw.
                 warmup: Some(1_000_000),
                 draws: 1000,
                 ..RunSection::default()
-            }));
+            })));
             session.send(Command::StartRun);
             if added > 0 {
                 session.send(Command::AddDraws(1, added));

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
-use crate::app::{AppState, Command, Page};
+use crate::app::{AppState, Command, DraftChange, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
@@ -245,7 +245,12 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
     if check.is_some_and(|check| check.categories) {
         return recommend::CONJUGATE.to_owned();
     }
-    if check.is_some_and(|check| check.unsuitable.iter().any(|it| it.sampler == "nuts")) {
+    if check.is_some_and(|check| {
+        check
+            .unsuitable
+            .iter()
+            .any(|it| it.sampler == samplers::names::NUTS)
+    }) {
         return "one of the samplers made for this model. Confirmed when the run starts".to_owned();
     }
     let size = check.map(|check| (check.rows.0, check.params.len()));
@@ -337,7 +342,7 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
     response.widget_info(|| WidgetInfo::selected(Role::RadioButton, enabled, selected, card.title));
     paint::focus_ring(ui, &response, shown.response.rect, t.radius.card);
     if response.clicked() && !selected {
-        out.send(Command::SetSampler(card.id.to_owned()));
+        out.send(Command::Draft(DraftChange::Sampler(card.id.to_owned())));
     }
 }
 

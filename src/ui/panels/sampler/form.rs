@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
-use crate::app::{AppState, Command};
+use crate::app::{AppState, Command, DraftChange};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
@@ -41,7 +41,7 @@ pub struct Owner<'a> {
     /// What the draft sets.
     pub settings: &'a Settings,
     /// Makes the command of a change.
-    pub send: fn(String, Option<Value>) -> Command,
+    pub send: fn(String, Option<Value>) -> DraftChange,
     /// What is wrong with the text of a setting alone, if anything is.
     pub refuse: &'a dyn Fn(&Settings) -> Option<String>,
 }
@@ -69,7 +69,7 @@ pub fn form_ui(
             id: spec.id,
             section: "sampler",
             settings: &recipe.sampler.settings,
-            send: Command::SetSetting,
+            send: DraftChange::Setting,
             refuse: &|settings| {
                 // What a text names is known once the model is.
                 let parts = &state.check.as_ref()?.parts;
@@ -161,7 +161,7 @@ pub fn setting_ui(
                 Kind::Bool => bool_ui(ui, field, set),
             };
             if let Some(value) = sent {
-                out.send((owner.send)(field.key.to_owned(), value));
+                out.send(Command::Draft((owner.send)(field.key.to_owned(), value)));
             }
             can_reset = set.is_some_and(|set| !is_default(field, set));
             if can_reset && ui.available_width() >= RESET {
@@ -207,7 +207,7 @@ fn reset_ui(
 ) {
     if widgets::link(ui, &format!("Reset to {}", default_text(field))).clicked() {
         view.drafts.remove(&(owner.id, field.key));
-        out.send((owner.send)(field.key.to_owned(), None));
+        out.send(Command::Draft((owner.send)(field.key.to_owned(), None)));
     }
 }
 

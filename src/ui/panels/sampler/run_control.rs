@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
 use super::start::start_ui;
-use crate::app::{AppState, Command, Depth};
+use crate::app::{AppState, Command, Depth, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -86,7 +86,7 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
                     .add(Button::new("New seed").icon(icons::ARROWS_CLOCKWISE))
                     .clicked()
                 {
-                    out.send(Command::NewSeed);
+                    out.send(Command::Draft(DraftChange::NewSeed));
                 }
             },
         );
@@ -95,7 +95,7 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         // A run section that was stopped early replays its draws; changing it makes a new run.
         run.draws_of_chains = None;
         run.warmup_of_chains = None;
-        out.send(Command::SetRun(run));
+        out.send(Command::Draft(DraftChange::Run(run)));
     }
 }
 

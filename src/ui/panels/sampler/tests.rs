@@ -5,8 +5,8 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use super::{SamplerView, sampler_ui};
-use crate::app::Command;
 use crate::app::testing::Session;
+use crate::app::{Command, DraftChange};
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::families::Family;
@@ -46,7 +46,9 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
         }
         assert_eq!(
             harness.state().sent.last(),
-            Some(&Command::SetSampler(entry.spec.id.to_owned()))
+            Some(&Command::Draft(DraftChange::Sampler(
+                entry.spec.id.to_owned()
+            )))
         );
         harness.get_by_label(&format!("Settings of {}", entry.spec.title));
         let defaults = Settings::default();
@@ -66,12 +68,14 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
 #[test]
 fn a_form_shows_the_settings_of_the_combination_that_is_chosen() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler("divide-and-conquer".to_owned()));
+    session.send(Command::Draft(DraftChange::Sampler(
+        "divide-and-conquer".to_owned(),
+    )));
     let mut harness = page(session);
     let mut shown = |key: &str, value: &str| {
         let value = Some(ergodic_base::settings::Value::parse(value));
         let session = &mut harness.state_mut().session;
-        session.send(Command::SetSetting(key.to_owned(), value));
+        session.send(Command::Draft(DraftChange::Setting(key.to_owned(), value)));
         harness.run_steps(3);
         ["Combination", "Bandwidth", "Sweeps", "Pairs kept"]
             .map(|label| harness.query_all_by_label(label).next().is_some())
@@ -135,7 +139,9 @@ fn every_method_for_the_mode_can_be_chosen_and_shows_its_settings() {
         harness.run_steps(3);
         assert_eq!(
             harness.state().sent.last(),
-            Some(&Command::SetMethod(entry.spec.id.to_owned()))
+            Some(&Command::Draft(DraftChange::Method(
+                entry.spec.id.to_owned()
+            )))
         );
         for field in entry.spec.fields {
             assert!(
@@ -164,11 +170,15 @@ fn samplers_are_compared_before_any_run() {
     harness.get_by_label("chosen automatically");
     // Another model is another posterior; a click on a sampler is not.
     let session = &mut harness.state_mut().session;
-    session.send(Command::SetSampler("metropolis".to_owned()));
+    session.send(Command::Draft(DraftChange::Sampler(
+        "metropolis".to_owned(),
+    )));
     harness.run_steps(3);
     assert!(harness.query_by_label(button).is_none());
     let session = &mut harness.state_mut().session;
-    session.send(Command::SetFormula("churned ~ age".to_owned()));
+    session.send(Command::Draft(DraftChange::Formula(
+        "churned ~ age".to_owned(),
+    )));
     harness.run_steps(3);
     harness.get_by_label(button);
     // A cancelled request leaves nothing behind.
@@ -181,7 +191,7 @@ fn samplers_are_compared_before_any_run() {
 #[test]
 fn a_setting_is_typed_refused_and_reset() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler("nuts".to_owned()));
+    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
     let mut harness = page(session);
     // The setting and what is said of it stand below what all samplers have.
     harness.set_size(eframe::egui::vec2(1280.0, 1200.0));
@@ -207,16 +217,19 @@ fn a_setting_is_typed_refused_and_reset() {
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent,
-        [Command::SetSetting(
+        [Command::Draft(DraftChange::Setting(
             "target_accept".to_owned(),
             Some(Value::Real(0.9))
-        )]
+        ))]
     );
     harness.get_by_label_contains("Reset to").click();
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent.last(),
-        Some(&Command::SetSetting("target_accept".to_owned(), None))
+        Some(&Command::Draft(DraftChange::Setting(
+            "target_accept".to_owned(),
+            None
+        )))
     );
 }
 
@@ -251,7 +264,7 @@ fn stop_rules_and_seed_change_the_run() {
 #[test]
 fn a_step_size_is_tuned_by_trial_and_set() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler("ula".to_owned()));
+    session.send(Command::Draft(DraftChange::Sampler("ula".to_owned())));
     let mut harness = page(session);
     harness.get_by_label("Tune step size").click_accesskit();
     harness.run_steps(3);
@@ -266,14 +279,16 @@ fn a_step_size_is_tuned_by_trial_and_set() {
     harness
         .state_mut()
         .session
-        .send(Command::SetFormula("churned ~ age".to_owned()));
+        .send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
     harness.run_steps(3);
     assert!(harness.query_by_label("chosen").is_none());
     // Exact samplers adapt themselves.
     harness
         .state_mut()
         .session
-        .send(Command::SetSampler("nuts".to_owned()));
+        .send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
     harness.run_steps(3);
     assert!(harness.query_by_label("Tune step size").is_none());
 }
@@ -281,10 +296,10 @@ fn a_step_size_is_tuned_by_trial_and_set() {
 #[test]
 fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetTemplate("linear".to_owned()));
-    session.send(Command::SetFormula(
+    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+    session.send(Command::Draft(DraftChange::Formula(
         "monthly_fee ~ age + (1 | region)".to_owned(),
-    ));
+    )));
     let mut harness = page(session);
     harness.get_by_label("Fit by likelihood").click_accesskit();
     harness.run_steps(3);
@@ -301,7 +316,7 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     harness.get_by_label("SQUAREM");
     // Another formula was not fitted.
     let send = |harness: &mut Harness<'static, Shown<SamplerView>>, formula: &str| {
-        let command = Command::SetFormula(formula.to_owned());
+        let command = Command::Draft(DraftChange::Formula(formula.to_owned()));
         harness.state_mut().session.send(command);
         harness.run_steps(3);
     };
@@ -322,10 +337,10 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
 #[test]
 fn integrals_of_the_likelihood_are_chosen_with_how_finely() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetTemplate("logistic".to_owned()));
-    session.send(Command::SetFormula(
+    session.send(Command::Draft(DraftChange::Template("logistic".to_owned())));
+    session.send(Command::Draft(DraftChange::Formula(
         "churned ~ age + (1 | region)".to_owned(),
-    ));
+    )));
     let mut harness = page(session);
     let choose = |harness: &mut Harness<'static, Shown<SamplerView>>, method: &str| {
         harness.get_by_label(method).click_accesskit();
@@ -359,8 +374,8 @@ fn levels_are_fitted_by_likelihood_with_their_cut_points() {
     let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
     let mut session = Session::with_file(&folder, "sizes.csv", &text);
     session.send(Command::AcceptImport);
-    session.send(Command::SetTemplate("ordered".to_owned()));
-    session.send(Command::SetFormula("size ~ x".to_owned()));
+    session.send(Command::Draft(DraftChange::Template("ordered".to_owned())));
+    session.send(Command::Draft(DraftChange::Formula("size ~ x".to_owned())));
     let mut harness = page(session);
     harness.get_by_label("Fit by likelihood").click_accesskit();
     harness.run_steps(3);
@@ -371,7 +386,9 @@ fn levels_are_fitted_by_likelihood_with_their_cut_points() {
     harness
         .state_mut()
         .session
-        .send(Command::SetTemplate("dp-mixture".to_owned()));
+        .send(Command::Draft(DraftChange::Template(
+            "dp-mixture".to_owned(),
+        )));
     harness.run_steps(3);
     assert!(harness.query_by_label("Fit by likelihood").is_none());
 }
@@ -388,7 +405,7 @@ fn the_negative_control_has_a_badge_of_its_own() {
 #[test]
 fn blocks_are_typed_by_the_names_of_parameters() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::SetSampler("gibbs".to_owned()));
+    session.send(Command::Draft(DraftChange::Sampler("gibbs".to_owned())));
     let mut harness = page(session);
     let mut type_blocks = |text: &str| {
         harness
@@ -409,7 +426,10 @@ fn blocks_are_typed_by_the_names_of_parameters() {
     };
     assert_eq!(type_blocks("b[nope]: hmc"), (true, None));
     let blocks = "b[Intercept]: slice; b[*]: hmc";
-    let sent = Command::SetSetting("blocks".to_owned(), Some(Value::Text(blocks.to_owned())));
+    let sent = Command::Draft(DraftChange::Setting(
+        "blocks".to_owned(),
+        Some(Value::Text(blocks.to_owned())),
+    ));
     assert_eq!(type_blocks(blocks), (false, Some(sent)));
 }
 
@@ -426,7 +446,10 @@ fn rows_are_stored_in_single_precision_where_everything_is_shown() {
     harness.get_by_label(single).click_accesskit();
     harness.run_steps(3);
     let sent = harness.state().sent.last();
-    assert_eq!(sent, Some(&Command::SetStorage(Storage::F32)));
+    assert_eq!(
+        sent,
+        Some(&Command::Draft(DraftChange::Storage(Storage::F32)))
+    );
     // A choice that was made shows at every depth.
     let session = &mut harness.state_mut().session;
     session.send(Command::SetDepth(Depth::Standard));
@@ -466,7 +489,7 @@ fn where_chains_start_is_part_of_the_run() {
     use ergodic_core::engine::Start;
     let mut harness = page(Session::with_draft("churn"));
     let sent = |harness: &Harness<'static, Shown<SamplerView>>| match harness.state().sent.last() {
-        Some(Command::SetRun(run)) => run.start.clone(),
+        Some(Command::Draft(DraftChange::Run(run))) => run.start.clone(),
         other => panic!("{other:?}"),
     };
     let choose = |harness: &mut Harness<'static, Shown<SamplerView>>, word: &str| {

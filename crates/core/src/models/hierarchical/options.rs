@@ -3,6 +3,7 @@
 use crate::design::matrix::{Design, Scaling};
 use crate::design::response::ResponseKind;
 use crate::models::coefficients::{meaning, prior_place};
+use crate::models::names;
 use crate::models::prior_text::{Argument, PriorError, PriorProblem, PriorText};
 use crate::models::{ModelError, ModelOptions, ParamInfo, PriorSpec};
 use crate::numerics::wishart::NormalInverseWishart;
@@ -269,7 +270,7 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
 
 /// Refuses what the template cannot express.
 pub(super) fn check_design(design: &Design) -> Result<(), ModelError> {
-    let refuse = |why: String| Err(ModelError::unfit("hierarchical", why));
+    let refuse = |why: String| Err(ModelError::unfit(names::HIERARCHICAL, why));
     if !matches!(
         design.response.kind,
         ResponseKind::Binary { .. } | ResponseKind::Successes

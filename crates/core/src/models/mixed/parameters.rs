@@ -7,6 +7,7 @@ use crate::design::matrix::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
 use crate::models::cut_points::CUTS;
+use crate::models::names;
 use crate::models::positive::{Positive, PositiveSpec};
 use crate::models::prior::Prior;
 use crate::models::{ModelError, ModelOptions, ParamInfo};
@@ -26,7 +27,7 @@ pub(super) fn make_term(
     let name = &factor.name;
     if group.names.len() > MAX_EFFECTS {
         return Err(ModelError::unfit(
-            "mixed",
+            names::MIXED,
             format!(
                 "takes at most {MAX_EFFECTS} effects in a group term, and that of `{name}` has {}; leave some out",
                 group.names.len()

@@ -13,6 +13,7 @@ use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
 use crate::models::{Form, form_of};
 use crate::oracle::{Oracle, StepError};
+use crate::samplers::names;
 use crate::samplers::{
     Conditional, InfoColumn, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
 };
@@ -37,7 +38,7 @@ impl Sampler for KnownForm {
     type Config = ();
     type State = State;
     const SPEC: SamplerSpec = SamplerSpec {
-        id: "conjugate",
+        id: names::CONJUGATE,
         family: SamplerFamily::FullData,
         title: "Draws from conditionals",
         about: "Exact draws of a block whose distribution given the others has a known form",

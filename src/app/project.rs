@@ -460,6 +460,7 @@ pub(super) fn answer(state: &mut AppState, keep: bool, fx: &mut dyn Effects) {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
+    use ergodic_analysis::Recipe;
     use ergodic_core::engine::run_section::RunSection;
 
     /// A session with a finished, saved run of a table in its folder.
@@ -536,6 +537,44 @@ mod tests {
         let third = reopened(&path);
         assert_eq!(draft(&third), draft(&again));
         assert!(third.state.runs[0].is_stale(&draft(&third)));
+    }
+
+    #[test]
+    fn a_project_of_an_earlier_version_opens_and_is_saved_in_the_words_of_today() {
+        let folder = tempfile::tempdir().unwrap();
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+        for place in ["earlier_project", "earlier_runs/hierarchical"] {
+            let to = folder.path().join(place);
+            std::fs::create_dir_all(&to).unwrap();
+            for file in std::fs::read_dir(reference.join(place)).unwrap() {
+                let file = file.unwrap();
+                std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
+        }
+        let path = folder.path().join("earlier_project/study.ergodic");
+        let mut session = reopened(&path);
+        assert_eq!(session.state.problem, None);
+        assert_eq!(session.state.page, Page::Runs);
+        assert!(session.state.data.is_some() && session.state.panes.is_some());
+        let recipe = session.state.document.clone().unwrap().recipe;
+        let parametrisation = |recipe: &Recipe| {
+            recipe
+                .model
+                .settings
+                .text("parametrisation")
+                .map(str::to_owned)
+        };
+        assert_eq!(parametrisation(&recipe).as_deref(), Some("non-centred"));
+        let check = session.state.check.as_ref().unwrap();
+        assert_eq!(check.error, None);
+        let run = &session.state.runs[0];
+        assert!(run.report().unwrap().summary.len() > 2);
+        assert!(!run.is_stale(&recipe));
+
+        session.send(Command::SaveProject);
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert!(!written.contains("noncentred") && written.contains("non-centred"));
+        assert!(written.contains("\"peak\""));
     }
 
     #[test]

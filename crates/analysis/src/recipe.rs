@@ -387,18 +387,22 @@ impl Recipe {
                 // In full, with the key: the text has no line to name.
                 .map_err(|error: toml::de::Error| RecipeError::Text(sentence(&error.to_string())))?
         };
-        for renamed in RENAMED {
-            renamed.replace(&mut recipe.model, renamed.before, renamed.now);
-        }
+        recipe.use_words_of_today();
         if !draws_are_named {
             recipe.run.leave_room();
         }
         let goes_on = &mut recipe.run.until_precise;
         *goes_on = may_go_on && (*goes_on || !has_rule);
         recipe.check()?;
-        // Named, so that no later version can take them for others.
-        recipe.set_default_priors(recipe.default_priors());
         Ok(recipe)
+    }
+
+    /// Replaces words of earlier versions, and names the default priors, so that no later version can take them for others.
+    pub fn use_words_of_today(&mut self) {
+        for renamed in RENAMED {
+            renamed.replace(&mut self.model, renamed.before, renamed.now);
+        }
+        self.set_default_priors(self.default_priors());
     }
 
     /// The recipe with `changes` applied.

@@ -117,7 +117,7 @@ impl Project {
     pub fn read(path: &Path) -> Result<Self, ExportError> {
         let text = ergodic_data::bounded::read_text(path)
             .map_err(|error| ExportError::at("The project cannot be read", error, path))?;
-        let project: Self = toml::from_str(&text).map_err(|error| {
+        let mut project: Self = toml::from_str(&text).map_err(|error| {
             let place = error.span().map_or(String::new(), |span| {
                 let before = &text[..span.start.min(text.len())];
                 format!(" on line {}", 1 + before.matches('\n').count())
@@ -131,6 +131,13 @@ impl Project {
         })?;
         if project.format != FORMAT {
             return Err(ExportError::ProjectFormat(project.format, path.to_owned()));
+        }
+        let started = project
+            .runs
+            .iter_mut()
+            .filter_map(|run| run.started.as_mut());
+        for recipe in project.draft.iter_mut().chain(started) {
+            recipe.use_words_of_today();
         }
         let folder = std::path::absolute(path).unwrap_or_else(|_bad| path.to_owned());
         let folder = folder.parent().unwrap_or(Path::new("")).to_owned();

@@ -63,7 +63,7 @@ pub(super) fn estimate(
         },
     );
     if let Some(entry) = state.run_mut(id) {
-        entry.fitting.forget();
+        // What was fitted before stays if this is refused or cancelled.
         entry.fitting.begin(going);
     }
 }

@@ -50,12 +50,13 @@ impl MethodChoice {
         self.method = 0;
     }
 
-    /// Shows the methods for the outcome of `options` and writes what is chosen there.
-    pub fn show(&mut self, ui: &mut Ui, has_groups: bool, options: &mut LikelihoodOptions) {
+    /// Shows the methods for the outcome of `options` and writes what is chosen there. `by_groups`: the model has effects of groups and
+    /// nothing else that is integrated out, such as smooth curves.
+    pub fn show(&mut self, ui: &mut Ui, by_groups: bool, options: &mut LikelihoodOptions) {
         let gaussian = options.family == Family::Gaussian;
         let methods: &[(&str, Method, bool)] = if gaussian { &LINEAR } else { &GENERAL };
         // The others are about effects of groups.
-        let methods = match (has_groups, gaussian) {
+        let methods = match (by_groups, gaussian) {
             (true, _) => methods,
             (false, true) => &methods[..2],
             (false, false) => &methods[..1],
@@ -86,7 +87,12 @@ impl MethodChoice {
                     MOST_DRAWS,
                 );
             }
-            _ => {}
+            Method::Profile
+            | Method::Em
+            | Method::Squarem
+            | Method::Laplace
+            | Method::EmLaplace
+            | Method::Mcem => {}
         }
         method.spec().id.clone_into(&mut options.method);
         options.reml = reml;

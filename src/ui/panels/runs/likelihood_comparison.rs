@@ -94,6 +94,9 @@ fn likelihood_comparison_pane(
             view.rows = compared_rows(done, &done.recipe, &report.summary);
         }
         head_ui(ui, entry.id, done, &mut view.more, out);
+        if let Some(why) = entry.fitting.refusal() {
+            refusal_ui(ui, why);
+        }
         if view.more {
             method_ui(ui, entry.id, done, &mut view.method, out);
         }
@@ -173,6 +176,15 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, more: &mut bool, out: &mu
     });
 }
 
+/// Why another fit was not made, above the one that was.
+fn refusal_ui(ui: &mut Ui, why: &str) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::sentence(ui, &format!("Not fitted again: {why}"), Text::Caption);
+    });
+}
+
 /// Other methods for models with effects of groups, and what is to know about the fit that is shown.
 fn method_ui(
     ui: &mut Ui,
@@ -188,7 +200,7 @@ fn method_ui(
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);
                 let mut options = done.options.clone();
-                method.show(ui, true, &mut options);
+                method.show(ui, done.fit.curves.is_empty(), &mut options);
                 let again = Button::new("Fit again").small();
                 if ui.add(again).clicked() {
                     out.send(Command::EstimateRun(id, Some(options)));

@@ -74,7 +74,7 @@ pub fn hold_out_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Out
             (Some(HoldOut::Where { column, value }), Some(table)) => {
                 column_ui(ui, table, column, value, out);
             }
-            _ => {}
+            (Some(HoldOut::Where { .. }), None) | (None, _) => {}
         }
     });
 }

@@ -56,7 +56,9 @@ pub fn likelihood_ui(
         );
         let formula = recipe.model.formula.parse::<Formula>();
         let has_groups = formula.is_ok_and(|formula| !formula.groups.is_empty());
-        options_ui(ui, (recipe, has_groups), view, out, state);
+        let has_curves =
+            (state.document.as_ref()).is_some_and(|document| document.roles.has_curves());
+        options_ui(ui, (recipe, has_groups && !has_curves), view, out, state);
         let done = state
             .estimated
             .done()
@@ -77,7 +79,7 @@ pub fn likelihood_ui(
 
 fn options_ui(
     ui: &mut Ui,
-    (recipe, has_groups): (&Recipe, bool),
+    (recipe, by_groups): (&Recipe, bool),
     view: &mut LikelihoodView,
     out: &mut Outbox,
     state: &AppState,
@@ -102,7 +104,7 @@ fn options_ui(
             view.method.reset();
         }
         options.family = family;
-        view.method.show(ui, has_groups, &mut options);
+        view.method.show(ui, by_groups, &mut options);
     });
     if let Some(going) = state.estimated.working() {
         ui.horizontal(|ui| {

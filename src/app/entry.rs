@@ -31,7 +31,7 @@ use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::RunFolder;
 use ergodic_export::journal::Journal;
 use ergodic_export::manifest::Manifest;
-use ergodic_language::{Own, Program};
+use ergodic_language::Own;
 
 /// What state a run is in.
 pub enum RunPhase {
@@ -84,6 +84,7 @@ pub struct RunEntry {
     pub note: Option<String>,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
+    rows: OfRows,
     /// State of the run.
     pub phase: RunPhase,
     /// Whether it is on disk.
@@ -155,6 +156,37 @@ pub struct Prediction {
     pub draws: usize,
 }
 
+/// What a model says of rows, found once: panes ask in every frame, and a model as text has to be parsed for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfRows {
+    /// Whether an outcome is explained.
+    predicted: bool,
+    /// Whether rows have a density.
+    have_densities: bool,
+}
+
+impl OfRows {
+    fn of(recipe: &Recipe) -> Self {
+        let model = &recipe.model;
+        if model.template == Own::ID {
+            let program = Own::program(&model.settings);
+            return program.map_or_else(
+                |_error| Self::default(),
+                |program| Self {
+                    predicted: program.has_one_outcome(),
+                    have_densities: program.has_rows(),
+                },
+            );
+        }
+        let entry = templates::find(&model.template);
+        let predicted = entry.is_ok_and(|entry| entry.predicts(&model.settings));
+        Self {
+            predicted,
+            have_densities: predicted,
+        }
+    }
+}
+
 impl RunEntry {
     /// Predictions of the draws as they are, with group effects or without, once they are there.
     pub fn predictions(&self, with_groups: bool) -> Option<&Arc<Prediction>> {
@@ -165,33 +197,16 @@ impl RunEntry {
 
     /// Whether its model explains an outcome, so that rows can be predicted.
     pub fn can_predict(&self) -> bool {
-        match self.program() {
-            Some(program) => program.has_one_outcome(),
-            None => self.has_row_densities(),
-        }
+        self.has_draws() && self.rows.predicted
     }
 
     /// Whether its model says how likely rows are, so that they can be left out.
     pub fn has_row_densities(&self) -> bool {
-        if let Some(program) = self.program() {
-            return program.has_rows();
-        }
-        match &self.phase {
-            RunPhase::Live(_) | RunPhase::Read(_) => self.recipe.as_ref().is_some_and(|recipe| {
-                let entry = templates::find(&recipe.model.template);
-                entry.is_ok_and(|entry| entry.predicts(&recipe.model.settings))
-            }),
-            _ => false,
-        }
+        self.has_draws() && self.rows.have_densities
     }
 
-    /// The program of a model as text that has draws.
-    fn program(&self) -> Option<Program> {
-        if !matches!(self.phase, RunPhase::Live(_) | RunPhase::Read(_)) {
-            return None;
-        }
-        let model = &self.recipe.as_ref()?.model;
-        (model.template == Own::ID).then(|| Own::program(&model.settings).ok())?
+    fn has_draws(&self) -> bool {
+        matches!(self.phase, RunPhase::Live(_) | RunPhase::Read(_))
     }
 
     /// An entry with nothing but its state.
@@ -201,6 +216,7 @@ impl RunEntry {
             number,
             name: None,
             note: None,
+            rows: recipe.as_ref().map(OfRows::of).unwrap_or_default(),
             recipe,
             phase,
             saved: Saved::No,

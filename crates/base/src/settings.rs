@@ -29,6 +29,8 @@ pub enum Kind {
         /// Largest allowed value.
         max: f64,
     },
+    /// A whole number of rows, or below 1 a share of all rows.
+    Rows,
     /// One of the listed words.
     Choice(&'static [&'static str]),
     /// One of the words, or a text in a notation that the owner reads.
@@ -42,12 +44,16 @@ pub enum Kind {
     Bool,
 }
 
+/// More rows than any table has.
+const MOST_ROWS: i64 = 1_000_000_000;
+
 /// What is allowed, in words: `whole number, 1 to 10`, `iid | blocks`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int { min, max } => write!(f, "whole number, {min} to {max}"),
             Self::Real { min, max } => write!(f, "number, {} to {}", bound(*min), bound(*max)),
+            Self::Rows => f.write_str("whole number of rows, or a share below 1"),
             Self::Choice(words) => f.write_str(&words.join(" | ")),
             Self::Text { words, example } => {
                 for word in *words {
@@ -360,6 +366,10 @@ impl Field {
             }
             (Kind::Real { min, max }, Value::Int(v)) => (min..=max).contains(&(*v as f64)),
             (Kind::Real { min, max }, Value::Real(v)) => (min..=max).contains(v),
+            (Kind::Rows, Value::Int(v)) => (1..=MOST_ROWS).contains(v),
+            (Kind::Rows, Value::Real(v)) => {
+                *v > 0.0 && (*v < 1.0 || (v.fract() == 0.0 && *v <= MOST_ROWS as f64))
+            }
             (Kind::Choice(words), Value::Text(v)) => words.contains(&v.as_str()),
             (Kind::Bool, Value::Bool(_)) => true,
             // Its owner reads it.
@@ -378,6 +388,7 @@ impl Field {
         let takes = match self.kind {
             Kind::Int { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Real { min, max } => format!("a number from {min} to {max}"),
+            Kind::Rows => "a whole number of rows, or a share of all rows below 1".to_owned(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
             Kind::Text { words, example } => {
                 format!("{}, or a text such as `{example}`", words.join(", "))

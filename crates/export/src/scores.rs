@@ -9,6 +9,7 @@ use super::number::{or_na, shortest};
 use super::spreadsheet::inert;
 use super::{ExportError, Results, write_file};
 use ergodic_analysis::predict::scores::{ChainTime, INTERVALS, PredictionScores};
+use ergodic_core::design::response::ResponseKind;
 
 /// The columns of a table of scores. `part` says what a line is of: `score` with its name in `of` and its value and standard
 /// error; `course` with what `x` counts, draws or seconds, in `of`, and the mean log density as its value; `roc` with the threshold
@@ -124,10 +125,15 @@ fn run(name: &str, scores: &PredictionScores) -> Json {
         });
         point.collect()
     });
+    let observed = |place: f64| match &scores.response.kind {
+        // Places of levels without an order mean nothing.
+        ResponseKind::Unordered { levels } => json!(levels.get((place - 1.0) as usize)),
+        _ => json!(place),
+    };
     let rows = scores.rows.iter().enumerate().map(|(i, it)| {
         json!({
             "row": it.row + 1,
-            "observed": it.observed,
+            "observed": observed(it.observed),
             "predicted": it.predicted,
             "most_probable": scores.response.levels().get((it.called - 1.0) as usize),
             "lpd": it.lpd,

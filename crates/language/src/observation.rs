@@ -255,11 +255,14 @@ fn response(known: &Known, graph: &Graph, columns: &Columns, text: &str) -> Resp
         }
         Support::Levels => {
             let levels: Vec<String> = (1..=law.numbers.len()).map(|it| it.to_string()).collect();
-            let count = |level: &String| {
-                let is_it = |y: &&f64| y.to_string() == *level;
-                (level.clone(), y.iter().filter(is_it).count())
-            };
-            let counts = levels.iter().map(count).collect();
+            let mut rows = vec![0; levels.len()];
+            for &y in &y {
+                // Rows without an outcome are no level.
+                if let Some(rows) = rows.get_mut((y as usize).wrapping_sub(1)) {
+                    *rows += 1;
+                }
+            }
+            let counts = levels.iter().cloned().zip(rows).collect();
             (ResponseKind::Ordered { levels }, counts)
         }
         Support::Real | Support::Positive | Support::Unit | Support::Between | Support::Simplex => {

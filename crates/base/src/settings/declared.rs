@@ -180,6 +180,7 @@ pub const fn declare<T: Setting>(key: &'static str, field: Field) -> Field {
             (T::KIND, field.kind),
             (Kind::Int { .. }, Kind::Int { .. })
                 | (Kind::Real { .. }, Kind::Real { .. })
+                | (Kind::Rows, Kind::Rows)
                 | (Kind::Choice(_), Kind::Choice(_))
                 | (Kind::Text { .. }, Kind::Text { .. })
                 | (Kind::Bool, Kind::Bool)
@@ -249,6 +250,11 @@ impl Field {
             None => None,
         };
         Self::new(label, Kind::Real { min, max }, default)
+    }
+
+    /// A whole number of rows, or below 1 a share of all rows; its owner chooses the default.
+    pub const fn rows(label: &'static str) -> Self {
+        Self::new(label, Kind::Rows, None)
     }
 
     /// Yes or no.

@@ -69,7 +69,7 @@ fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
                 .chain(named(entry, field.key))
                 .collect(),
             Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
-            Kind::Int { .. } | Kind::Real { .. } => continue,
+            Kind::Int { .. } | Kind::Real { .. } | Kind::Rows => continue,
         };
         for value in values {
             let name = format!("{}, {} = {value}", entry.spec.id, field.key);
@@ -295,6 +295,13 @@ fn wrong_values(field: &Field) -> Vec<Value> {
         Kind::Real { min, max } => wrong.extend([
             Value::Real(min - 1e-3 - 1e-3 * min.abs()),
             Value::Real(max + 1e-3 + 1e-3 * max.abs()),
+            Value::Real(f64::NAN),
+            Value::Bool(true),
+        ]),
+        Kind::Rows => wrong.extend([
+            Value::Int(0),
+            Value::Real(-0.5),
+            Value::Real(150.5),
             Value::Real(f64::NAN),
             Value::Bool(true),
         ]),

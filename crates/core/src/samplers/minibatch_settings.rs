@@ -8,7 +8,7 @@ use crate::oracle::{Estimator, Oracle, Scheme};
 use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Value};
 
 /// Rows per gradient.
-pub const BATCH: Field = Field::real("Rows per step", 1e-9, 1e9, None)
+pub const BATCH: Field = Field::rows("Rows per step")
     .help(
         "Rows in a minibatch, |S| or n in the papers: more rows give less gradient noise per step and cost more; a number below 1 \
          is a share of all rows, as minibatchSize = 0.01 in the R package sgmcmc",
@@ -60,7 +60,7 @@ impl Size {
 }
 
 impl Setting for Size {
-    const KIND: Kind = Kind::Real { min: 0.0, max: 0.0 };
+    const KIND: Kind = Kind::Rows;
 
     fn from_value(value: &Value) -> Option<Self> {
         f64::from_value(value).map(Self)

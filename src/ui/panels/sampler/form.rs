@@ -154,7 +154,7 @@ pub fn setting_ui(
             paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
             label.on_hover_ui(|ui| help_ui(ui, owner.section, field));
             let sent = match field.kind {
-                Kind::Int { .. } | Kind::Real { .. } | Kind::Text { .. } => {
+                Kind::Int { .. } | Kind::Real { .. } | Kind::Rows | Kind::Text { .. } => {
                     typed_ui(ui, owner, field, set, view)
                 }
                 Kind::Choice(words) => choice_ui(ui, field, words, set),
@@ -219,6 +219,7 @@ fn help_ui(ui: &mut Ui, section: &str, field: &Setting) {
     let range = match field.kind {
         Kind::Int { min, max } => format!("A whole number from {min} to {max}"),
         Kind::Real { min, max } => format!("A number from {min} to {max}"),
+        Kind::Rows => "A whole number of rows, or a share of all rows below 1".to_owned(),
         Kind::Choice(words) => format!("One of {}", words.join(", ")),
         Kind::Text { words, example } => {
             format!("{}, or a text such as {example}", words.join(", "))

@@ -100,12 +100,13 @@ fn outcome_column(
         return Predictor::Numeric(values);
     };
     let labels = col.map(|col| table.labels(col));
+    let places: Vec<Option<usize>> = labels.as_ref().map_or_else(Vec::new, |labels| {
+        let place = |label: &String| levels.iter().position(|level| level == label);
+        labels.levels.iter().map(place).collect()
+    });
     let code = |row: &u32| {
-        let labels = labels.as_ref()?;
-        let label = labels
-            .levels
-            .get(*labels.codes.get(*row as usize)? as usize)?;
-        levels.iter().position(|level| level == label)
+        let code = labels.as_ref()?.codes.get(*row as usize)?;
+        places.get(*code as usize).copied()?
     };
     let codes: Vec<Option<usize>> = rows.iter().map(code).collect();
     for (has, code) in has_outcome.iter_mut().zip(&codes) {

@@ -25,8 +25,6 @@ use ergodic_report::{
     Beside, Chains, FIGURES, Figure, FigureEntry, Needs, PictureFormat, Pictured, Report,
     ReportError, choose, find, write_picture,
 };
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use serde_json::Value as Json;
 use support::{job, start};
 
@@ -159,70 +157,22 @@ fn written(report: &Report, id: &str) -> String {
 }
 
 /// Reads XML to its end: tags are balanced, attributes quoted, entities known. Calls `each` for every element with its
-/// attributes, and for the text after it.
+/// attributes, and the text that it begins with.
 fn read_xml(text: &str, mut each: impl FnMut(&str, &BTreeMap<String, String>, &str)) {
-    let mut reader = Reader::from_str(text);
-    reader.config_mut().check_end_names = true;
-    let mut open: Vec<String> = Vec::new();
-    let mut last: Option<(String, BTreeMap<String, String>, String)> = None;
-    loop {
-        let event = reader.read_event().unwrap_or_else(|error| {
-            let at = reader.buffer_position() as usize;
-            let around = text.get(at.saturating_sub(80)..at).unwrap_or_default();
-            panic!("{error} after …{around}")
-        });
-        match event {
-            Event::Start(tag) | Event::Empty(tag) if tag.is_empty() => unreachable!(),
-            Event::Start(tag) => {
-                if let Some((name, attributes, text)) = last.take() {
-                    each(&name, &attributes, &text);
-                }
-                let name = String::from_utf8(tag.name().as_ref().to_vec()).unwrap();
-                open.push(name.clone());
-                last = Some((name, attributes_of(&tag), String::new()));
-            }
-            Event::Empty(tag) => {
-                let name = String::from_utf8(tag.name().as_ref().to_vec()).unwrap();
-                each(&name, &attributes_of(&tag), "");
-            }
-            Event::End(_) => {
-                open.pop().unwrap();
-                if let Some((name, attributes, text)) = last.take() {
-                    each(&name, &attributes, &text);
-                }
-            }
-            Event::Text(part) => {
-                if let Some((.., text)) = &mut last {
-                    text.push_str(&part.decode().unwrap());
-                }
-            }
-            Event::GeneralRef(entity) => {
-                let entity = entity.decode().unwrap();
-                let known = ["amp", "lt", "gt", "quot", "#39"];
-                assert!(known.contains(&entity.as_ref()), "&{entity};");
-                if let Some((.., text)) = &mut last {
-                    let letters = ["&", "<", ">", "\"", "'"];
-                    let at = known.iter().position(|it| *it == entity).unwrap();
-                    text.push_str(letters[at]);
-                }
-            }
-            Event::Eof => break,
-            _ => {}
-        }
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: true,
+        ..Default::default()
+    };
+    let document = roxmltree::Document::parse_with_options(text, options).unwrap_or_else(|error| {
+        let line = text.lines().nth(error.pos().row as usize - 1);
+        panic!("{error}: {}", line.unwrap_or_default())
+    });
+    for element in document.descendants().filter(roxmltree::Node::is_element) {
+        let attributes = element.attributes();
+        let attributes = attributes.map(|it| (it.name().to_owned(), it.value().to_owned()));
+        let text = element.text().unwrap_or_default();
+        each(element.tag_name().name(), &attributes.collect(), text);
     }
-    assert!(open.is_empty(), "{open:?}");
-}
-
-fn attributes_of(tag: &quick_xml::events::BytesStart<'_>) -> BTreeMap<String, String> {
-    tag.attributes()
-        .map(|attribute| {
-            let attribute = attribute.unwrap();
-            let key = String::from_utf8(attribute.key.as_ref().to_vec()).unwrap();
-            let value = String::from_utf8(attribute.value.to_vec()).unwrap();
-            assert!(!value.contains('<'), "{key}: {value}");
-            (key, value)
-        })
-        .collect()
 }
 
 fn json(results: &Results) -> Json {

@@ -189,7 +189,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/core/src/families/", "poisson"),
     ("crates/core/src/families/", "student"),
     ("crates/core/src/formula/", "ordered"),
-    ("crates/core/src/samplers/dp_stochastic.rs", "own"),
+    ("crates/core/src/samplers/partition/dp_stochastic.rs", "own"),
     ("crates/data/src/profile.rs", "categorical"),
     ("crates/diagnostics/src/zero_variance.rs", "linear"),
     ("crates/language/src/functions.rs", "logistic"),

@@ -30,107 +30,65 @@ use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
 
-pub(crate) mod adaptation;
 #[cfg(test)]
 mod autoregressive;
 mod block_steps;
-mod bouncy_particle;
 mod choice;
 pub mod cir;
 #[cfg(test)]
 mod conformance;
-mod conjugate;
 pub mod divide;
-mod dp_gibbs;
-mod dp_slice;
-mod dp_stochastic;
-mod energy_conserving;
 #[cfg(test)]
 mod examples_tests;
+mod fisher_scoring;
+pub(crate) mod full_data;
 #[cfg(test)]
 mod full_data_tests;
 mod gibbs;
-mod gibbs_gaussian;
-mod gibbs_groups;
-mod gibbs_mixed;
-mod gibbs_mixed_osgfs;
-mod gibbs_osgfs;
 #[cfg(test)]
 mod golden_draws;
 mod groups;
-pub(crate) mod hamiltonian;
-mod hmc;
-mod hmc_ecs;
-mod hmc_ecs_signed;
 mod langevin;
 #[cfg(test)]
 mod logistic_tests;
-mod mala;
-mod metropolis;
 mod minibatch_settings;
-mod mixed;
 #[cfg(test)]
 mod mixed_tests;
 mod momentum;
 mod named_blocks;
 pub mod names;
-mod nuts;
-mod nuts_ecs;
-mod osgfs;
-mod osgfs_burn_in;
-mod osgfs_cv;
 mod partition;
 mod piecewise;
 mod process;
-mod pseudo_marginal;
-mod psgld;
 pub mod recommend;
 mod registry;
 #[cfg(test)]
 mod regression_tests;
-mod remainders;
-mod saga;
 mod schedule;
-mod scir;
-mod scoring;
-mod sgfs;
-mod sghmc;
-mod sghmc_naive;
-mod sgld;
-mod sgnht;
-mod sgrld;
-mod sgrld_simplex;
 mod simplex;
-mod slice;
-mod svrg;
+mod subsampling;
 #[cfg(test)]
 pub(crate) mod testing;
 mod topics;
-mod topics_control;
-mod topics_gibbs;
-mod topics_stochastic;
-mod tuning;
 mod unsuitable;
-mod walk;
-mod zig_zag;
 
-pub use bouncy_particle::BouncyParticle;
 pub use choice::ChoiceError;
 pub use divide::DivideAndConquer;
+pub use full_data::hmc::Hmc;
+pub use full_data::mala::{Mala, Ula};
+pub use full_data::metropolis::Metropolis;
+pub use full_data::nuts::Nuts;
+pub use full_data::slice::Slice;
 pub use gibbs::Gibbs;
-pub use hmc::Hmc;
-pub use hmc_ecs::HmcEcs;
-pub use hmc_ecs_signed::HmcEcsSigned;
-pub use mala::{Mala, Ula};
-pub use metropolis::Metropolis;
-pub use nuts::Nuts;
+pub use langevin::sgld::{Sgld, SgldCv};
+pub use momentum::sghmc::{Sghmc, SghmcCv};
+pub use piecewise::bouncy_particle::BouncyParticle;
+pub use piecewise::zig_zag::ZigZag;
 pub use registry::{REGISTRY, find};
 pub use schedule::Schedule;
-pub use sghmc::{Sghmc, SghmcCv};
-pub use sgld::{Sgld, SgldCv};
-pub use slice::Slice;
+pub use subsampling::hmc_ecs::HmcEcs;
+pub use subsampling::hmc_ecs_signed::HmcEcsSigned;
 pub use unsuitable::{Refusal, Unsuitable};
-pub use zig_zag::ZigZag;
 
 /// Where a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

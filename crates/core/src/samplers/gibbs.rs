@@ -27,12 +27,12 @@ use std::marker::PhantomData;
 
 use rand::RngExt as _;
 
+use super::langevin::sgld::{Sgld, SgldCv};
 use super::minibatch_settings::Described;
+use super::momentum::sghmc::{Sghmc, SghmcCv};
 use super::named_blocks::{Chosen, Division, Notation};
 use super::names;
 use super::recommend::{Standing, Traits};
-use super::sghmc::{Sghmc, SghmcCv};
-use super::sgld::{Sgld, SgldCv};
 use super::{
     ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Hmc, InfoColumn, KernelError,
     LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Resolve, Sampler, SamplerFamily, SamplerSpec,

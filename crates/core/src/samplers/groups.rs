@@ -10,11 +10,18 @@
 //! two numbers that the chain draws at the start of a step: the result does not depend on threads, and no stream has a
 //! position that must be saved.
 
+pub(super) mod gibbs_gaussian;
+pub(super) mod gibbs_groups;
+pub(super) mod gibbs_mixed;
+pub(super) mod gibbs_mixed_osgfs;
+pub(super) mod gibbs_osgfs;
+pub(super) mod mixed;
+
 use super::{StateVisitor, Tick, Unsuitable};
 use crate::models::{Hierarchy, Model, Rows, Scratch};
 use crate::numerics::wishart::NormalInverseWishart;
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::hamiltonian::LogDensity;
+use crate::samplers::full_data::hamiltonian::LogDensity;
 use ergodic_base::linalg::{Cholesky, axpy, dot, matvec};
 use ergodic_base::rng::{ChainRng, Streams, substream};
 

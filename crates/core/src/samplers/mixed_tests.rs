@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::mixed::testing::Moments;
+use super::groups::mixed::testing::Moments;
 use super::regression_tests::{read, reported_by};
 use super::testing::{Run, assert_moments_near};
 use crate::design::response::ResponseUse;

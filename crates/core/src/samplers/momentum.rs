@@ -11,7 +11,7 @@
 //!
 //! | integrator | a step |
 //! |---|---|
-//! | `euler` | z' = z + ε r; r' = (1 − ξε) r + ε ĝ(z') + sqrt(2Aε) n, as the sources of [`super::sghmc`] print it |
+//! | `euler` | z' = z + ε r; r' = (1 − ξε) r + ε ĝ(z') + sqrt(2Aε) n, as the sources of [`super::momentum::sghmc`] print it |
 //! | `aboba` | z½ = z + ½ε r; r₁ = e^{−ξε/2} r; r₂ = r₁ + ε ĝ(z½) + sqrt(2Aε) n; r' = e^{−ξε/2} r₂; z' = z½ + ½ε r' |
 //! | `baoab` | z½ = z + ½ε r; r₁ = e^{−ξε} r + sqrt(A (1 − e^{−2ξε})/ξ) n; z' = z½ + ½ε r₁; r' = r₁ + ε ĝ(z') |
 //!
@@ -27,6 +27,10 @@
 //! gradient noise is known coordinate by coordinate, without its correlations. Without a mode M = I, and nothing is known of noise.
 //!
 //! **Temperature** T: momenta have variance T, and A is T times what it is otherwise, so that draws follow π^{1/T}.
+
+pub(super) mod sghmc;
+pub(super) mod sghmc_naive;
+pub(super) mod sgnht;
 
 use rand_distr::{Distribution as _, StandardNormal};
 

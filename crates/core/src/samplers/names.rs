@@ -1,18 +1,18 @@
 //! Identifiers of samplers by which other parts of the program choose; each stands in the file of its sampler.
 
 use super::Sampler;
-use super::conjugate::Conjugate;
-use super::dp_gibbs::DpGibbs;
-use super::gibbs_mixed::GibbsMixed;
-use super::hmc::Hmc;
-use super::hmc_ecs::HmcEcs;
-use super::mala::Mala;
-use super::metropolis::Metropolis;
-use super::nuts::Nuts;
-use super::sghmc::{Sghmc, SghmcCv};
-use super::sgld::{Sgld, SgldCv};
-use super::slice::Slice;
-use super::topics_gibbs::TopicsGibbs;
+use super::full_data::hmc::Hmc;
+use super::full_data::mala::Mala;
+use super::full_data::metropolis::Metropolis;
+use super::full_data::nuts::Nuts;
+use super::full_data::slice::Slice;
+use super::groups::gibbs_mixed::GibbsMixed;
+use super::langevin::sgld::{Sgld, SgldCv};
+use super::momentum::sghmc::{Sghmc, SghmcCv};
+use super::partition::dp_gibbs::DpGibbs;
+use super::simplex::conjugate::Conjugate;
+use super::subsampling::hmc_ecs::HmcEcs;
+use super::topics::topics_gibbs::TopicsGibbs;
 
 /// Independent draws of probabilities, and of conditionals of known form.
 pub const CONJUGATE: &str = Conjugate::SPEC.id;

@@ -1,5 +1,9 @@
 //! What samplers of partitions share: labels of units, statistics of clusters, the concentration, and what they report.
 
+pub(super) mod dp_gibbs;
+pub(super) mod dp_slice;
+pub(super) mod dp_stochastic;
+
 use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _, Gamma};
 

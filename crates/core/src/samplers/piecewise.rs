@@ -1,7 +1,7 @@
-//! What the piecewise-deterministic samplers share: the zig-zag sampler ([`super::zig_zag`]) and the bouncy particle
-//! sampler ([`super::bouncy_particle`]).
+//! What the piecewise-deterministic samplers share: the zig-zag sampler ([`super::piecewise::zig_zag`]) and the bouncy particle
+//! sampler ([`super::piecewise::bouncy_particle`]).
 //!
-//! A particle at v (whitened coordinates, [`super::remainders`]) moves with constant velocity w until an event changes
+//! A particle at v (whitened coordinates, [`super::piecewise::remainders`]) moves with constant velocity w until an event changes
 //! w. The gradient of the potential is a sum of factors: the linear part g + A v, and one remainder r_i b_i per row. A
 //! velocity changes at the sum of the rates that the factors ask for by themselves, max(0, w'∇ψ_f), each event as its
 //! factor demands; the posterior is then invariant exactly (the local samplers of the sources).
@@ -15,12 +15,16 @@
 //! **Draws** are positions at equally spaced times of the trajectory. Waiting times are exponential and forget how long
 //! they have lasted, so the clocks are started afresh with each draw: the state is position and velocity.
 
+pub(super) mod bouncy_particle;
+pub(super) mod remainders;
+pub(super) mod zig_zag;
+
 use std::marker::PhantomData;
 
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 
-use super::remainders::{self, AllRows, Heading, Remainders};
+use super::piecewise::remainders::{self, AllRows, Heading, Remainders};
 use super::{InfoColumn, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};

@@ -1,11 +1,11 @@
 //! Processes of positive variables whose shares of their sum are probabilities: exact Cox-Ingersoll-Ross transitions
-//! ([`super::cir`]) and Riemannian Langevin steps in the expanded mean ([`super::sgrld_simplex`]), one of them at a time. Variables are
+//! ([`super::cir`]) and Riemannian Langevin steps in the expanded mean ([`super::simplex::sgrld_simplex`]), one of them at a time. Variables are
 //! logarithms, since those of rare categories are smaller than any number.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::cir::Transition;
-use super::sgrld_simplex::mirrored_step;
+use super::simplex::sgrld_simplex::mirrored_step;
 use ergodic_base::rng::ChainRng;
 
 /// A process of positive variables that share a sum, one of them at a time.

@@ -7,8 +7,8 @@
 //! A sampler says what the adviser must know in its [`SamplerSpec`] and, where the ordinary does not fit, in
 //! [`Sampler::ADVICE`](super::Sampler::ADVICE); nothing here names a sampler.
 
+use super::groups::mixed::marginal::draw_work;
 use super::langevin::centred_batch;
-use super::mixed::marginal::draw_work;
 use super::{REGISTRY, Refusal, SamplerEntry, SamplerFamily, SamplerSpec, Target};
 use crate::models::mixed::GroupTerm;
 use crate::models::{MixedEffects, Model};

@@ -1,5 +1,9 @@
 //! What samplers on the probability simplex share: whom they suit, their target, the state they carry.
 
+pub(super) mod conjugate;
+pub(super) mod scir;
+pub(super) mod sgrld_simplex;
+
 use super::{StateVisitor, StepError, Target, Unsuitable};
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::Oracle;

@@ -132,7 +132,7 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Centre>>)
         groups_with_centre,
     ];
     let mixed = std::iter::once_with(|| {
-        let model = super::mixed::testing::nested_mixed("gaussian", &[], true);
+        let model = super::groups::mixed::testing::nested_mixed("gaussian", &[], true);
         (model, None)
     });
     let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));

@@ -1,5 +1,9 @@
 //! What samplers of topics share: whom they suit, and what they report.
 
+pub(super) mod topics_control;
+pub(super) mod topics_gibbs;
+pub(super) mod topics_stochastic;
+
 use super::{Output, OutputSpec, StateVisitor, TOPIC_SHARES, TOPICS, Unsuitable, WORDS_HELD_OUT};
 use crate::models::dp_mixture::counts::Entry;
 use crate::models::topics::corpus::LEAST;

@@ -8,7 +8,7 @@ use crate::design::{Design, ModelFrame};
 use crate::estimators::find_mode;
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
 use crate::oracle::{Centre, Oracle};
-use crate::samplers::mixed::testing::Moments;
+use crate::samplers::groups::mixed::testing::Moments;
 use crate::samplers::testing::{
     Chain, Groups, Run, assert_moments, estimate, exact_oracle, groups_with_centre, mean, sd,
 };

@@ -7,11 +7,11 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::super::autoregressive::Moments;
-use super::super::bouncy_particle::BouncyParticle;
+use super::super::piecewise::bouncy_particle::BouncyParticle;
+use super::super::piecewise::zig_zag::ZigZag;
 use super::super::testing::{
     Run, assert_moments, assert_moments_known_to, exact_oracle, mean, small_logistic,
 };
-use super::super::zig_zag::ZigZag;
 use super::*;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;

@@ -7,7 +7,7 @@ use statrs::function::gamma::ln_gamma;
 use crate::models::Corpus;
 use crate::models::topics::testing::{corpus, medium, model_of, two_topics};
 use crate::samplers::testing::{Run, estimate, exact_oracle};
-use crate::samplers::topics_control::{Control, KeptCounts};
+use crate::samplers::topics::topics_control::{Control, KeptCounts};
 use crate::samplers::{Output, StateVisitor, TOPIC_SHARES, TOPICS, WORDS_HELD_OUT, find};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;

@@ -1,0 +1,267 @@
+//! Hamiltonian Monte Carlo with trajectories of fixed length.
+//!
+//! References: Duane, Kennedy, Pendleton and Roweth (1987); Neal (2011), MCMC using Hamiltonian dynamics (jitter, section
+//! 5.4.2.2); Dang et al. (2019), section 6.3: fixed εL, acceptance 0.8, dual averaging in burn-in.
+//!
+//! | | update |
+//! |---|---|
+//! | Dang et al. and Chen | p ~ N(0, M); L leapfrog steps of size ε; accept with min(1, exp(H₀ − H_L)) |
+//! | ours | the same with t = `length` (1 + `jitter` V), V ~ U(−1, 1), L = ⌈t/ε⌉ steps of size t/L ≤ ε |
+//!
+//! Dang et al. print M = −Σ⁻¹ with a Hessian Σ; with K = p'M⁻¹p/2 the useful M is the precision, so M⁻¹ starts
+//! at H⁻¹. Steps that divide t evenly make the length of a trajectory exact whatever ε is: the step size only decides how
+//! well it is followed.
+//!
+//! **Step size.** ε of [`crate::samplers::full_data::hamiltonian`]; in Langevin time h = ε²/2. Warm-up as in `nuts` ([`crate::samplers::full_data::tuning`]).
+//!
+//! | setting | meaning | default |
+//! |---|---|---|
+//! | `length` | t, in units in which the metric makes standard deviations 1 | 1.5 |
+//! | `jitter` | relative range of t | 0.2 |
+//! | `metric`, `start_metric`, `target_accept`, `step_size` | as in `nuts` | as in `nuts` |
+//!
+//! **Why 1.5.** A direction of a normal posterior with sd s (1 if the metric is right) turns as cos(t/s): a quarter of its
+//! period, π/2, forgets the position. Without jitter a direction whose period divides t would return to where it
+//! was.
+//!
+//! **Before the metric is known**, with an identity start until the first window of warm-up ends, `length` has no unit
+//! yet and a trajectory takes ten steps of size ε.
+//!
+//! **Cost.** N row gradients per leapfrog step: 2 or 3 steps per draw of a nearly normal posterior, which makes the draws
+//! nearly independent. **Bias.** None. **Not for** targets whose scale varies much from place to place (a fixed length is
+//! too long here and too short there: `nuts`), jumps, or data so tall that one pass takes seconds.
+
+use rand::RngExt as _;
+
+use crate::oracle::{Oracle, StepError};
+use crate::samplers::full_data::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
+use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuning};
+use crate::samplers::recommend::Traits;
+use crate::samplers::{
+    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    StateVisitor, Target, Tick,
+};
+use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
+
+/// Steps of a trajectory while the unit of length is not known.
+const BLIND_STEPS: f64 = 10.0;
+/// Most steps of a trajectory, as with NUTS of depth 10: more mean a badly scaled target, and would never end.
+const MOST_STEPS: f64 = 1023.0;
+
+ergodic_base::settings! {
+    /// Settings of [`Hmc`].
+    pub struct HmcSettings {
+        length: f64 = Field::real("Trajectory length", 1e-6, 1e4, Some(1.5))
+            .help(
+                "Time that a trajectory travels, step size times steps, in units in which the metric makes standard \
+                 deviations 1",
+            )
+            .why("about a quarter of the period 2π of a normal direction, after which the position is forgotten");
+        jitter: f64 = Field::real("Jitter", 0.0, 0.99, Some(0.2))
+            .help(
+                "The length of each trajectory is drawn within this share of it, so that none is in step with a direction \
+                 of the posterior",
+            )
+            .why("20 %, as Neal advises");
+        leapfrog: LeapfrogSettings<()>;
+    }
+}
+
+const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: ACCEPT,
+        help: "Acceptance probability of the trajectory's end",
+    },
+    InfoColumn {
+        name: STEP_SIZE,
+        help: "Longest leapfrog step; those of a trajectory are a little shorter, so that they divide its length",
+    },
+    InfoColumn::N_LEAPFROG,
+    InfoColumn::DIVERGENT,
+    InfoColumn::ENERGY,
+    InfoColumn::LOG_DENSITY,
+];
+
+/// The sampler `hmc`.
+pub struct Hmc;
+
+/// Settings in force.
+#[derive(Clone, Debug)]
+pub struct Config {
+    plan: Plan,
+    length: f64,
+    jitter: f64,
+}
+
+/// State of [`Hmc`].
+pub struct State {
+    place: Place,
+    tuning: Tuning,
+    /// 1 once lengths have a unit: the metric came from the curvature or from draws.
+    scaled: u64,
+    /// Working memory: the end of the trajectory.
+    point: Point,
+}
+
+/// What a transition did.
+struct Summary {
+    accept: f64,
+    step_size: f64,
+    num_leapfrog: u64,
+    divergent: bool,
+    energy: f64,
+}
+
+impl Sampler for Hmc {
+    type Settings = HmcSettings;
+    type Config = Config;
+    type State = State;
+
+    const ADVICE: Traits = Traits::ORDINARY.passes(8.0, 0.25);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "hmc",
+        family: SamplerFamily::FullData,
+        title: "HMC",
+        about: "Hamiltonian Monte Carlo with trajectories of fixed length: exact, few passes per draw where the posterior is \
+                nearly normal",
+        cite: "Duane et al. 1987, Physics Letters B 195; Neal 2011, arXiv:1206.1901",
+        formula: "p ~ N(0, M); L = t/ε leapfrog steps; accept with min(1, exp(H0 - H))",
+        fields: HmcSettings::FIELDS,
+        info: INFO,
+        bias: None,
+        default_warmup: 1000,
+        ..SamplerSpec::ORDINARY
+    };
+
+    fn configure(settings: &mut HmcSettings, target: &Target) -> Result<Config, SettingError> {
+        Ok(Config {
+            plan: Plan::settle(&mut settings.leapfrog, target)?,
+            length: settings.length,
+            jitter: settings.jitter,
+        })
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let place = Place::start(u0, oracle)?;
+        let mut point = Point::empty(u0.len());
+        let rng = &mut streams.noise;
+        let tuning = Tuning::start(&config.plan, &place, oracle, rng, &mut point)?;
+        Ok(State {
+            place,
+            tuning,
+            scaled: u64::from(config.plan.from_curvature),
+            point,
+        })
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        if at.phase == Phase::Draw {
+            state.tuning.settle(&config.plan);
+        }
+        let summary = transition(config, state, oracle, &mut streams.noise)?;
+        info.copy_from_slice(&[
+            summary.accept,
+            summary.step_size,
+            summary.num_leapfrog as f64,
+            f64::from(u8::from(summary.divergent)),
+            summary.energy,
+            state.place.log_density,
+        ]);
+        if let Phase::Warmup { length } = at.phase {
+            let replaced = state.tuning.learn(
+                &config.plan,
+                at.iter,
+                length,
+                summary.accept,
+                &state.place,
+                oracle,
+                &mut streams.noise,
+                &mut state.point,
+            )?;
+            state.scaled |= u64::from(replaced);
+        }
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.place.u
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        state.place.visit(visitor);
+        state.tuning.visit(visitor);
+        visitor.counter("scaled", &mut state.scaled);
+    }
+}
+
+impl Conditional for Hmc {
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.place.refresh(oracle)
+    }
+}
+
+/// Number and size of the steps of a trajectory of length `time` when steps may be `longest` long.
+fn divide(time: f64, longest: f64) -> (u64, f64) {
+    let steps = (time / longest).ceil().clamp(1.0, MOST_STEPS);
+    (steps as u64, (time / steps).min(longest))
+}
+
+/// Moves by one trajectory. After an error the position is as before.
+fn transition(
+    config: &Config,
+    state: &mut State,
+    oracle: &mut Oracle,
+    rng: &mut ChainRng,
+) -> Result<Summary, StepError> {
+    let tuning = &state.tuning;
+    let (length, longest) = if state.scaled == 1 {
+        // Beyond the longest trajectory a step size means nothing.
+        let most = config.length * (1.0 + config.jitter);
+        (config.length, tuning.step_size.min(most))
+    } else {
+        (BLIND_STEPS * tuning.step_size, tuning.step_size)
+    };
+    let time = length * (1.0 + config.jitter * (2.0 * rng.random::<f64>() - 1.0));
+    let (steps, step_size) = divide(time, longest);
+    let point = &mut state.point;
+    point.launch(&state.place, &tuning.metric, rng);
+    let start = point.energy();
+    let mut end = start;
+    let (mut num_leapfrog, mut divergent) = (0, false);
+    // A divergence does not end the trajectory, because the way back might not diverge: only what is undefined, whichever
+    // way it is met, may end it without losing detailed balance.
+    while num_leapfrog < steps && end.is_finite() {
+        point.leapfrog(&tuning.metric, step_size, oracle)?;
+        num_leapfrog += 1;
+        end = point.energy();
+        divergent |= end - start > MAX_ENERGY_ERROR;
+    }
+    let accept = (start - end).exp().min(1.0);
+    let accepted = rng.random::<f64>() < accept;
+    if accepted {
+        std::mem::swap(&mut state.place, &mut point.at);
+    }
+    Ok(Summary {
+        accept,
+        step_size: longest,
+        num_leapfrog,
+        divergent,
+        energy: if accepted { end } else { start },
+    })
+}
+
+#[cfg(test)]
+mod tests;

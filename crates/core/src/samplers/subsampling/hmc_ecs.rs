@@ -1,0 +1,88 @@
+//! HMC with energy conserving subsampling, perturbed (`hmc-ecs`): trajectories on a few hundred rows, nearly exact.
+//!
+//! The framework is [`crate::samplers::subsampling::energy_conserving`]; the estimate is the difference estimator with the bias correction of
+//! the likelihood (Dang et al. 2019, (8) to (12)):
+//!
+//! ```text
+//! log L̂ = Σ q_i + (N/m) Σ_{i∈S} d_i − ½ σ̂²,   σ̂² = N²/(m(m−1)) Σ_{i∈S} (d_i − d̄)²
+//! ```
+//!
+//! where the d_i of drawn rows are divided by N p_i.
+//!
+//! Its gradient is exact: A − C(u − û) + Σ_{i∈S} [N/m − N²/(m(m−1)) (d_i − d̄)] ∇d_i, of which Dang et al. print (14), the part
+//! without ∇σ̂².
+//!
+//! **Bias.** exp(−σ̂²/2) corrects the likelihood for normal estimates with known variance; what is left perturbs the
+//! posterior by O(1/(N m²)) where the control-variate centre is the mode (Dang et al. 2019, (13)), whatever the step size. Measured
+//! against NUTS with 40 normal predictors and equal chances of rows: from 600 rows (m = 100, variance of log L̂ 0.7) standard
+//! deviations were 0.8 % small on average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte
+//! Carlo error, 0.016 sd. What is left is the skewness of the estimates: NUTS draws of such a posterior (600 rows, m = 100,
+//! variance 1.1), reweighed by E L̂/L over subsamples, have standard deviations 0.7 % smaller, whether σ̂² has the divisor m(m−1)
+//! or, as in the source, m². With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column
+//! `log_lik_variance`).
+
+use crate::samplers::SamplerSpec;
+use crate::samplers::recommend::Traits;
+use crate::samplers::subsampling::energy_conserving::{
+    COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant,
+};
+use ergodic_base::settings::{Declared as _, Field};
+
+ergodic_base::settings! {
+    /// The setting of trajectories of fixed length, also of the signed sampler.
+    pub struct Length {
+        trajectory: f64 = Field::real("Trajectory length", 1e-3, 100.0, Some(1.2))
+            .help("Step size times leapfrog steps, in posterior standard deviations")
+            .why("the source's: on a normal posterior draws then correlate by cos 1.2 = 0.36");
+    }
+}
+
+impl Length {
+    /// The dynamics of this length.
+    pub fn dynamics(&self) -> Dynamics {
+        Dynamics::Fixed(self.trajectory)
+    }
+}
+
+/// What the difference estimator does to a posterior, whatever moves the chain.
+pub const BIAS: &str = "The posterior is perturbed by an error of order 1/(N m²) for m rows in the subsample: standard deviations of 40 \
+     coefficients from 600 rows came out 1 % small, from 2\u{202f}000 rows 0.3 % or less, and means right";
+
+/// The sampler `hmc-ecs`.
+pub type HmcEcs = EnergyConserving<Perturbed>;
+
+/// The difference estimator with HMC.
+pub struct Perturbed;
+
+impl Variant for Perturbed {
+    const ADVICE: Traits = Traits::ORDINARY.centred(10.0).recentring();
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "hmc-ecs",
+        family: crate::samplers::SamplerFamily::SubsamplingHmc,
+        title: "HMC-ECS",
+        about: "HMC on a subsample that is renewed block by block: trajectories cost a few hundred rows, the bias is tiny",
+        cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Kohn, Villani and Tran 2019, JASA 114",
+        formula: "one block of S anew, accepted with min(1, L̂'/L̂); p ~ N(0, M); leapfrog on log L̂ + log prior, accepted with \
+                  min(1, exp(-ΔH)); log L̂ = Σ q + Σ_S d/(m p) - σ̂²/2",
+        fields: EcsSettings::<Order, (), Length>::FIELDS,
+        info: &COLUMNS,
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(BIAS),
+        default_warmup: 500,
+        ..SamplerSpec::ORDINARY
+    };
+    const SIGNED: bool = false;
+
+    type Expansion = Order;
+    type Estimate = ();
+    type Trajectory = Length;
+
+    fn order(expansion: &Order) -> usize {
+        expansion.order
+    }
+
+    fn dynamics(trajectory: &Length) -> Dynamics {
+        trajectory.dynamics()
+    }
+}

@@ -1,0 +1,75 @@
+//! NUTS with energy conserving subsampling (`nuts-ecs`): the estimate of `hmc-ecs`, trajectories that end by themselves.
+//!
+//! Dang et al. (2019), section 7, leave it open. Given a subsample, the estimated posterior is a density like any other, so a
+//! transition of [`crate::samplers::full_data::nuts`] on it leaves the target of [`crate::samplers::subsampling::energy_conserving`] invariant just as a trajectory of
+//! fixed length does. The estimate, its gradient and its bias are those of [`crate::samplers::subsampling::hmc_ecs`].
+//!
+//! **When.** Nearly always instead of `hmc-ecs`: its draws are less correlated, even negatively, and on 100,000 rows and 10
+//! coefficients gave 13,000 effective draws per second against 4,700. `hmc-ecs` is the source's algorithm, with a cost per
+//! draw that is known beforehand.
+
+use crate::samplers::recommend::Traits;
+use crate::samplers::subsampling::energy_conserving::{
+    COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant,
+};
+use crate::samplers::subsampling::hmc_ecs::BIAS;
+use crate::samplers::{InfoColumn, SamplerFamily, SamplerSpec};
+use ergodic_base::settings::{Declared as _, Field};
+
+ergodic_base::settings! {
+    /// The setting of trajectories that end where they turn back.
+    pub struct Depth {
+        max_depth: usize = Field::int("Most doublings", 1, 20, Some(10))
+            .help("A trajectory has at most 2 to this power leapfrog steps")
+            .why("Stan's default: 1023 leapfrog steps mean a badly scaled target");
+    }
+}
+
+/// The sampler `nuts-ecs`.
+pub type NutsEcs = EnergyConserving<Doubling>;
+
+/// The difference estimator with NUTS.
+pub struct Doubling;
+
+impl Variant for Doubling {
+    const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "nuts-ecs",
+        family: SamplerFamily::SubsamplingHmc,
+        title: "NUTS-ECS",
+        about: "NUTS on a subsample that is renewed block by block: no trajectory length to choose, the bias is tiny",
+        cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",
+        formula: "one block of S anew, accepted with min(1, L̂'/L̂); a NUTS transition on log L̂ + log prior; log L̂ = Σ q + \
+                  Σ_S d/(m p) - σ̂²/2",
+        fields: EcsSettings::<Order, (), Depth>::FIELDS,
+        info: &[
+            COLUMNS[0],
+            COLUMNS[1],
+            COLUMNS[2],
+            COLUMNS[3],
+            COLUMNS[4],
+            COLUMNS[5],
+            COLUMNS[6],
+            InfoColumn::TREE_DEPTH,
+            InfoColumn::DIVERGENT,
+        ],
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(BIAS),
+        default_warmup: 500,
+        ..SamplerSpec::ORDINARY
+    };
+    const SIGNED: bool = false;
+
+    type Expansion = Order;
+    type Estimate = ();
+    type Trajectory = Depth;
+
+    fn order(expansion: &Order) -> usize {
+        expansion.order
+    }
+
+    fn dynamics(trajectory: &Depth) -> Dynamics {
+        Dynamics::Doubling(trajectory.max_depth)
+    }
+}

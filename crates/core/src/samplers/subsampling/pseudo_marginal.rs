@@ -1,0 +1,277 @@
+//! Block pseudo-marginal Metropolis (`pseudo-marginal`): a random walk that knows the likelihood only by an estimate from a few rows.
+//!
+//! References: Andrieu and Roberts (2009); Tran, Kohn, Quiroz and Villani (2016) for blocks; Dang, Quiroz, Kohn, Tran and Villani (2019),
+//! sections 3.1 and 3.3, whose baseline it is.
+//!
+//! **Target.** L̂(u; S) p(u) p(S) over position and subsample S, as that of [`crate::samplers::subsampling::hmc_ecs`], with its estimate, its expansions and its
+//! bias. **Step.** u* = u + s L ξ ([`crate::samplers::full_data::walk`]) and one of the G blocks of S drawn anew, accepted together with probability
+//! min(1, L̂(u*; S*) p(u*)/(L̂(u; S) p(u))). The old estimate is kept, not computed again, or the target would be another.
+//!
+//! **Blocks.** With `blocks` = 1 the whole subsample is new in each step: plain pseudo-marginal Metropolis, for which a variance near 1 of
+//! log L̂ is best (Pitt, Silva, Giordani and Kohn 2012). With G blocks the two estimates correlate by about 1 − 1/G, and what counts is
+//! the variance of their difference, which the default G keeps near 0.1.
+//!
+//! **Cost.** m rows and D² per step, without gradients; a step moves as far as one of `metropolis`. **Not for** more than some ten
+//! dimensions, or whenever `hmc-ecs` and `nuts-ecs` suit, which they do for the same models: a baseline to set beside them.
+
+use rand::RngExt as _;
+
+use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
+use crate::oracle::{Oracle, StepError};
+use crate::samplers::full_data::walk::{self, Walk, WalkSettings};
+use crate::samplers::recommend::Traits;
+use crate::samplers::subsampling::energy_conserving::calibration::Spread;
+use crate::samplers::subsampling::energy_conserving::estimate::{Expansion, Subsample};
+use crate::samplers::subsampling::energy_conserving::{
+    Order, SubsampleConfig, SubsampleSettings, indefinite, linear_model,
+};
+use crate::samplers::subsampling::hmc_ecs::BIAS;
+use crate::samplers::{
+    InfoColumn, LOG_LIK_VARIANCE, ROWS_SHARE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick, Unsuitable,
+};
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Declared as _, SettingError};
+
+ergodic_base::settings! {
+    /// Settings of [`PseudoMarginal`].
+    pub struct PseudoMarginalSettings {
+        expansion: Order;
+        rows: SubsampleSettings<()>;
+        walk: WalkSettings;
+    }
+}
+
+const INFO: &[InfoColumn] = &[
+    walk::INFO[0],
+    walk::INFO[1],
+    InfoColumn {
+        name: LOG_LIK_VARIANCE,
+        help: "Estimated variance of the estimated log likelihood at the draw",
+    },
+    InfoColumn {
+        name: ROWS_SHARE,
+        help: "Rows of the subsample as a share of all rows",
+    },
+    InfoColumn::LOG_DENSITY,
+];
+
+/// The sampler `pseudo-marginal`.
+pub struct PseudoMarginal;
+
+/// Settings in force.
+#[derive(Clone, Debug)]
+pub struct Config {
+    order: usize,
+    subsample: SubsampleConfig,
+    walk: walk::Config,
+}
+
+/// State of [`PseudoMarginal`].
+pub struct State {
+    u: Vec<f64>,
+    /// The estimates at `u` from the subsample: of the log posterior, and of their own variance.
+    log_density: f64,
+    variance: f64,
+    expansion: Expansion,
+    subsample: Subsample,
+    walk: Walk,
+    /// Working memory.
+    proposal: Vec<f64>,
+    grad: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl State {
+    /// Log posterior and its variance at `proposal`, estimated from the rows proposed.
+    fn estimate(&mut self, model: &dyn RowLikelihood, linear: &dyn LinearRows) -> (f64, f64) {
+        let rows = self.subsample.proposed();
+        let u = &self.proposal;
+        let log_prior = model.log_prior(u, &mut self.grad);
+        let expanded = self.expansion.sum(u, &mut self.grad);
+        (self.subsample).evaluate(rows.clone(), u, linear, &mut self.scratch);
+        let estimate = self.subsample.estimate(rows, model.num_obs());
+        (log_prior + expanded + estimate.log, estimate.variance)
+    }
+
+    /// Draws a block anew; false where there is no memory for it.
+    fn propose_rows(
+        &mut self,
+        model: &dyn RowLikelihood,
+        linear: &dyn LinearRows,
+        streams: &mut Streams,
+    ) -> bool {
+        let rng = &mut streams.batch;
+        (self.subsample).propose(&self.expansion, model, linear, &mut self.scratch, rng)
+    }
+}
+
+impl Sampler for PseudoMarginal {
+    type Settings = PseudoMarginalSettings;
+    type Config = Config;
+    type State = State;
+
+    // Steps of `metropolis`, each on a subsample.
+    const ADVICE: Traits = Traits::ORDINARY.centred(100.0);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "pseudo-marginal",
+        family: SamplerFamily::SubsamplingHmc,
+        title: "Block pseudo-marginal Metropolis",
+        about: "A random walk on a likelihood estimated from a few hundred rows, which are renewed block by block: a baseline for HMC-ECS",
+        cite: "Andrieu and Roberts 2009, Annals of Statistics 37; Tran, Kohn, Quiroz and Villani 2016; Dang, Quiroz, Kohn, Tran and Villani \
+               2019, JMLR 20",
+        formula: "u* = u + s N(0, Sigma) and one block of S anew; accepted together with min(1, L̂(u*; S*) p(u*) / (L̂(u; S) p(u))); \
+                  log L̂ = Σ q + Σ_S d/(m p) - σ̂²/2",
+        fields: PseudoMarginalSettings::FIELDS,
+        info: INFO,
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(BIAS),
+        default_warmup: 1000,
+        ..SamplerSpec::ORDINARY
+    };
+
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        let rows = model.linear_rows();
+        rows.map(|_rows| ()).ok_or(Unsuitable::NoLinearPredictor)
+    }
+
+    fn configure(
+        settings: &mut PseudoMarginalSettings,
+        target: &Target,
+    ) -> Result<Config, SettingError> {
+        if target.noise_ratio.is_none() {
+            return Err(SettingError::NoMode {
+                sampler: Self::SPEC.id,
+                instead: "use `metropolis`",
+            });
+        }
+        Ok(Config {
+            order: settings.expansion.order,
+            subsample: settings.rows.settle(false, target)?,
+            walk: settings.walk.settle(target),
+        })
+    }
+
+    fn steps_per_draw(config: &Config) -> u64 {
+        config.walk.steps_per_draw
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let (dim, num_obs) = (u0.len(), oracle.num_obs());
+        let (model, linear) = linear_model(oracle)?;
+        let Some(centre) = oracle.centre() else {
+            return Err(indefinite(0));
+        };
+        let SubsampleConfig {
+            weighted,
+            variance,
+            batch,
+            blocks,
+        } = config.subsample;
+        let mut scratch = model.scratch();
+        let expansion = Expansion::new(config.order, weighted, model, centre);
+        let spread = Spread::measure(&expansion, centre, model, linear, &mut scratch);
+        let (estimator, blocks) = spread.difference(variance, batch, blocks, num_obs);
+        let rng = &mut streams.batch;
+        let subsample = Subsample::draw(
+            estimator,
+            blocks,
+            &expansion,
+            model,
+            linear,
+            &mut scratch,
+            rng,
+        );
+        let mut state = State {
+            u: u0.to_vec(),
+            log_density: f64::NAN,
+            variance: f64::NAN,
+            expansion,
+            subsample,
+            walk: Walk::start(&config.walk, dim),
+            proposal: u0.to_vec(),
+            grad: vec![0.0; dim],
+            scratch,
+        };
+        // The first estimate is that of the first rows with one block renewed.
+        if state.propose_rows(model, linear, streams) {
+            (state.log_density, state.variance) = state.estimate(model, linear);
+            state.subsample.accept();
+        }
+        if !state.log_density.is_finite() {
+            return Err(StepError::NonFinite {
+                what: "the estimated log density",
+                iter: 0,
+            });
+        }
+        oracle.datum_grads += Spread::cost(num_obs) + 2 * state.subsample.len() as u64;
+        Ok(state)
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let scale = state.walk.scale(&config.walk, at.phase);
+        let centre = oracle.centre().map(|centre| &**centre);
+        walk::propose(
+            scale,
+            &state.u,
+            centre,
+            &mut streams.noise,
+            &mut state.proposal,
+        );
+        let (model, linear) = linear_model(oracle)?;
+        let proposed = state.propose_rows(model, linear, streams);
+        let (log_density, variance) = state.estimate(model, linear);
+        let usable =
+            proposed && log_density.is_finite() && state.proposal.iter().all(|u| u.is_finite());
+        let accept = if usable {
+            (log_density - state.log_density).exp().min(1.0)
+        } else {
+            0.0
+        };
+        if streams.noise.random::<f64>() < accept {
+            state.subsample.accept();
+            std::mem::swap(&mut state.u, &mut state.proposal);
+            (state.log_density, state.variance) = (log_density, variance);
+        } else {
+            state.subsample.reject();
+        }
+        let num_obs = model.num_obs() as f64;
+        let rows = state.subsample.len();
+        info.copy_from_slice(&[
+            state.walk.record(&config.walk, accept),
+            scale,
+            state.variance,
+            rows as f64 / num_obs,
+            state.log_density,
+        ]);
+        // A fresh row is also evaluated at the control-variate centre.
+        oracle.datum_grads += (rows + state.subsample.block_rows()) as u64;
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.u
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        visitor.slice("position", &mut state.u);
+        visitor.scalar("log_density", &mut state.log_density);
+        visitor.scalar("variance", &mut state.variance);
+        state.expansion.visit(visitor);
+        state.subsample.visit(visitor);
+        state.walk.visit(visitor);
+    }
+}

@@ -74,8 +74,8 @@ struct Moved {
 struct Map {
     shift: Vec<f64>,
     scale: Vec<f64>,
-    /// M (D×D), lower triangular.
-    mixing: Vec<f64>,
+    /// M (D×D), lower triangular; none where coordinates are moved apart, which models of many parameters can afford.
+    mixing: Option<Vec<f64>>,
 }
 
 /// A way to move draws.
@@ -222,12 +222,10 @@ impl Moved {
 
 impl Map {
     fn identity(dim: usize) -> Self {
-        let mut mixing = vec![0.0; dim * dim];
-        (0..dim).for_each(|i| mixing[i * dim + i] = 1.0);
         Self {
             shift: vec![0.0; dim],
             scale: vec![1.0; dim],
-            mixing,
+            mixing: None,
         }
     }
 
@@ -260,37 +258,54 @@ impl Map {
                 // Without a root of the weighted covariance the mean alone is moved.
                 if let Ok(root) = Cholesky::of(&other, dim) {
                     // M = L₂ L₁⁻¹: rows of M solve L₁' x = row of L₂.
-                    map.mixing.copy_from_slice(root.lower());
-                    for line in map.mixing.chunks_exact_mut(dim) {
+                    let mut mixing = root.lower().to_vec();
+                    for line in mixing.chunks_exact_mut(dim) {
                         own.solve_lower_transpose(line);
                     }
+                    map.mixing = Some(mixing);
                 }
             }
         }
         let usable = |values: &[f64]| values.iter().all(|it| it.is_finite());
         let positive = map.scale.iter().all(|it| *it > 0.0);
-        (positive && usable(&map.shift) && usable(&map.scale) && usable(&map.mixing)).then_some(map)
+        let mixes = map.mixing.as_deref().is_none_or(usable);
+        (positive && usable(&map.shift) && usable(&map.scale) && mixes).then_some(map)
     }
 
-    /// The whole of this map and a later one: M₂ S₂ M₁ S₁, with M₂ S₂ M₁ as what mixes.
+    /// The whole of this map and a later one, M₂ S₂ M₁ S₁: what comes after M₁ mixes with it.
     fn follow(&mut self, later: &Self) {
         let dim = self.shift.len();
         axpy(1.0, &later.shift, &mut self.shift);
-        let mut mixing = vec![0.0; dim * dim];
-        for i in 0..dim {
-            for k in 0..dim {
-                let factor = later.mixing[i * dim + k] * later.scale[k];
-                let line = &self.mixing[k * dim..(k + 1) * dim];
-                axpy(factor, line, &mut mixing[i * dim..(i + 1) * dim]);
+        let Some(first) = &mut self.mixing else {
+            for (scale, later) in self.scale.iter_mut().zip(&later.scale) {
+                *scale *= later;
             }
+            self.mixing.clone_from(&later.mixing);
+            return;
+        };
+        for (line, scale) in first.chunks_exact_mut(dim).zip(&later.scale) {
+            line.iter_mut().for_each(|it| *it *= scale);
         }
-        self.mixing = mixing;
+        if let Some(second) = &later.mixing {
+            let mut mixing = vec![0.0; dim * dim];
+            for i in 0..dim {
+                for k in 0..=i {
+                    let line = &first[k * dim..(k + 1) * dim];
+                    axpy(
+                        second[i * dim + k],
+                        line,
+                        &mut mixing[i * dim..(i + 1) * dim],
+                    );
+                }
+            }
+            *first = mixing;
+        }
     }
 
     /// log|T|.
     fn log_volume(&self) -> f64 {
         let dim = self.scale.len();
-        let diagonal = self.mixing.iter().step_by(dim + 1);
+        let diagonal = self.mixing.iter().flat_map(|it| it.iter().step_by(dim + 1));
         self.scale.iter().chain(diagonal).map(|it| it.ln()).sum()
     }
 
@@ -304,8 +319,10 @@ impl Map {
                 rest[j] = self.scale[j] * (point[j] - centre[j]);
             }
             out.extend((0..dim).map(|i| {
-                let line = &self.mixing[i * dim..=i * dim + i];
-                dot(line, &rest[..=i]) + centre[i] + self.shift[i]
+                let mixed = self.mixing.as_ref().map_or(rest[i], |mixing| {
+                    dot(&mixing[i * dim..=i * dim + i], &rest[..=i])
+                });
+                mixed + centre[i] + self.shift[i]
             }));
         }
         out
@@ -324,9 +341,11 @@ impl Map {
         let dim = self.shift.len();
         let mut rest = vec![0.0; dim];
         for i in 0..dim {
-            let line = &self.mixing[i * dim..=i * dim + i];
             let target = point[i] - centre[i] - self.shift[i];
-            rest[i] = (target - dot(&line[..i], &rest[..i])) / line[i];
+            rest[i] = self.mixing.as_ref().map_or(target, |mixing| {
+                let line = &mixing[i * dim..=i * dim + i];
+                (target - dot(&line[..i], &rest[..i])) / line[i]
+            });
         }
         (0..dim)
             .map(|i| rest[i] / self.scale[i] + centre[i])

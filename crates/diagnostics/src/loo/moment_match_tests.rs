@@ -153,7 +153,7 @@ fn maps_are_undone() {
     let map = Map {
         shift: vec![0.3, -1.0],
         scale: vec![2.0, 0.5],
-        mixing: vec![1.2, 0.0, -0.7, 0.8],
+        mixing: Some(vec![1.2, 0.0, -0.7, 0.8]),
     };
     let points = [0.3, 1.0, -1.0, 2.0, 0.5, -0.5, 0.2, -2.5];
     let centre = plain_mean(&points, 2);
@@ -189,26 +189,28 @@ fn rows_whose_weights_are_good_are_left_alone() {
 #[test]
 fn maps_one_after_the_other_are_one_map() {
     let points = [0.3, -1.0, 2.0, 0.5, -0.7, 1.9, 1.1, 0.2];
-    let first = Map {
+    let first = |mixing: Option<Vec<f64>>| Map {
         shift: vec![0.4, -0.2],
         scale: vec![1.5, 0.7],
-        mixing: vec![1.2, 0.0, -0.8, 0.6],
+        mixing,
     };
-    let second = Map {
+    let second = |mixing: Option<Vec<f64>>| Map {
         shift: vec![-1.0, 0.3],
         scale: vec![0.5, 2.0],
-        mixing: vec![0.9, 0.0, 0.4, 1.3],
+        mixing,
     };
-    let apart = second.applied(&first.applied(&points));
-    let mut whole = Map {
-        shift: first.shift.clone(),
-        scale: first.scale.clone(),
-        mixing: first.mixing.clone(),
-    };
-    whole.follow(&second);
-    for (together, apart) in whole.applied(&points).iter().zip(&apart) {
-        assert!((together - apart).abs() < 1e-12, "{together} {apart}");
+    let (a, b) = (vec![1.2, 0.0, -0.8, 0.6], vec![0.9, 0.0, 0.4, 1.3]);
+    for before in [None, Some(a)] {
+        for after in [None, Some(b.clone())] {
+            let mut whole = first(before.clone());
+            let (first, second) = (first(before.clone()), second(after));
+            let apart = second.applied(&first.applied(&points));
+            whole.follow(&second);
+            for (together, apart) in whole.applied(&points).iter().zip(&apart) {
+                assert!((together - apart).abs() < 1e-12, "{together} {apart}");
+            }
+            let volumes = first.log_volume() + second.log_volume();
+            assert!((whole.log_volume() - volumes).abs() < 1e-12);
+        }
     }
-    let volumes = first.log_volume() + second.log_volume();
-    assert!((whole.log_volume() - volumes).abs() < 1e-12);
 }

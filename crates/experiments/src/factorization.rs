@@ -19,6 +19,7 @@ use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 use super::chain::{self, Chain};
+use super::problem::{is_above, mean_and_sd};
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
@@ -457,16 +458,15 @@ fn lines(trial: &Trial, method: Method, step: f64, found: &[Vec<Line>]) -> Vec<V
 /// What one method came to with so many users: its chains.
 type End = (usize, Method, Vec<Vec<Line>>);
 
-/// Mean over seeds of the log predictive density, at the end and half way.
-fn levels(found: &[Vec<Line>]) -> [f64; 2] {
-    let n = found.len() as f64;
-    let last = found.iter().map(|lines| end(lines)).sum::<f64>() / n;
+/// Log predictive density of each seed, at the end and half way.
+fn levels(found: &[Vec<Line>]) -> [Vec<f64>; 2] {
+    let last = found.iter().map(|lines| end(lines));
     let half = |lines: &Vec<Line>| {
         let last = lines.last().map_or(f64::NAN, |line| line[0]);
         let before = lines.iter().take_while(|line| line[0] < 0.55 * last);
         before.last().map_or(f64::NAN, |line| line[2])
     };
-    [last, found.iter().map(half).sum::<f64>() / n]
+    [last.collect(), found.iter().map(half).collect()]
 }
 
 /// What the runs say of the claims.
@@ -481,21 +481,28 @@ fn findings(ends: &[End]) -> Vec<Finding> {
     let (Some(sgld), Some(control)) = (of(Method::Sgld), of(Method::ControlVariates)) else {
         return Vec::new();
     };
+    let said = |of: &[f64]| {
+        let [mean, sd] = mean_and_sd(of);
+        format!("{mean:.4} (se {:.4})", sd / (of.len() as f64).sqrt())
+    };
     let mut all = vec![Finding {
         claim: "With all users SGLD-CV reaches a higher log predictive density than SGLD at equal passes",
-        reproduced: control[0] > sgld[0],
+        reproduced: is_above(&control[0], &sgld[0]),
         because: format!(
-            "at the end {:.4} against {:.4}, half way {:.4} against {:.4}",
-            control[0], sgld[0], control[1], sgld[1]
+            "at the end {} against {}, half way {} against {}",
+            said(&control[0]),
+            said(&sgld[0]),
+            said(&control[1]),
+            said(&sgld[1])
         ),
     }];
     if let Some(saga) = of(Method::Saga) {
         all.push(Finding {
             claim: "SAGA converges slowly, also against SGLD",
-            reproduced: saga[1] < sgld[1],
+            reproduced: is_above(&sgld[1], &saga[1]),
             because: format!(
-                "half way its log predictive density is {:.4} against {:.4} of SGLD, at the end {:.4} against {:.4}",
-                saga[1], sgld[1], saga[0], sgld[0]
+                "half way its log predictive density is {} against {} of SGLD, at the end {} against {}",
+                said(&saga[1]), said(&sgld[1]), said(&saga[0]), said(&sgld[0])
             ),
         });
     }

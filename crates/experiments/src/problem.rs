@@ -163,6 +163,14 @@ pub fn mean_and_sd(values: &[f64]) -> [f64; 2] {
     [mean, (squares / (n - 1.0)).sqrt()]
 }
 
+/// Whether the mean of `a` is above that of `b` by more than chance explains: by twice the standard error of the difference, of
+/// independent chains of several seeds.
+pub fn is_above(a: &[f64], b: &[f64]) -> bool {
+    let ([mean_a, sd_a], [mean_b, sd_b]) = (mean_and_sd(a), mean_and_sd(b));
+    let variance = sd_a.powi(2) / a.len() as f64 + sd_b.powi(2) / b.len() as f64;
+    mean_a - mean_b > 2.0 * variance.sqrt()
+}
+
 /// The slope of log y on log x by least squares.
 pub fn log_slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;

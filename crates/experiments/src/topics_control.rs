@@ -14,6 +14,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::chain::Chain;
+use super::problem::{is_above, mean_and_sd};
 use super::topics::{corpus, model, subset, tabulated};
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::JobError;
@@ -251,21 +252,30 @@ fn findings(ends: &[End]) -> Vec<Finding> {
     };
     let last = |method: &str| {
         let found = (ends.iter()).find(|it| it.documents == most && it.method == method);
-        found.map_or(f64::NAN, |it| {
-            it.found.iter().map(|lines| end(lines)).sum::<f64>() / it.found.len() as f64
+        found.map_or_else(Vec::new, |it| {
+            it.found.iter().map(|lines| end(lines)).collect()
         })
     };
-    let [plain, centred, table] = METHODS.map(|(_, method)| last(method));
+    let [plain, centred, table]: [Vec<f64>; 3] = METHODS.map(|(_, method)| last(method));
+    let said = |of: &[f64]| {
+        let [mean, sd] = mean_and_sd(of);
+        format!("{mean:.2} (se {:.2})", sd / (of.len() as f64).sqrt())
+    };
     vec![
         Finding {
             claim: "With all documents SGLD-CV reaches a lower perplexity than SGLD at equal passes",
-            reproduced: centred < plain,
-            because: format!("at the end {centred:.2} against {plain:.2}"),
+            reproduced: is_above(&plain, &centred),
+            because: format!("at the end {} against {}", said(&centred), said(&plain)),
         },
         Finding {
             claim: "SAGA is the slowest of the three",
-            reproduced: table > plain && table > centred,
-            because: format!("at the end {table:.2}, SGLD {plain:.2}, SGLD-CV {centred:.2}"),
+            reproduced: is_above(&table, &plain) && is_above(&table, &centred),
+            because: format!(
+                "at the end {}, SGLD {}, SGLD-CV {}",
+                said(&table),
+                said(&plain),
+                said(&centred)
+            ),
         },
     ]
 }

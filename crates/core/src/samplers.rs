@@ -185,7 +185,7 @@ impl Target {
 pub struct InfoColumn {
     /// Name in files and panels.
     pub name: &'static str,
-    /// What it says.
+    /// What the column says.
     pub help: &'static str,
 }
 
@@ -274,7 +274,7 @@ pub const SIGN: &str = "sign";
 pub struct OutputSpec {
     /// Name by which it is found.
     pub name: &'static str,
-    /// What it says.
+    /// What the vector says.
     pub help: &'static str,
 }
 
@@ -393,7 +393,7 @@ pub struct SamplerSpec {
     pub title: &'static str,
     /// One sentence: what it does and what it is for.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Where the sampler comes from.
     pub cite: &'static str,
     /// The update in plain text, our convention.
     pub formula: &'static str,
@@ -401,11 +401,11 @@ pub struct SamplerSpec {
     pub fields: &'static [Field],
     /// Information columns of the sampler.
     pub info: &'static [InfoColumn],
-    /// Whether it needs the mode and its curvature.
+    /// Whether the sampler needs the mode and its curvature.
     pub needs_mode: bool,
-    /// Whether it does without where a user gives its steps, in the model's own coordinates.
+    /// Whether the sampler does without the mode where a user gives its steps, in the model's own coordinates.
     pub own_steps: bool,
-    /// Whether it uses minibatches instead of all rows.
+    /// Whether the sampler uses minibatches instead of all rows.
     pub minibatch: bool,
     /// Why its draws are not exactly from the posterior; `None` for exact samplers.
     pub bias: Option<&'static str>,
@@ -413,9 +413,9 @@ pub struct SamplerSpec {
     pub bias_order: Option<i32>,
     /// Default iterations of warm-up; for samplers that decide themselves, the most.
     pub default_warmup: u64,
-    /// Whether it decides itself when the warm-up ends ([`Sampler::ready`]).
+    /// Whether the sampler decides itself when the warm-up ends ([`Sampler::ready`]).
     pub decides_warmup: bool,
-    /// Whether it does not sample the posterior at all and is there to be seen failing.
+    /// Whether the sampler does not sample the posterior at all and is there to be seen failing.
     pub negative_control: bool,
 }
 
@@ -463,16 +463,16 @@ pub trait Sampler: Send + Sync + 'static {
     type State: Send + 'static;
     /// Description of the sampler.
     const SPEC: SamplerSpec;
-    /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
+    /// Whether the sampler was made for probabilities near 0, where other approximations fail ([`suits`]).
     const ON_SIMPLEX: bool = false;
-    /// Whether it samples a density on u, as all do but those made for models without one ([`crate::models::Posterior::Partition`]).
+    /// Whether the sampler needs a density on u, as all do but those for models without one ([`crate::models::Posterior::Partition`]).
     const NEEDS_DENSITY: bool = true;
     /// Vectors that it makes beside its position and [`SamplerSpec::info`]; at most one of labels.
     const OUTPUTS: &'static [OutputSpec] = &[];
     /// What the adviser must know beyond that, where the ordinary does not fit.
     const ADVICE: recommend::Traits = recommend::Traits::ORDINARY;
 
-    /// Whether it can sample this model at all.
+    /// Whether the sampler can sample this model at all.
     ///
     /// # Errors
     /// What is in the way.
@@ -678,7 +678,7 @@ impl SamplerEntry {
         }
     }
 
-    /// Whether it makes the output called `name`.
+    /// Whether the sampler makes the output called `name`.
     pub fn makes(&self, name: &str) -> bool {
         self.outputs.iter().any(|spec| spec.name == name)
     }

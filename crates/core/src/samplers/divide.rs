@@ -56,13 +56,13 @@ mod moments;
 mod tests;
 mod weierstrass;
 
-/// Shards where nobody says otherwise: enough that combining them is put to the test, and few enough that each tells something.
+/// Default number of shards: enough that combining them is put to the test, and few enough that each tells something.
 const SHARDS: usize = 10;
 /// Draws of each shard that are combined at least, also after a warm-up that was cut short: covariances from fewer are noise.
 const LEAST_DRAWS: usize = 100;
-/// The same for every parameter and one more.
+/// Draws of each shard that are combined at least for every parameter and one more.
 const DRAWS_PER_DIM: usize = 10;
-/// Draws of each shard where nobody says otherwise.
+/// Default number of draws of each shard.
 const DRAWS: usize = 500;
 /// Combinations that use kernels.
 const KERNELS: &[&str] = &[
@@ -89,11 +89,11 @@ ergodic_base::choice! {
         Metropolis = names::METROPOLIS,
         /// Langevin dynamics with minibatches of the shard.
         Sgld = names::SGLD,
-        /// The same, centred at the mode of the shard.
+        /// Langevin dynamics with minibatches of the shard, centred at its mode.
         SgldCv = names::SGLD_CV,
         /// Hamiltonian dynamics with minibatches of the shard.
         Sghmc = names::SGHMC,
-        /// The same, centred at the mode of the shard.
+        /// Hamiltonian dynamics with minibatches of the shard, centred at its mode.
         SghmcCv = names::SGHMC_CV,
     }
 }
@@ -190,7 +190,7 @@ pub struct State {
 }
 
 impl ShardSampler {
-    /// Its entry, which is registered, as a test makes sure of.
+    /// The sampler's entry, which is registered, as a test makes sure of.
     fn entry(self) -> &'static SamplerEntry {
         match registry::find(self.word()) {
             Some(entry) => entry,

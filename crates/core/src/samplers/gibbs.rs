@@ -63,11 +63,11 @@ ergodic_base::choice! {
         Metropolis = names::METROPOLIS,
         /// Stochastic gradient Langevin dynamics.
         Sgld = names::SGLD,
-        /// The same with control variates.
+        /// Stochastic gradient Langevin dynamics with control variates.
         SgldCv = names::SGLD_CV,
         /// Stochastic gradient Hamiltonian Monte Carlo.
         Sghmc = names::SGHMC,
-        /// The same with control variates.
+        /// Stochastic gradient Hamiltonian Monte Carlo with control variates.
         SghmcCv = names::SGHMC_CV,
         /// Draws from conditionals of known form.
         Conjugate = names::CONJUGATE,
@@ -113,7 +113,7 @@ impl BlockSampler {
         }
     }
 
-    /// Whether it sees minibatches.
+    /// Whether the sampler sees minibatches.
     fn is_stochastic(self) -> bool {
         GENERAL.contains(&self.word()) && !EXACT.contains(&self.word())
     }
@@ -244,7 +244,7 @@ ergodic_base::settings! {
 pub trait Kernels: Declared + Described + 'static {
     /// How blocks are named.
     const NOTATION: Notation<ChosenKernel>;
-    /// That of blocks of several parameters that names none.
+    /// The sampler of blocks of several parameters that name none.
     fn kernel(&self) -> BlockSampler;
 }
 

@@ -100,8 +100,8 @@ ergodic_base::settings! {
 }
 
 impl Preconditioning {
-    /// What it makes of the directions of `target`, where the user gave `step`: curvature by default where it is known and blocks have
-    /// no steps of their own.
+    /// What the settings make of the directions of `target`, where the user gave `step`: curvature by default where it is known and
+    /// blocks have no steps of their own.
     ///
     /// # Errors
     /// Steps of blocks that are not understood, or stand beside the curvature or alone.
@@ -220,7 +220,7 @@ pub fn capped_steps(steps: u64, minibatch: &MinibatchSettings) -> u64 {
 /// Which direction is slowest and which is stiffest, per unit of `step_size`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rates {
-    /// Those of the posterior, scaled.
+    /// The posterior's directions, scaled.
     Of(Precondition),
     /// The stiffest has rate 1, the slowest this one.
     Own(f64),
@@ -233,7 +233,7 @@ pub enum Rates {
 pub struct Rule {
     /// Identifier of the sampler.
     pub id: &'static str,
-    /// Whether it cannot do without the mode.
+    /// Whether the sampler cannot do without the mode.
     pub needs_mode: bool,
     /// Rates of directions.
     pub rates: Rates,

@@ -80,7 +80,7 @@ impl Setting for Size {
 pub struct MinibatchSettings {
     /// Rows per gradient.
     pub batch: usize,
-    /// How they are chosen.
+    /// How rows are chosen.
     pub scheme: Scheme,
     /// Whether gradients centred at the mode are compared with linear expansions there.
     pub second_order: bool,

@@ -84,11 +84,11 @@ pub enum Standing {
 pub struct Traits {
     /// Work for an effective draw.
     pub work: Work,
-    /// What it is for.
+    /// What the sampler is for.
     pub standing: Standing,
-    /// Whether it takes the posterior to be nearly normal.
+    /// Whether the sampler takes the posterior to be nearly normal.
     pub normal: bool,
-    /// Whether it goes group by group, which mixes well where groups have many rows.
+    /// Whether the sampler goes group by group, which mixes well where groups have many rows.
     pub grouped: bool,
     /// Whether the point that it expands around follows the draws in warm-up.
     pub recentres: bool,
@@ -110,7 +110,7 @@ impl Traits {
         passes_first: 0.0,
     };
 
-    /// These traits with `passes` · D^`by_dim` passes for an effective draw.
+    /// The traits with `passes` · D^`by_dim` passes for an effective draw.
     #[must_use]
     pub const fn passes(self, passes: f64, by_dim: f64) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Traits {
         }
     }
 
-    /// These traits with `steps` minibatches centred at the mode for an effective draw.
+    /// The traits with `steps` minibatches centred at the mode for an effective draw.
     #[must_use]
     pub const fn centred(self, steps: f64) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl Traits {
         }
     }
 
-    /// These traits for a sampler whose draws cost operations on effects of groups.
+    /// The traits of a sampler whose draws cost operations on effects of groups.
     #[must_use]
     pub const fn by_effects(self) -> Self {
         Self {
@@ -137,13 +137,13 @@ impl Traits {
         }
     }
 
-    /// These traits with another standing.
+    /// The traits with another standing.
     #[must_use]
     pub const fn standing(self, standing: Standing) -> Self {
         Self { standing, ..self }
     }
 
-    /// These traits for a sampler that goes group by group.
+    /// The traits of a sampler that goes group by group.
     #[must_use]
     pub const fn grouped(self) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Traits {
         }
     }
 
-    /// These traits for a sampler whose point of expansion follows the draws in warm-up.
+    /// The traits of a sampler whose point of expansion follows the draws in warm-up.
     #[must_use]
     pub const fn recentring(self) -> Self {
         Self {
@@ -161,7 +161,7 @@ impl Traits {
         }
     }
 
-    /// These traits for a sampler whose chains each pass over all rows once before their first step.
+    /// The traits of a sampler whose chains each pass over all rows once before their first step.
     #[must_use]
     pub const fn expanding_rows(self) -> Self {
         Self {
@@ -170,7 +170,7 @@ impl Traits {
         }
     }
 
-    /// These traits for a sampler that takes the posterior to be nearly normal.
+    /// The traits of a sampler that takes the posterior to be nearly normal.
     #[must_use]
     pub const fn normal(self) -> Self {
         Self {
@@ -194,7 +194,7 @@ pub struct Candidate {
     pub sampler: &'static str,
     /// One sentence: why, or why not.
     pub reason: String,
-    /// Whether it can sample this posterior at all.
+    /// Whether the sampler can sample this posterior at all.
     pub fits: bool,
 }
 
@@ -379,7 +379,7 @@ fn work_rows(entry: &SamplerEntry, target: &Target) -> Option<f64> {
     }
 }
 
-/// Seconds of an ordinary machine for one gradient of `rows` rows of so many nanoseconds each.
+/// Seconds of an ordinary machine for one gradient of `rows` rows of `nanos` nanoseconds each.
 fn row_secs(rows: f64, nanos: f64) -> f64 {
     rows * nanos * 1e-9 / CORES
 }
@@ -398,14 +398,14 @@ fn row_nanos(columns: usize) -> f64 {
 struct Judged {
     spec: &'static SamplerSpec,
     traits: Traits,
-    /// Why it cannot be used.
+    /// Why the sampler cannot be used.
     refusal: Option<String>,
     /// Seconds of an ordinary run: the least, the usual, the most.
     secs: [f64; 3],
     /// Cores that these are meant for: those of an ordinary machine, and those that there are.
     cores: f64,
     affordable: bool,
-    /// What it is for with this posterior.
+    /// What the sampler is for with this posterior.
     standing: Standing,
     /// Whether its minibatch gradients are better than plain ones here.
     centred_works: bool,

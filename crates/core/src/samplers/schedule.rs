@@ -72,7 +72,7 @@ pub struct Decay {
 }
 
 impl StepsAlong {
-    /// Settles what is open for a sampler with so many steps per draw.
+    /// Settles what is open for a sampler with `steps_per_draw` steps per draw.
     pub fn settle(&mut self, steps_per_draw: u64) -> Decay {
         Decay {
             decreasing: self.schedule == Schedule::Decreasing,

@@ -25,7 +25,7 @@ pub struct CountNoise {
 }
 
 impl CountNoise {
-    /// That of `target`, where its model is one of probabilities.
+    /// The noise of counts of `target`, where its model is one of probabilities.
     pub fn of(target: &Target) -> Option<Self> {
         let view = target.simplex()?;
         let mut noise = Self::default();

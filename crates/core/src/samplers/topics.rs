@@ -21,7 +21,7 @@ pub const SWEEPS: Field = Field::int("Sweeps per document", 2, 100_000, Some(40)
     .why("a document forgets its start in some ten sweeps; the paper takes 200");
 
 /// Adds `each` times the mean counts n̄_kw of a document's words in topics to `counts` (topic by topic, V each), given the probabilities
-/// `phi` (V×K), by Gibbs sampling of the topics of its words in so many sweeps, of which the first half is forgotten.
+/// `phi` (V×K), by Gibbs sampling of the topics of its words in `sweeps` sweeps, of which the first half is forgotten.
 pub fn add_counts(
     corpus: &Corpus,
     document: usize,

@@ -51,7 +51,7 @@ pub struct Combination {
     pub accept: f64,
 }
 
-/// Combines draws of `shards` subposteriors of D dimensions, at most so many of each.
+/// Combines draws of `shards` subposteriors of D dimensions, at most `most` of each.
 pub struct Combiner {
     dim: usize,
     shards: usize,
@@ -64,7 +64,7 @@ pub struct Combiner {
     /// Inverse of the covariance of the product of normal approximations, and its factor.
     precision: Vec<f64>,
     factor: Cholesky,
-    /// Its mean.
+    /// Mean of that product.
     mean: Vec<f64>,
     /// Of each shard the mean and the variance of every coordinate (S×2×D).
     told: Vec<f64>,

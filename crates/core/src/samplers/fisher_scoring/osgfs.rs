@@ -65,7 +65,7 @@ const BATCH_SHARE: usize = 25;
 const BATCH_NORMAL: usize = 50;
 /// Rows per parameter before the first move, so that C is well away from singular.
 pub(in crate::samplers) const ROWS_PER_PARAMETER: usize = 5;
-/// After the burn-in a step is made anew when C has seen one minibatch for each of so many before: what it learns meanwhile is an
+/// After the burn-in a step is made anew when C has seen one minibatch for every n before: what it learns meanwhile is an
 /// eighth of its own error.
 const MINIBATCHES_PER_NEWS: u64 = 64;
 /// c of (16).

@@ -170,7 +170,7 @@ impl Criterion {
         self.joint = (sum / self.limit).sqrt();
     }
 
-    /// Whether it held at some step with a full window.
+    /// Whether the criterion held at some step with a full window.
     pub fn passed(&self) -> bool {
         self.passed == 1
     }

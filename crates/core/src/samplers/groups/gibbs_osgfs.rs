@@ -72,7 +72,7 @@ pub struct Config {
 }
 
 impl GroupScoringSettings {
-    /// The settings for `target`, which has so many `groups` of `width` coefficients each.
+    /// The settings for `target`, which has `groups` groups of `width` coefficients each.
     pub fn settle(&mut self, target: &Target, groups: usize, width: usize) -> Config {
         Config {
             batch: *self.batch.get_or_insert(
@@ -261,7 +261,7 @@ pub(in crate::samplers) const INFO: &[InfoColumn] = &[
     },
 ];
 
-/// Why it is approximate.
+/// Why the sampler is approximate.
 pub(in crate::samplers) const BIAS: &str = "The conditional of each group is taken to be normal, and the spread of its row gradients to equal its \
      curvature: standard deviations are off where the model fits badly or groups are small";
 

@@ -103,7 +103,7 @@ ergodic_base::choice! {
     enum Correction {
         /// From rows at the mode.
         Mode = "mode",
-        /// Also from the minibatches of warm-up.
+        /// From rows at the mode and from the minibatches of warm-up.
         Running = "running",
         /// Not at all.
         Off = "off",

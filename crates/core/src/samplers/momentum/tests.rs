@@ -201,7 +201,7 @@ fn whitened(space: &PhaseSpace, model: &GaussianRows) -> Vec<f64> {
     z
 }
 
-/// Without friction the covariance is that of the same recursion after so many steps: it grows without end, and as predicted;
+/// Without friction the covariance is that of the same recursion after n steps: it grows without end, and as predicted;
 /// `sghmc` started the same way stays where it belongs. `auto` never means it.
 #[test]
 fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {

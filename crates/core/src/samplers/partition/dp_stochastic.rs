@@ -190,7 +190,7 @@ pub struct Config {
     stick_step: f64,
     /// Whether step sizes are Langevin times of all components.
     common: bool,
-    /// Both decay alike.
+    /// Decay of both step sizes.
     decay: Decay,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,

@@ -333,7 +333,7 @@ impl Remainders {
 pub struct Heading {
     /// u − û when the trajectory began, length D.
     pub offset: Vec<f64>,
-    /// How it changes with time, length D.
+    /// Change of the offset with time, length D.
     pub velocity: Vec<f64>,
     /// Time since.
     pub time: f64,

@@ -26,7 +26,7 @@ fn target(num_obs: usize, dim: usize) -> Target {
     }
 }
 
-/// Of a regression with so many rows: what a logistic model refuses is refused.
+/// Facts of a regression with the rows of `target`: what a logistic model refuses is refused.
 fn facts(target: &Target) -> Facts {
     let (model, _centre) = logistic_with_centre();
     Facts::new(model.as_ref(), target, None)
@@ -209,7 +209,7 @@ fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
     assert_eq!(advise_for(245_057), "gibbs-groups");
 }
 
-/// A mixed model of counts whose rows depend on so many coefficients and effects in all, one of them per group term.
+/// A mixed model of counts whose rows depend on n coefficients and effects in all, one of them per group term.
 fn of_groups(columns: usize, terms: usize, whitened: bool) -> Arc<dyn Model> {
     const NUM_OBS: u32 = 118;
     let column = |value: &dyn Fn(u32) -> f64| (0..NUM_OBS).map(value).collect::<Vec<_>>();

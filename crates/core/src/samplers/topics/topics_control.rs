@@ -212,7 +212,7 @@ impl KeptCounts {
     }
 }
 
-/// Mean counts of a document's words in topics, K for each different word, by so many sweeps, of which the first half is forgotten.
+/// Mean counts of a document's words in topics, K for each different word, by `sweeps` sweeps, of which the first half is forgotten.
 fn count(
     corpus: &Corpus,
     document: usize,

@@ -90,12 +90,12 @@ pub struct Stochastic<P>(PhantomData<fn() -> P>);
 pub trait Minibatches: Process {
     /// The description.
     const DESCRIPTION: SamplerSpec;
-    /// What it is for.
+    /// What the sampler is for.
     const STANDING: Standing;
     /// Settings that the others have not got.
     type Own: Declared + 'static;
 
-    /// h, τ and κ where the user sets none, for minibatches of so many documents of the target.
+    /// h, τ and κ where the user sets none, for minibatches of `batch` documents of the target.
     fn default_steps(target: &Target, batch: usize) -> [f64; 3];
 
     /// What counts of a minibatch are compared with.

@@ -49,7 +49,7 @@ fn covariance_and_correlation_match_the_closed_form() {
     }
 }
 
-/// The other bounds: same covariance, and correlation 1 − k_j/2 with the k of the table in the header.
+/// All bounds but the first: same covariance, and correlation 1 − k_j/2 with the k of the table in the header.
 #[test]
 fn every_bound_keeps_the_covariance_and_has_its_k() {
     let (n, batch, dim) = (1000_usize, 50_usize, 2);

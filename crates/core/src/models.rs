@@ -95,7 +95,7 @@ pub use topics::Corpus;
 pub struct ParamInfo {
     /// Which it is, such as `b[age]`.
     pub name: ParamId,
-    /// What it says, on the scale it is reported on, in words.
+    /// What the quantity says, on the scale it is reported on, in words.
     pub meaning: String,
     /// Prior in Stan's notation with the scale it holds on, for people.
     pub prior: String,
@@ -107,7 +107,7 @@ pub struct ParamInfo {
 /// by block samplers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What they are: the quantity, the word or the first keys that they have in common.
+    /// What the coordinates are: the quantity, the word or the first keys that they have in common.
     pub name: ParamId,
     /// Which they are.
     pub coordinates: Range<usize>,
@@ -329,7 +329,7 @@ pub struct PriorSpec {
     pub check: fn(&str) -> Result<(), ModelError>,
     /// The forms, for people.
     pub forms: &'static str,
-    /// One of them.
+    /// One prior of these forms.
     pub example: &'static str,
 }
 
@@ -371,7 +371,7 @@ pub enum ModelError {
     Unfit {
         /// Id of the template.
         template: &'static str,
-        /// What it needs and what to write.
+        /// What the template needs and what to write.
         why: String,
     },
     /// Outcomes that the response family cannot have.
@@ -415,7 +415,7 @@ pub struct ModelOptions {
     /// By group term and group, for models whose parametrisation is left to the program: whether the data tell the
     /// group's effects much better than the spread of groups does. Empty where nobody knows.
     pub well_known: Vec<Vec<bool>>,
-    /// The same in more detail: the parabolas of all rows at estimates.
+    /// Parabolas of all rows at estimates: `well_known` in more detail.
     pub working: Option<Arc<WorkingRows>>,
     /// The precision in which the covariates of rows are stored.
     pub storage: Storage,
@@ -617,7 +617,7 @@ impl ModelEntry {
         self.explains_rows || (self.family)(settings).is_some()
     }
 
-    /// This entry under another heading.
+    /// The entry under another heading.
     #[must_use]
     pub const fn in_group(self, group: &'static str) -> Self {
         Self { group, ..self }

@@ -19,7 +19,7 @@ pub enum ParameterSpec {
     Chance(ChanceSpec),
 }
 
-/// One of these parameters, with its prior.
+/// A positive parameter or a chance, with its prior.
 #[derive(Clone, Copy, Debug)]
 pub enum Parameter {
     /// A positive one.

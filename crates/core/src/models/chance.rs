@@ -19,7 +19,7 @@ pub(super) const FORM: &str = "beta(a, b) with a and b above 0";
 pub struct ChanceSpec {
     /// Which it is.
     pub name: ParamId,
-    /// What it says, in words.
+    /// What the chance says, in words.
     pub meaning: String,
     /// Prior where the user sets none: a and b.
     pub default: [f64; 2],

@@ -57,7 +57,7 @@ impl Coefficients {
         Self::named(design, response, (quantity, name), options)
     }
 
-    /// The same with names that `name` makes of terms.
+    /// The coefficients and their quantities, with names that `name` makes of terms.
     ///
     /// # Errors
     /// A prior is not one of real parameters.

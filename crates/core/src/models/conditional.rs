@@ -20,7 +20,7 @@ pub enum Form {
 pub struct KnownConditional {
     /// The block.
     pub coordinates: Range<usize>,
-    /// Its form, and that of every part of it.
+    /// Form of the conditional, and that of every part of it.
     pub form: Form,
 }
 

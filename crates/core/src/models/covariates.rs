@@ -5,7 +5,7 @@ use ergodic_base::linalg::{widening_axpy, widening_dot};
 /// a_i (D) of a row: a view that costs nothing. Its arithmetic is in double precision.
 #[derive(Clone, Copy, Debug)]
 pub enum Covariates<'a> {
-    /// As they are in double precision.
+    /// Covariates in double precision.
     Double(&'a [f64]),
     /// In single precision.
     Single(&'a [f32]),

@@ -70,7 +70,7 @@ impl DefaultPriors {
         }
     }
 
-    /// What they say, for people.
+    /// What the priors say, for people.
     pub fn about(self) -> &'static str {
         match self {
             Self::WeaklyInformative => {

@@ -79,8 +79,8 @@ pub trait LogDensity: Send + Sync {
 /// Most coordinates for which a dense matrix of curvature is made unless a density says otherwise: its eigenvalues, and the
 /// noise of row gradients in all directions, take seconds up to here and many minutes at three times as many.
 pub const MAX_DENSE_DIM: usize = 1000;
-/// The same for models with effects of groups, whose samplers need no mode: noise of row gradients is measured in all
-/// directions, whose time grows with the third power.
+/// Most coordinates for a dense matrix of curvature in models with effects of groups, whose samplers need no mode: noise of row
+/// gradients is measured in all directions, whose time grows with the third power.
 pub const MAX_DENSE_DIM_OF_GROUPS: usize = 400;
 
 /// The log density on R^`dim` that `log_density` computes: at `u` (D) up to a constant, overwriting the gradient (D).

@@ -121,11 +121,11 @@ impl Template for Factorization {
 /// What a block is, in the order of the coordinates.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
-    /// Its word.
+    /// Word of the block.
     word: &'static str,
     /// Which of the two groupings.
     side: usize,
-    /// Whether it has K coordinates per group instead of one.
+    /// Whether the block has K coordinates per group instead of one.
     is_factor: bool,
 }
 
@@ -201,7 +201,7 @@ impl BlockPrior {
         self.precision_given(x.len(), dot(x, x))
     }
 
-    /// The same of `n` coordinates with this sum of squares.
+    /// E[λ|x] of `n` coordinates with this sum of squares.
     fn precision_given(self, n: usize, squares: f64) -> f64 {
         match self.0 {
             PrecisionPrior::Constant(value) => value,

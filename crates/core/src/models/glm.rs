@@ -63,7 +63,7 @@ impl<F: RowFamily> GlmRows<F> {
         }
     }
 
-    /// These rows with their covariates in the precision of `storage`.
+    /// The rows with their covariates in the precision of `storage`.
     pub fn stored_as(self, storage: Storage) -> Self {
         match storage {
             Storage::F64 => self,
@@ -74,7 +74,7 @@ impl<F: RowFamily> GlmRows<F> {
         }
     }
 
-    /// These rows with other vector instructions, which must be available.
+    /// The rows with other vector instructions, which must be available.
     #[cfg(test)]
     pub(super) fn at_level(mut self, level: SimdLevel) -> Self {
         assert!(SimdLevel::available().contains(&level));
@@ -360,7 +360,7 @@ impl<F: RowFamily> GlmRows<F> {
         pass.source.tiles::<A, T>(first, live, stride, buffer)
     }
 
-    /// These rows from blocks where there are some. None are made: models that only go row by row need no rows twice.
+    /// The rows from blocks where there are some. None are made: models that only go row by row need no rows twice.
     fn as_kept<'a>(&'a self, rows: Rows<'a>) -> impl TileSource + 'a {
         let start = rows.start();
         let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());

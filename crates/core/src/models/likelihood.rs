@@ -206,7 +206,7 @@ pub trait LinearRows {
     fn predictor(&self, row: usize, u: &[f64]) -> f64;
     /// log p of row i, its first and its second derivative in z, at `z`.
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
-    /// The same of row i at each of eight `z`.
+    /// log p of row i and its derivatives ([`Self::derivatives`]) at each of eight `z`.
     fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
         let mut out = [[0.0; LANES]; 3];
         for (lane, &z) in z.iter().enumerate() {

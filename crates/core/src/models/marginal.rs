@@ -8,25 +8,25 @@ use statrs::function::gamma::ln_gamma;
 pub enum Marginal {
     /// Normal.
     Normal {
-        /// Its mean.
+        /// Mean of the distribution.
         mean: f64,
-        /// Its standard deviation.
+        /// Standard deviation of the distribution.
         sd: f64,
     },
     /// Student t.
     StudentT {
         /// Degrees of freedom.
         df: f64,
-        /// Its middle.
+        /// Middle of the distribution.
         location: f64,
-        /// Its scale, in which it is a t distribution.
+        /// Scale in which it is a t distribution.
         scale: f64,
     },
     /// Gamma.
     Gamma {
-        /// Its shape.
+        /// Shape of the distribution.
         shape: f64,
-        /// Its rate, 1 over the scale.
+        /// Rate of the distribution, 1 over the scale.
         rate: f64,
     },
     /// Beta.
@@ -39,7 +39,7 @@ pub enum Marginal {
 }
 
 impl Marginal {
-    /// Its density at `x`.
+    /// The density at `x`.
     pub fn density(&self, x: f64) -> f64 {
         let log = match *self {
             Self::Normal { mean, sd } => {

@@ -408,7 +408,7 @@ impl<F: RowFamily> MixedModel<F> {
         self.on_path(u, |plain, _path, _log_determinant| with(plain))
     }
 
-    /// The same, with what a gradient needs to get back, and the log of the determinant of the map.
+    /// Calls `with` for that u, with what a gradient needs to get back, and the log of the determinant of the map.
     fn on_path<R>(
         &self,
         u: &[f64],

@@ -17,7 +17,7 @@ pub struct PositiveSpec {
     pub name: ParamId,
     /// Key of the prior of all parameters of this kind.
     pub class: &'static str,
-    /// What it says, in words.
+    /// What the parameter says, in words.
     pub meaning: String,
     /// Smallest value.
     pub lower: f64,

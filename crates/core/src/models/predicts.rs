@@ -7,9 +7,9 @@ use crate::families::unordered::Unordered;
 /// How an outcome follows from the linear predictors of its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// It is around one.
+    /// An outcome around one linear predictor.
     One(Outcome),
-    /// It is a level, and each but the first has one.
+    /// An outcome that is a level, where each level but the first has a linear predictor.
     Levels(Unordered),
 }
 

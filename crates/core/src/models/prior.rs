@@ -382,7 +382,7 @@ impl Prior {
         Some(share)
     }
 
-    /// This prior for `x/factor`: what a prior in units of standard deviations is on the original scale.
+    /// The prior for `x/factor`: what a prior in units of standard deviations is on the original scale.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let mut scaled = *self;
@@ -420,7 +420,7 @@ impl Prior {
         Some((self.location() - half, self.location() + half))
     }
 
-    /// This prior moved by `shift`, if it is one on the whole line.
+    /// The prior moved by `shift`, if it is one on the whole line.
     #[must_use]
     pub fn shifted(&self, shift: f64) -> Self {
         let mut moved = *self;

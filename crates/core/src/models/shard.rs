@@ -1,4 +1,4 @@
-//! The same model over a part of its rows, with its share of the log prior: what divide and conquer samples.
+//! A model over a part of its rows, with its share of the log prior: what divide and conquer samples.
 //!
 //! With S shards the subposterior of shard s is p(θ)^{1/S} Π_{i in s} p(y_i|θ), so that the product over shards is the posterior
 //! (Scott et al. 2016, equation 3; Baker 2018, equation 2.4.4). Coordinates, columns and their scales are those of the whole

@@ -17,10 +17,10 @@ ergodic_base::choice! {
 }
 
 impl Storage {
-    /// Both.
+    /// Both precisions.
     pub const ALL: &'static [Self] = &[Self::F64, Self::F32];
 
-    /// Whether it is the one that nobody has to ask for.
+    /// Whether this is the default precision.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

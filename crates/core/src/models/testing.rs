@@ -172,14 +172,14 @@ impl GaussianRows {
         model
     }
 
-    /// This model with another prior: N(0, 1/`precision`) per coordinate.
+    /// The model with another prior: N(0, 1/`precision`) per coordinate.
     #[must_use]
     pub fn with_prior_precision(mut self, precision: f64) -> Self {
         self.prior_precision = precision;
         self
     }
 
-    /// This model with coordinates of other names.
+    /// The model with coordinates of other names.
     #[must_use]
     pub fn with_names(mut self, names: &[&str]) -> Self {
         for (param, name) in self.params.iter_mut().zip(names) {

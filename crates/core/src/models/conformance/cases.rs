@@ -435,7 +435,7 @@ pub(in crate::models) fn add_intercepts(design: &mut Design) {
     }
 }
 
-/// The same with slopes: correlated with the intercepts of schools, independent of those of classes.
+/// Adds intercepts and slopes: correlated with the intercepts of schools, independent of those of classes.
 pub(in crate::models) fn add_slopes(design: &mut Design) {
     add_intercepts(design);
     let n = design.num_obs();

@@ -171,7 +171,7 @@ impl Numeric {
         self.layout().width
     }
 
-    /// These columns and this prior with other rows, centred and scaled as these are (units × p).
+    /// The columns and the prior with other rows, centred and scaled as these are (units × p).
     #[must_use]
     pub(super) fn with_rows(&self, x: Vec<f64>) -> Self {
         Self { x, ..self.clone() }

@@ -15,7 +15,7 @@ use crate::numerics::wishart::inverse_wishart;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::rng::ChainRng;
 
-/// Why it cannot be done for some mixtures.
+/// Why rows of some mixtures cannot be simulated.
 pub(super) const ALL_TAKE_PART: &str =
     "rows are simulated only where no unit is held out; leave out model.held_out";
 

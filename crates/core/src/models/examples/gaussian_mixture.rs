@@ -38,7 +38,7 @@ ergodic_base::choice! {
     enum Parameters {
         /// The second centre.
         Locations = "locations",
-        /// Its distance from the first.
+        /// Distance of the second centre from the first.
         Shift = "shift",
     }
 }

@@ -11,7 +11,7 @@ use crate::numerics::arithmetic::{Arithmetic, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
 
 /// Sums of products kept at once, 128 kB: with the rows of a stretch they fit the cache of a core. Linear predictors are computed
-/// anew for each so many, that is once for up to 63 coordinates.
+/// anew for every n products, that is once for up to 63 coordinates.
 const SUMS: usize = 2048;
 /// Rows passed over before the next sums are taken, in whole groups.
 const STRETCH: usize = 16 * GROUP * LANES;
@@ -34,7 +34,7 @@ impl<F: RowFamily> GlmRows<F> {
         }
     }
 
-    /// The same for the lower half alone.
+    /// ADDS the sum of second derivatives of −log p to the lower half of the `hessian` alone.
     #[inline(always)]
     fn add_lower<A: Arithmetic>(
         &self,

@@ -56,7 +56,7 @@ impl RowStore {
         }
     }
 
-    /// These rows with covariates rounded to single precision.
+    /// The rows with covariates rounded to single precision.
     pub fn rounded(self) -> Self {
         let Numbers::Double { rows, .. } = &self.numbers else {
             return self;
@@ -348,7 +348,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The same for row `i`.
+    /// Asks for the numbers of row `i` ahead of their use.
     #[inline(always)]
     pub fn prefetch_row(&self, i: usize) {
         match self.numbers {

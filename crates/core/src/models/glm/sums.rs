@@ -47,7 +47,7 @@ impl<'a, X: AuxLanes> Sums<'a, X> {
         self.factors = (A::V::load(&self.factors) * A::V::load(&terms.factor)).lane();
     }
 
-    /// Takes the logarithm of the product of factors before it could overflow, after each group of so many tiles, which divides
+    /// Takes the logarithm of the product of factors before it could overflow, after each group of `tiles` tiles, which divides
     /// [`TILES_PER_LOG`].
     #[inline(always)]
     pub fn take_logs(&mut self, tiles: usize) {

@@ -21,7 +21,7 @@ use ergodic_base::rng::ChainRng;
 /// What bends one curve.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
-    /// As it is reported: `s(x)`.
+    /// Name of the curve as it is reported: `s(x)`.
     pub name: String,
     /// Where its coefficients are in u.
     pub bends: Range<usize>,

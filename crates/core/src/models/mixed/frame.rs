@@ -88,7 +88,8 @@ impl Frame {
         self.walk(u, &mut Path::default());
     }
 
-    /// The same; returns the log of the determinant, leaving out that of curves, whose prior is one of own coordinates; and leaves in `path` what [`Self::pull_back`] needs.
+    /// Takes u to coordinates with β and effects as they are; returns the log of the determinant, leaving out that of curves, whose
+    /// prior is one of own coordinates; and leaves in `path` what [`Self::pull_back`] needs.
     pub fn walk(&self, u: &mut [f64], path: &mut Path) -> f64 {
         self.curves.iter().for_each(|curve| curve.to_plain(u));
         if let Some(whitening) = &self.whitening {

@@ -21,7 +21,7 @@ use ergodic_base::rng::ChainRng;
 
 /// Most effects per group of one term: matrices of this size live on the stack.
 pub const MAX_EFFECTS: usize = 8;
-/// Correlations of so many effects.
+/// Correlations of [`MAX_EFFECTS`] effects.
 pub const MAX_CORRELATIONS: usize = MAX_EFFECTS * (MAX_EFFECTS - 1) / 2;
 
 /// A q×q lower triangle, row-major with stride [`MAX_EFFECTS`].
@@ -69,7 +69,7 @@ fn log_cosh(x: f64) -> f64 {
 pub(super) struct Shape {
     /// q.
     pub width: usize,
-    /// Whether they are correlated.
+    /// Whether the effects are correlated.
     pub correlated: bool,
 }
 

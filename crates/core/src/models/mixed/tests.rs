@@ -667,8 +667,8 @@ fn the_mode_of_a_gamma_model_is_that_of_glm() {
     assert!(ergodic_base::linalg::Cholesky::of(&hessian, 3).is_ok());
 }
 
-/// The same of `lm`, `survreg` and glmmTMB in `families.R`, of searches in `zero_inflated.R`, and of `survreg` of censored outcomes in
-/// `censoring.R`.
+/// Modes of families are those of `lm`, `survreg` and glmmTMB in `families.R`, of searches in `zero_inflated.R`, and of `survreg` of
+/// censored outcomes in `censoring.R`.
 #[test]
 fn the_modes_of_families_are_those_of_r() {
     for (file, family, parameters) in [

@@ -129,7 +129,7 @@ struct Stage {
     index: Vec<u32>,
     /// Stages before it whose groups lie in its groups.
     inside: Vec<usize>,
-    /// Whether it is inside a later one.
+    /// Whether the term is inside a later one.
     is_inside: bool,
     /// W with φ = 1 (q×q by group).
     known: Vec<f64>,

@@ -205,7 +205,7 @@ impl<'a> Tile<'a> {
         add_product(own.transposed(), Factor::of(scores, levels), output);
     }
 
-    /// The same of the `k`-th row alone.
+    /// Adds the gradient of the `k`-th row alone.
     pub fn add_gradient_of(&self, k: usize, grad: &mut [f64]) {
         let Shape {
             inputs,

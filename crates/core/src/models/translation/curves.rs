@@ -7,9 +7,9 @@ use ergodic_base::param::{Class, ParamId};
 
 /// A smooth curve, as it is written.
 pub(super) struct Curve<'a> {
-    /// As it is reported: `s(age)`.
+    /// Name of the curve as it is reported: `s(age)`.
     name: String,
-    /// What it goes along: `age`.
+    /// The variable that the curve goes along: `age`.
     along: String,
     /// Functions that bend it.
     width: usize,
@@ -72,7 +72,7 @@ impl<'a> Curve<'a> {
         )
     }
 
-    /// What it adds to the linear predictor in an equation, besides its straight line.
+    /// What the curve adds to the linear predictor in an equation, besides its straight line.
     pub fn sum(&self) -> String {
         let Self { name, along, .. } = self;
         format!("Σ_j bend[{name},j] × c_j({along}[i])")
@@ -121,7 +121,7 @@ impl<'a> Curve<'a> {
         ]);
     }
 
-    /// What it adds to the linear predictor in Stan.
+    /// What the curve adds to the linear predictor in Stan.
     pub fn stan_sum(&self) -> String {
         let t = self.number;
         format!("c_{t} * (tau_curve_{t} * curve_{t})")

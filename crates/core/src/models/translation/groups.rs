@@ -101,7 +101,7 @@ impl<'a> Group<'a> {
         )
     }
 
-    /// What it adds to the linear predictor in an equation.
+    /// What the group adds to the linear predictor in an equation.
     pub fn sum(&self) -> impl Iterator<Item = String> {
         let name = self.name;
         self.term.names.iter().map(move |effect| {
@@ -212,7 +212,7 @@ impl<'a> Group<'a> {
         ));
     }
 
-    /// What it adds to the linear predictor in Stan.
+    /// What the group adds to the linear predictor in Stan.
     pub fn stan_sum(&self) -> String {
         let t = self.number;
         if self.intercept_only() {

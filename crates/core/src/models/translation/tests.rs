@@ -32,7 +32,7 @@ fn described(
     )
 }
 
-/// The same where levels of the outcome are named.
+/// A model described where levels of the outcome are named.
 fn described_with_levels(
     data: &str,
     (template, formula, levels): (&str, &str, &[&str]),

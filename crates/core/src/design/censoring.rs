@@ -6,11 +6,11 @@ use super::error::DesignError;
 /// How far an outcome was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Censoring {
-    /// It is the value.
+    /// The outcome is the value.
     Seen,
-    /// It is larger than the value: right-censored.
+    /// The outcome is larger than the value: right-censored.
     Right,
-    /// It is smaller than the value: left-censored.
+    /// The outcome is smaller than the value: left-censored.
     Left,
 }
 

@@ -21,9 +21,9 @@ pub enum ColumnKind {
 pub struct ColumnInfo {
     /// Unique name.
     pub name: String,
-    /// What it holds.
+    /// Kind of the values.
     pub kind: ColumnKind,
-    /// Why it was given this kind, one clause: "all 1000 values are numbers".
+    /// Why the column was given this kind, one clause: "all 1000 values are numbers".
     pub reason: String,
     /// Rows without a value.
     pub num_missing: usize,

@@ -65,12 +65,12 @@ impl DesignTerm {
         Self::of([self.parts.as_slice(), &other.parts].concat())
     }
 
-    /// This term with another name.
+    /// The term with another name.
     pub(crate) fn called(self, name: String) -> Self {
         Self { name, ..self }
     }
 
-    /// Its name with all that could be misread in backticks.
+    /// The term's name with all that could be misread in backticks.
     pub(crate) fn quoted(&self) -> String {
         named(&self.parts, true)
     }

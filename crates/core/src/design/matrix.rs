@@ -209,7 +209,7 @@ impl Design {
             .unwrap_or_else(|| numeric.collect())
     }
 
-    /// This design with simulated responses, or without a response with simulated rows, row-major: numeric columns, then
+    /// The design with simulated responses, or without a response with simulated rows, row-major: numeric columns, then
     /// positions of the levels of categorical ones. Units stay those of this design, so that priors that are set in them do too.
     /// Where a response is censored, a simulated one is so beyond the same value; where one was seen, all are.
     #[must_use]

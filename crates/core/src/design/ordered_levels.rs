@@ -82,7 +82,7 @@ pub fn order(levels: &[String]) -> Option<Vec<usize>> {
     by_numbers(levels).or_else(|| SCALES.iter().find_map(|scale| on_scale(levels, scale)))
 }
 
-/// All of them by `key`, which must tell them apart.
+/// The places of `levels` sorted by `key`, which must tell all of them apart.
 fn sorted<K: PartialOrd>(levels: &[String], key: impl Fn(&str) -> Option<K>) -> Option<Vec<usize>> {
     let keys: Vec<K> = levels
         .iter()

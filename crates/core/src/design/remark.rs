@@ -89,7 +89,7 @@ ergodic_base::remarks! {
             column: String,
             /// Levels of it.
             levels: usize,
-            /// Those that are rare.
+            /// Levels that are rare.
             rare: usize,
             /// Rows that a level needs not to be rare.
             fewest_rows: usize,
@@ -116,7 +116,7 @@ ergodic_base::remarks! {
         Codes {
             /// The predictor.
             column: String,
-            /// Its values are 1 to this.
+            /// Largest value; the others are the whole numbers from 1 on.
             largest: usize,
         }
         Info "codes" ("`{column}` has {largest} values, 1 to {largest}, and is taken as a number with one slope") about (column)
@@ -126,9 +126,9 @@ ergodic_base::remarks! {
         Rating {
             /// The outcome.
             response: String,
-            /// Its values are 1 to this.
+            /// Largest value; the others are the whole numbers from 1 on.
             largest: usize,
-            /// Whether it is taken as a count, otherwise as a number.
+            /// Whether the outcome is taken as a count, otherwise as a number.
             count: bool,
         }
         Info "rating" (
@@ -153,9 +153,9 @@ ergodic_base::remarks! {
 
         /// A column that is the same in every row.
         ConstantColumn {
-            /// Its term.
+            /// Term of the column.
             column: DesignTerm,
-            /// What it is.
+            /// Value in every row.
             value: f64,
             /// Rows.
             rows: usize,
@@ -167,7 +167,7 @@ ergodic_base::remarks! {
         ConstantLeftOut {
             /// The term.
             term: Term,
-            /// What it is.
+            /// Value in every row.
             value: f64,
             /// Rows.
             rows: usize,
@@ -180,9 +180,9 @@ ergodic_base::remarks! {
 
         /// A column that is a combination of others.
         Collinear {
-            /// Its term.
+            /// Term of the column.
             column: DesignTerm,
-            /// The others; none if it is the same as the intercept.
+            /// Columns that it is a combination of; none if it is the same as the intercept.
             others: Vec<String>,
         }
         Watch "collinear" ("`{column}` is {}", combination(others)) about (column)
@@ -190,7 +190,7 @@ ergodic_base::remarks! {
 
         /// More columns that are combinations of others.
         MoreCollinear {
-            /// Their terms.
+            /// Terms of the columns.
             columns: Vec<String>,
         }
         Watch "collinear" ("{} are combinations of other columns as well", quoted(columns))
@@ -198,7 +198,7 @@ ergodic_base::remarks! {
 
         /// Columns that are nearly combinations of each other.
         NearlyCollinear {
-            /// Their terms, the weakest first.
+            /// Terms of the columns, the weakest first.
             columns: Vec<DesignTerm>,
             /// Condition number of the scaled columns.
             condition: f64,
@@ -222,7 +222,7 @@ ergodic_base::remarks! {
 
         /// A column one value of which occurs with one outcome alone.
         ValueSeparates {
-            /// Its term.
+            /// Term of the column.
             column: DesignTerm,
             /// The value; `None` for the level that the term names.
             value: Option<f64>,
@@ -230,7 +230,7 @@ ergodic_base::remarks! {
             rows: usize,
             /// The outcome.
             response: String,
-            /// Its value in them.
+            /// Value of the outcome in these rows.
             outcome: String,
         }
         Watch "separation" ("{} {response} = {outcome}", rows_with(column, *value, *rows)) about (column)
@@ -238,11 +238,11 @@ ergodic_base::remarks! {
 
         /// A column that predicts the outcome by being above or below a number.
         CutSeparates {
-            /// Its term.
+            /// Term of the column.
             column: DesignTerm,
             /// The outcome.
             response: String,
-            /// Its value on that side.
+            /// Value of the outcome on one side of the number.
             outcome: String,
             /// Whether that side is above the number, otherwise below.
             above: bool,
@@ -280,7 +280,7 @@ ergodic_base::remarks! {
 
         /// Columns that together predict the outcome.
         TogetherSeparate {
-            /// Their terms.
+            /// Terms of the columns.
             columns: Vec<String>,
             /// The outcome.
             response: String,
@@ -312,7 +312,7 @@ ergodic_base::remarks! {
         OneGroup {
             /// The grouping.
             group: String,
-            /// Its group.
+            /// Level of the single group.
             level: String,
         }
         Bad "few-groups" ("`{group}` has the single group `{level}`, so nothing varies by group") about (group)
@@ -330,7 +330,7 @@ ergodic_base::remarks! {
 
         /// A column that does not vary within groups, and whose effect is to vary by them.
         ConstantInGroups {
-            /// Its term.
+            /// Term of the column.
             column: String,
             /// The grouping.
             group: String,
@@ -401,7 +401,7 @@ ergodic_base::remarks! {
         Overdispersed {
             /// The outcome.
             response: String,
-            /// Their variance, as a multiple of that of Poisson counts.
+            /// Variance of the counts, as a multiple of that of Poisson counts.
             ratio: f64,
         }
         Watch "overdispersion" (

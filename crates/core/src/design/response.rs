@@ -42,22 +42,22 @@ pub enum ResponseKind {
     Binary {
         /// The value that counts as success.
         success: String,
-        /// The other value.
+        /// The value that counts as failure.
         failure: String,
     },
     /// Successes among trials.
     Successes,
-    /// One of these categories, `y` its position among them.
+    /// One of several categories, `y` its position among them.
     Categories {
         /// Categories of the rows in the order of the table, then those declared without rows.
         levels: Vec<String>,
     },
-    /// One of these levels, lowest first, `y` its place among them from 1.
+    /// One of several levels, lowest first, `y` its place among them from 1.
     Ordered {
         /// Levels that rows of the table have or that the user named.
         levels: Vec<String>,
     },
-    /// One of these levels, the reference first, `y` its place among them from 1.
+    /// One of several levels, the reference first, `y` its place among them from 1.
     Unordered {
         /// Levels that rows of the table have or that the user named.
         levels: Vec<String>,
@@ -80,7 +80,7 @@ pub enum ResponseKind {
         /// The largest.
         largest: f64,
     },
-    /// There is no response.
+    /// No response.
     Absent,
 }
 

@@ -35,7 +35,7 @@ pub enum Predictor {
 }
 
 impl Predictor {
-    /// This predictor with its rows in another order.
+    /// The predictor with its rows in another order.
     pub(crate) fn in_order(self, order: &[u32]) -> Self {
         match self {
             Self::Numeric(values) => {

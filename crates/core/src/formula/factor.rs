@@ -54,7 +54,7 @@ impl Elementwise {
         Self::Abs,
     ];
 
-    /// As it is called in formulas.
+    /// Name of the function in formulas.
     pub fn name(self) -> &'static str {
         match self {
             Self::Log => "log",
@@ -106,12 +106,12 @@ impl Elementwise {
         }
     }
 
-    /// Whether it can stand around a response: every prediction has a value on the scale of the data.
+    /// Whether the function can stand around a response: every prediction has a value on the scale of the data.
     pub(crate) fn is_invertible(self) -> bool {
         !matches!(self, Self::Exp | Self::Abs)
     }
 
-    /// Where it has values, in words.
+    /// Where the function has values, in words.
     pub(crate) fn domain(self) -> &'static str {
         match self {
             Self::Log | Self::Log2 | Self::Log10 => "values above 0",
@@ -492,7 +492,7 @@ impl Factor {
         matches!(self, Self::Call(Function::Smooth { .. }, _))
     }
 
-    /// As it is reported between the brackets of `b[…]`: a column's name as it is, also that of
+    /// The factor as it is reported between the brackets of `b[…]`: a column's name as it is, also that of
     /// categories, a call as it is written, a smooth curve without its k: a formula has one along a column.
     pub fn label(&self) -> String {
         match self {

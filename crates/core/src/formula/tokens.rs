@@ -23,7 +23,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// As it stands in a refusal.
+    /// The token as it stands in a refusal.
     pub fn shown(&self) -> String {
         match self {
             Self::Name { name: text, .. } | Self::Number(text) => format!("`{}`", shortened(text)),
@@ -40,7 +40,7 @@ pub(super) struct Placed {
     pub token: Token,
     /// 1-based character where it begins.
     pub position: usize,
-    /// Whether it is a parenthesis with a bar at its own depth: the beginning of a group term.
+    /// Whether the token is a parenthesis with a bar at its own depth: the beginning of a group term.
     pub opens_group: bool,
 }
 

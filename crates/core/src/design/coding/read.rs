@@ -10,7 +10,7 @@ use crate::design::columns::Columns;
 use crate::design::error::DesignError;
 
 impl Coding {
-    /// The same for a model that reads the columns themselves.
+    /// The coding for a model that reads the columns themselves.
     #[must_use]
     pub fn for_observation(mut self, model: &Arc<dyn ObservationModel>) -> Self {
         self.response = model.response().kind.clone();

@@ -190,7 +190,7 @@ impl Fit {
         self
     }
 
-    /// Where chains start; around the mode where nobody says. A start that cannot be is told when the chains begin.
+    /// Where chains start; around the mode by default. A start that cannot be is told when the chains begin.
     #[must_use]
     pub fn start_from(mut self, start: Start) -> Self {
         self.run.start = start;

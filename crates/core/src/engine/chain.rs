@@ -86,10 +86,10 @@ pub(super) fn run(task: ChainTask) {
 /// Why a chain failed.
 #[derive(Debug, thiserror::Error)]
 enum ChainError {
-    /// Its sampler.
+    /// A failure of the chain's sampler.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// Where it was to start.
+    /// A failure of the point where the chain was to start.
     #[error(transparent)]
     Start(#[from] StartError),
 }

@@ -299,7 +299,7 @@ pub fn report(
     }
 }
 
-/// Nested R-hat of each variable, where the chains of `view` began in so many groups and none has failed.
+/// Nested R-hat of each variable, where the chains of `view` began in `superchains` groups and none has failed.
 pub fn nested_rhat(
     view: &RunView,
     weights: &[Vec<f64>],
@@ -321,7 +321,7 @@ pub fn nested_rhat(
     Some(rows.map(|row| row.first().copied().flatten()).collect())
 }
 
-/// That the predictors fit the response exactly, which the run's log tells at length.
+/// A finding that the predictors fit the response exactly, which the run's log tells at length.
 fn exact_fit(job: &dyn Sampling) -> Option<Finding> {
     let response = job
         .warnings()

@@ -78,7 +78,7 @@ pub enum RunState {
 pub struct ChainView {
     /// Draws of the chain.
     pub draws: ChainDraws,
-    /// What it is doing.
+    /// What the chain is doing.
     pub state: ChainState,
     /// Iterations done, warm-up included.
     pub iterations: u64,
@@ -86,7 +86,7 @@ pub struct ChainView {
     pub warmup_end: Option<u64>,
     /// Gradients of single rows so far.
     pub datum_grads: u64,
-    /// Those of them in the warm-up; 0 where the chain was continued after it.
+    /// Gradients of single rows in the warm-up; 0 where the chain was continued after it.
     pub warmup_datum_grads: u64,
     /// Newest values of the sampler's outputs of numbers, by name.
     pub numbers: Vec<(&'static str, Vec<f64>)>,

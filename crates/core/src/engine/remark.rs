@@ -84,7 +84,7 @@ ergodic_base::remarks! {
         GoingOn {
             /// Draws per chain that it has.
             draws: u64,
-            /// What they lack, as the rest of a sentence.
+            /// What the draws lack, as the rest of a sentence.
             lack: String,
             /// Draws per chain that it will have.
             more: u64,

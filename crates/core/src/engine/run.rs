@@ -41,7 +41,7 @@ pub struct Run<J: Sampling + ?Sized = dyn Sampling> {
     reports: Arc<Published<Report>>,
     draws_wanted: Vec<Arc<AtomicU64>>,
     begun_with: Vec<u64>,
-    /// Whether it may go on beyond the draws that its recipe names ([`stages`]).
+    /// Whether the run may go on beyond the draws that its recipe names ([`stages`]).
     staged: bool,
     stop_reason: Arc<Mutex<Option<StopReason>>>,
     supervisor: Option<JoinHandle<Vec<Option<ChainMark>>>>,

@@ -13,7 +13,7 @@ pub const DEFAULT_DRAWS: u64 = 1000;
 /// Default of the most kept draws per chain of a run that ends by its precision: ten times the usual. The run
 /// nearly always ends before; a sampler with one effective draw in a hundred still gets to what is usually asked for.
 pub const PRECISION_DRAWS: u64 = 10_000;
-/// The same for each effective draw that one chain is asked for, where many are.
+/// Default of the most kept draws for each effective draw that one chain is asked for, where many are.
 const DRAWS_PER_EFFECTIVE: f64 = 10.0;
 /// Default number of chains (Vehtari et al. 2021).
 pub(crate) const DEFAULT_CHAINS: usize = 4;

@@ -18,7 +18,7 @@ pub trait Sampling: Send + Sync {
     fn model(&self) -> &Arc<dyn Model>;
     /// The sampler.
     fn sampler(&self) -> &'static SamplerEntry;
-    /// Its settings, none absent.
+    /// Settings of the sampler, none absent.
     fn settings(&self) -> &Settings;
     /// Chains, draws, seed and when to stop.
     fn run_section(&self) -> &RunSection;
@@ -43,7 +43,7 @@ pub trait Sampling: Send + Sync {
     /// Remarks on data, model and choice of sampler.
     fn warnings(&self) -> &[Warning];
 
-    /// Where chain `chain` (0-based) starts where nobody says otherwise, in unconstrained coordinates (D):
+    /// Where chain `chain` (0-based) starts by default, in unconstrained coordinates (D):
     /// [`RunSection::start_spread`] posterior standard deviations around the mode (around each in turn, where there are several)
     /// or, without one, where the model says. Chains of one group begin at the same point ([`RunSection::superchains`]).
     fn around_mode(&self, chain: usize) -> Vec<f64> {

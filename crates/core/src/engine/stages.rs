@@ -30,7 +30,7 @@ pub(super) enum Next {
     More(u64, Warning),
 }
 
-/// The precision that ends a run of so many chains: what a good verdict asks for.
+/// The precision that ends a run of `chains` chains: what a good verdict asks for.
 pub fn precision(chains: usize) -> Precision {
     Precision {
         ess: Some(ESS_PER_CHAIN * chains as f64),

@@ -12,7 +12,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::{Purpose, stream};
 
-/// Posterior standard deviations around the mode at which chains start where nobody says otherwise: wider than the posterior, so
+/// Default distance of starts from the mode, in posterior standard deviations: wider than the posterior, so
 /// that R-hat can notice chains that have not yet forgotten their start.
 pub const SPREAD: f64 = 2.0;
 /// Most posterior standard deviations around the mode.
@@ -107,7 +107,7 @@ pub enum StartError {
     /// The draws of the other run are not there.
     #[error("The last draws of the run `{0}`, where chains are to start, have not been read")]
     NotRead(String),
-    /// The other run is of another model.
+    /// A run of another model.
     #[error(
         "Chains cannot start where the run `{run}` ended, because {why}; choose a run of the same parameters"
     )]
@@ -214,7 +214,7 @@ impl<'de> Deserialize<'de> for Start {
 }
 
 impl Start {
-    /// Whether it is the one where nobody says otherwise.
+    /// Whether chains start around the mode, as by default.
     pub fn is_mode(&self) -> bool {
         *self == Self::Mode
     }
@@ -236,7 +236,7 @@ pub fn last_draws(names: &[ParamId], chains: &[&DrawList]) -> BTreeMap<String, V
 }
 
 /// Where chain `chain` (0-based) of a run of `model` starts, in unconstrained coordinates (D); `around_mode` is where it starts
-/// where nobody says otherwise.
+/// by default.
 ///
 /// # Errors
 /// It cannot start where it is told to.

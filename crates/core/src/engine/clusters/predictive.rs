@@ -107,7 +107,7 @@ fn column(
     })
 }
 
-/// One drawn density of column `j` at `grid`, both on the scale of the units' values, each of which stands for so many.
+/// One drawn density of column `j` at `grid`, both on the scale of the units' values, each of which stands for `each`.
 fn density(
     part: &Numeric,
     j: usize,

@@ -30,7 +30,7 @@ pub(super) fn tick(control: &Control) -> Result<(), ModeError> {
 pub struct Mode {
     /// The mode with curvature and per-row data.
     pub centre: Centre,
-    /// How it was found.
+    /// How the mode was found.
     pub search: Search,
 }
 

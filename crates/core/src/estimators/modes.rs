@@ -12,7 +12,7 @@ use ergodic_base::rng::{Purpose, stream};
 
 /// Places from which modes are sought: of two modes that as many places lead to, one is missed once in 30,000 times.
 const STARTS: usize = 16;
-/// Every other place is so many times as far out, for modes outside of where chains of unknown models start.
+/// Every other place is this many times as far out, for modes outside of where chains of unknown models start.
 const FAR: f64 = 5.0;
 /// Largest N D² with which modes are sought: a curvature of this size is made in about a millisecond.
 const MOST_WORK: usize = 1_000_000;
@@ -26,7 +26,7 @@ const SHARE: f64 = 0.01;
 ergodic_base::remarks! {
     /// What is remarkable about the modes of a posterior.
     pub enum Remark {
-        /// There are several that are far apart.
+        /// Several modes that are far apart.
         Several {
             /// How many.
             modes: usize,

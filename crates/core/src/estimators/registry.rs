@@ -18,7 +18,7 @@ pub struct OptimiserSpec {
     pub title: &'static str,
     /// One sentence: what it does and what it is for.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Where the optimiser comes from.
     pub cite: &'static str,
     /// The update in plain text, as an ascent of the log posterior.
     pub formula: &'static str,

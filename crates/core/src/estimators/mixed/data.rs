@@ -32,7 +32,7 @@ pub struct RandomTerm {
 }
 
 impl RandomTerm {
-    /// Whether it is what bends a smooth curve.
+    /// Whether the term is what bends a smooth curve.
     pub fn is_curve(&self) -> bool {
         self.along.is_some()
     }

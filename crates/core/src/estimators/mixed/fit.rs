@@ -50,7 +50,7 @@ pub struct MethodSpec {
     pub title: &'static str,
     /// One sentence.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Where the method comes from.
     pub cite: &'static str,
 }
 
@@ -229,7 +229,7 @@ pub struct GroupEffects {
 pub struct FittedCurve {
     /// The curve: `s(age)`. Its straight line is the fixed effect of this name.
     pub name: String,
-    /// What it goes along: `age`.
+    /// The variable that the curve goes along: `age`.
     pub along: String,
     /// Standard deviation of the curve around its straight line.
     pub sd: f64,

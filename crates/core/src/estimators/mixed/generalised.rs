@@ -30,7 +30,7 @@ const STEP: f64 = 2e-3;
 const POISSON_SHAPE: f64 = 1e4;
 /// Largest log shape of a negative binomial, and logarithm of degrees of freedom: beyond it the likelihood counts as flat.
 const MOST_LOG_SHAPE: f64 = 11.5;
-/// That of others: responses then differ from their means by rounding only.
+/// Largest log shape of other families: responses then differ from their means by rounding only.
 const EXACT_LOG_SHAPE: f64 = 50.0;
 /// Log odds beyond which a chance counts as 0 or 1, and the likelihood as flat.
 const MOST_LOG_ODDS: f64 = 12.0;

@@ -265,7 +265,7 @@ impl<'l, 'a> Integral<'l, 'a> {
         self.visit(parameters, control, |_laplace, _group| {})
     }
 
-    /// The same, handing each group to `visit` when its integral is known.
+    /// The deviance at the parameters, handing each group to `visit` when its integral is known.
     ///
     /// # Errors
     /// Cancelled.

@@ -49,7 +49,7 @@ const SWEEPS: usize = 40;
 /// Largest step constant of OSGFS. Conditionals of few rows are skewed, and the error of a step grows with it; at 2
 /// draws of a normal one would be independent.
 const MOST_K: f64 = 0.5;
-/// Rows of a group per step, as in `gibbs-mixed-osgfs`: one in so many, and at least so many.
+/// Rows of a group per step, as in `gibbs-mixed-osgfs`: one in `BATCH_SHARE`, and at least `LEAST_BATCH`.
 const BATCH_SHARE: usize = 25;
 const LEAST_BATCH: usize = 50;
 /// Weight of the newest minibatch in C: what was at other estimates is forgotten.

@@ -66,7 +66,7 @@ ergodic_base::remarks! {
             "The counts vary no more than Poisson counts do, so the shape of the negative binomial runs away"
         ) remedy ("Use the family poisson");
 
-        /// There are no more zeros than the distribution has.
+        /// No more zeros than the distribution has.
         NoExtraZeros {}
         Watch "no-extra-zeros" (
             "There are no more zeros than the distribution of the counts has, so the chance of an extra zero goes to 0"
@@ -74,7 +74,7 @@ ergodic_base::remarks! {
 
         /// A coefficient runs away.
         Separation {
-            /// Its column.
+            /// Column of the coefficient.
             column: String,
         }
         Bad "separation" ("The coefficient of `{column}` runs away: it seems to separate the outcomes")
@@ -89,7 +89,7 @@ pub struct Edge {
     pub effect: String,
     /// The grouping.
     pub group: String,
-    /// Whether it does not vary, otherwise it follows from other effects.
+    /// Whether the effect does not vary, otherwise it follows from other effects.
     pub constant: bool,
 }
 

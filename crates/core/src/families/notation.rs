@@ -15,7 +15,7 @@ pub struct Notation {
     pub stan_functions: Vec<String>,
     /// Name of the density in Stan: `bernoulli_logit`.
     pub stan_density: &'static str,
-    /// Its arguments, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.
+    /// Arguments of the density in Stan, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.
     pub stan_arguments: Vec<String>,
     /// R code that prepares the response.
     pub r_response: Vec<String>,

@@ -69,7 +69,7 @@ fn check(design: &Design) -> Result<(), FamilyError> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     num_levels: usize,
-    /// Those past the last are [`FAR`].
+    /// Cut points; those past the last are [`FAR`].
     cuts: [f64; MAX_LEVELS - 1],
 }
 

@@ -61,13 +61,13 @@ macro_rules! aux_lanes {
     };
 }
 
-/// Those of a family with a fixed number of auxiliary coordinates.
+/// Auxiliary coordinates of a family with a fixed number of them.
 pub type FewAux = [Lane; MAX_AUX];
 aux_lanes!(MAX_AUX);
 
 /// Most gaps between the cut points of ordered levels.
 pub const MAX_GAPS: usize = MAX_LEVELS - 2;
-/// Those of ordered levels.
+/// Auxiliary coordinates of ordered levels.
 pub type GapAux = [Lane; MAX_GAPS];
 aux_lanes!(MAX_GAPS);
 
@@ -94,7 +94,7 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     const QUADRATIC: bool = false;
     /// What the rows of a pass share: functions of the auxiliary coordinates.
     type Shared: Copy;
-    /// The same at `aux` ([`Self::num_aux`]).
+    /// What the rows of a pass share at `aux` ([`Self::num_aux`]).
     fn shared(&self, aux: &[f64]) -> Self::Shared;
     /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
     fn terms<A: Arithmetic, const VALUE: bool>(
@@ -138,7 +138,7 @@ pub struct TermsWith<A> {
     pub factor: Lane,
 }
 
-/// That of a family with a fixed number of auxiliary coordinates.
+/// Terms of a family with a fixed number of auxiliary coordinates.
 pub type Terms = TermsWith<FewAux>;
 
 impl<A: AuxLanes> Default for TermsWith<A> {
@@ -154,13 +154,13 @@ impl<A: AuxLanes> Default for TermsWith<A> {
 }
 
 impl Terms {
-    /// Those of rows without auxiliary coordinates whose values are sums.
+    /// Terms of rows without auxiliary coordinates whose values are sums.
     #[inline(always)]
     pub(super) fn of_none(residual: Lane, sum: Lane) -> Self {
         Self::of_one(residual, [0.0; LANES], sum)
     }
 
-    /// Those of rows with one auxiliary coordinate whose values are sums.
+    /// Terms of rows with one auxiliary coordinate whose values are sums.
     #[inline(always)]
     pub(super) fn of_one(residual: Lane, aux: Lane, sum: Lane) -> Self {
         Self {
@@ -194,7 +194,7 @@ pub struct CurvatureWith<A: AuxLanes> {
     pub aa: A::Pairs,
 }
 
-/// That of a family with a fixed number of auxiliary coordinates.
+/// Curvature of a family with a fixed number of auxiliary coordinates.
 pub type Curvature = CurvatureWith<FewAux>;
 
 impl<A: AuxLanes> Default for CurvatureWith<A> {
@@ -334,7 +334,7 @@ pub struct ResponseScale {
 }
 
 impl ResponseScale {
-    /// That of a family with this link.
+    /// The scale of a family with this link.
     ///
     /// # Errors
     /// See [`Self::of`].
@@ -346,7 +346,7 @@ impl ResponseScale {
         }
     }
 
-    /// That of a linear predictor with a link: a number without a unit.
+    /// The scale of a linear predictor with a link: a number without a unit.
     pub const LINK: Self = Self {
         centre: 0.0,
         scale: 1.0,
@@ -354,7 +354,7 @@ impl ResponseScale {
         expected: 0.0,
     };
 
-    /// That of counts and positive numbers: the logarithm of a mean, of which the unit of the response and that of the exposure
+    /// The scale of counts and positive numbers: the logarithm of a mean, of which the unit of the response and that of the exposure
     /// decide what is usual.
     pub fn log_of(design: &Design) -> Self {
         Self {

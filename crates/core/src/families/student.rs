@@ -145,7 +145,7 @@ impl Distribution for Outcome {
 #[derive(Clone, Copy, Debug)]
 pub struct FreeNu;
 
-/// The same with ν given.
+/// Rows with response, weight and constant; ν is given.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedNu {
     /// ν.

@@ -75,7 +75,7 @@ pub trait Arithmetic: Copy + 'static {
 
 /// A number as it may be stored: arithmetic is in double precision.
 pub(crate) trait Stored: Copy {
-    /// The same number in double precision.
+    /// The number in double precision.
     fn widen(self) -> f64;
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn columns<T: Stored>(
 #[derive(Clone, Copy, Debug)]
 pub struct Fused;
 
-/// The same with vectors of AVX-512, which must be there.
+/// [`Fused`] with vectors of AVX-512, which must be there.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct FusedWide;
@@ -300,7 +300,7 @@ pub(crate) use at_level;
 /// A loop over rows outside of this crate, compiled for the instructions of every [`SimdLevel`]; what it calls is too, if it is
 /// inlined.
 pub trait RowLoop {
-    /// What it gives.
+    /// Result of the loop.
     type Output;
     /// The loop, to be inlined.
     fn run<A: Arithmetic>(self) -> Self::Output;
@@ -329,7 +329,7 @@ pub(crate) fn with_fma<T>(row_loop: impl FnOnce() -> T) -> T {
     unsafe { compiled(row_loop) }
 }
 
-/// The same for AVX-512.
+/// Runs a loop compiled for AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[expect(

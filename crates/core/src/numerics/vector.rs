@@ -28,7 +28,7 @@ pub trait Vector:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The same numbers as bits.
+    /// Bits of the numbers.
     type Bits: Bits;
 
     /// The numbers of a lane.
@@ -59,7 +59,7 @@ pub trait Vector:
 
 /// The bits of numbers as whole numbers; sums and differences wrap.
 pub trait Bits: Copy + Add<Output = Self> + Sub<Output = Self> + BitOr<Output = Self> {
-    /// The same bits for all rows.
+    /// One pattern of bits for all rows.
     fn splat(x: u64) -> Self;
     /// Up by the [`MANTISSA`]: whole numbers become exponents.
     fn raised(self) -> Self;

@@ -62,7 +62,7 @@ impl Minibatch {
         }
     }
 
-    /// This minibatch with the chances of rows for [`Scheme::Lipschitz`].
+    /// The minibatch with the chances of rows for [`Scheme::Lipschitz`].
     #[must_use]
     pub(crate) fn with_chances(mut self, chances: Option<Arc<AliasTable>>) -> Self {
         self.chances = chances;

@@ -46,7 +46,7 @@ pub enum NoFactor {
     /// The prior on the reported scale is not known in closed form.
     #[error("its prior has no closed form on the scale it is reported on")]
     NotKnown,
-    /// There are no draws near 0.
+    /// Too few draws near 0.
     #[error(
         "too few draws lie near 0 to tell the density there: it is far outside of the posterior"
     )]
@@ -67,7 +67,7 @@ pub struct BayesFactor {
     pub posterior: Option<f64>,
     /// Natural logarithm of the factor of "not 0" against "0".
     pub log_factor: Option<f64>,
-    /// Its Monte Carlo standard error.
+    /// Monte Carlo standard error of the factor.
     pub mcse: Option<f64>,
     /// Why there is none.
     pub missing: Option<NoFactor>,
@@ -84,7 +84,7 @@ impl BayesFactor {
         Some(self.factor()? * self.mcse?)
     }
 
-    /// What it says, in a few words: the steps of Jeffreys (1961), Theory of Probability, appendix B. Empty without a factor.
+    /// The factor in a few words: the steps of Jeffreys (1961), Theory of Probability, appendix B. Empty without a factor.
     pub fn words(&self) -> &'static str {
         let Some(log_factor) = self.log_factor else {
             return "";

@@ -29,16 +29,16 @@ mod half_step;
 
 pub use half_step::{finished, half_step_job};
 
-/// The exact sampler that others are measured against where nothing else is said.
+/// The default exact sampler that others are measured against.
 const CONTROL: &str = samplers::names::NUTS;
-/// The same for mixtures, which have no gradient.
+/// The exact sampler that mixtures, which have no gradient, are measured against.
 const CONTROL_OF_MIXTURES: &str = samplers::names::DP_GIBBS;
-/// The same for topics of documents.
+/// The exact sampler that topics of documents are measured against.
 const CONTROL_OF_TOPICS: &str = samplers::names::TOPICS_GIBBS;
 /// Samplers that others are measured against.
 pub const CONTROLS: [&str; 3] = [CONTROL, CONTROL_OF_MIXTURES, CONTROL_OF_TOPICS];
 
-/// Draws per chain of a run whose bias is checked, where nobody has named their number. With the usual ones its own Monte Carlo
+/// Default number of draws per chain of a run whose bias is checked. With the usual ones its own Monte Carlo
 /// error takes so much of the tolerance that chance decides whether the check can tell.
 const CHECKED_DRAWS: u64 = 4 * DEFAULT_DRAWS;
 
@@ -54,7 +54,7 @@ pub fn checked_draws(job: &Job) -> u64 {
     }
 }
 
-/// The control run of `job`: the same model, the cheapest exact sampler ([`Job::control`]) with its default settings and so many
+/// The control run of `job`: the same model, the cheapest exact sampler ([`Job::control`]) with its default settings and `draws`
 /// draws per chain, or as many as is usual. Its seed is the next one: chains that began where those of the run began would miss the
 /// same modes.
 ///
@@ -183,7 +183,7 @@ fn rows_of(view: &RunView) -> u64 {
     view.chains.iter().map(|chain| chain.datum_grads).sum()
 }
 
-/// What is wrong with a control of so many chains, of a run of so many. Few chains are no fault where the run has as few.
+/// What is wrong with a control of `control` chains, of a run of `run`. Few chains are no fault where the run has as few.
 fn doubt(own: &Report, control: usize, run: usize) -> Option<String> {
     if own.verdict == Verdict::Good {
         return None;

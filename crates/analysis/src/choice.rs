@@ -42,7 +42,7 @@ pub enum NoTemplate {
         name: String,
         /// How many.
         levels: usize,
-        /// Why it is taken as categories, between commas, or nothing.
+        /// Why the column is taken as categories, between commas, or nothing.
         why: String,
         /// Which categories no template explains.
         which: String,

@@ -22,7 +22,7 @@ pub struct Description {
     pub formula: String,
     /// The model in other notations, or why it cannot be written down.
     pub translation: Result<Translation, ModelError>,
-    /// What it reports.
+    /// Quantities that the model reports.
     pub params: Vec<ParamInfo>,
     /// Columns of the table.
     pub columns: usize,

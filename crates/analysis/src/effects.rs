@@ -101,7 +101,7 @@ pub enum Contrast {
     Levels {
         /// The level.
         level: String,
-        /// What it is compared with.
+        /// The level it is compared with.
         reference: String,
     },
 }
@@ -203,7 +203,7 @@ pub enum EffectsError {
         column: String,
         /// The value.
         value: String,
-        /// What it can be.
+        /// What the value can be.
         why: String,
     },
     /// A probability that is none.

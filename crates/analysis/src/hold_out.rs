@@ -32,9 +32,9 @@ const ROWS: &str = "rows";
 /// models with other columns hold out the same ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HoldOut {
-    /// This share of the rows, drawn at random: `0.2`.
+    /// A share of the rows, drawn at random: `0.2`.
     Share(f64),
-    /// The `number`-th, counted from 1, of so many equal parts of the rows, drawn at random: `3/10`. The parts of one seed have
+    /// The `number`-th, counted from 1, of n equal parts of the rows, drawn at random: `3/10`. The parts of one seed have
     /// no row in common and hold all rows together.
     Part {
         /// From 1.
@@ -49,7 +49,7 @@ pub enum HoldOut {
         /// The value.
         value: String,
     },
-    /// These rows of the table, counted from 1, ascending: `rows 3, 17`.
+    /// Named rows of the table, counted from 1, ascending: `rows 3, 17`.
     Rows(Vec<u32>),
 }
 

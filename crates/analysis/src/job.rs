@@ -374,7 +374,7 @@ impl Job {
         })
     }
 
-    /// This job with another sampler: what a bias check compares with.
+    /// The job with another sampler: what a bias check compares with.
     ///
     /// # Errors
     /// The sampler needs a mode and there is none, or refuses its settings.
@@ -382,7 +382,7 @@ impl Job {
         self.with_settings(id, Settings::default())
     }
 
-    /// The same with these settings, all others at their defaults.
+    /// The job with another sampler and these settings, all others at their defaults.
     ///
     /// # Errors
     /// Those of [`Self::with_sampler`].
@@ -783,7 +783,7 @@ pub fn complete_model(
     Ok(recipe)
 }
 
-/// The same for the sampler, whose settings are settled.
+/// Fills in the sampler, whose settings are settled.
 fn fill_sampler(recipe: &mut Recipe, sampler: &'static SamplerEntry, settings: Settings) {
     sampler.spec.id.clone_into(&mut recipe.sampler.id);
     recipe.sampler.settings = settings;

@@ -12,7 +12,7 @@ pub const POINTS: [&str; 3] = [
     "R-hat compares the chains: far above 1.01, they have not yet found the same answer",
     "Effective sample size: thousands of draws are worth only a few, because each is nearly the one before",
 ];
-/// Why it went wrong, and what to do.
+/// Why the run went wrong, and what to do.
 pub const CAUSE: &str = "Its steps are a hundredth of what they should be. More draws would hardly help; another sampler, or steps that \
      it tunes itself, will";
 

@@ -23,7 +23,7 @@ pub struct ComparedRow {
     pub sd: f64,
     /// Posterior 5 % and 95 % quantiles.
     pub posterior: [f64; 2],
-    /// Whether it is an effect of a group, or a function that bends a curve.
+    /// Whether the parameter is an effect of a group, or a function that bends a curve.
     pub of_group: bool,
 }
 
@@ -43,13 +43,13 @@ impl ComparedRow {
 /// Why a run and a likelihood fit cannot stand side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
-    /// They report on different scales.
+    /// Parameters on different scales.
     #[error(
         "The run reports coefficients of standardised predictors, the likelihood fit those of predictors as they are; run again \
          with `report.scale = \"original\"` to see them side by side"
     )]
     Scale,
-    /// They are of different models.
+    /// Fits of different models.
     #[error(
         "The run and the likelihood fit have no parameter in common; fit the run's formula by likelihood"
     )]

@@ -11,12 +11,12 @@ const ROUNDING: f64 = 1e-4;
 /// Why two fits cannot be compared: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatioError {
-    /// Their rows differ.
+    /// Models of different rows.
     #[error(
         "The models use {0} and {1} rows, so their likelihoods are of different data; leave out rows with missing values first"
     )]
     Rows(usize, usize),
-    /// Their outcomes or families differ.
+    /// Models of different outcomes or families.
     #[error("The models have different outcomes or families, whose likelihoods cannot be compared")]
     Outcomes,
     /// REML, which depends on the predictors.
@@ -33,7 +33,7 @@ pub enum RatioError {
         /// A term that only the smaller model has.
         term: String,
     },
-    /// They have as many parameters.
+    /// Models with equally many parameters.
     #[error("The models have the same terms, so there is nothing to compare")]
     Same,
 }
@@ -41,9 +41,9 @@ pub enum RatioError {
 /// One of the models.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
-    /// Its formula.
+    /// Formula of the model.
     pub formula: String,
-    /// Its parameters, variances and correlations included.
+    /// Parameters of the model, variances and correlations included.
     pub parameters: usize,
     /// Maximum of its log likelihood.
     pub log_lik: f64,
@@ -72,7 +72,7 @@ pub struct LikelihoodRatio {
 }
 
 impl LikelihoodRatio {
-    /// What it says, in one sentence.
+    /// The result of the test in one sentence.
     pub fn sentence(&self) -> String {
         let edge = match (self.at_edge, self.df) {
             (false, _) => "",

@@ -59,7 +59,7 @@ pub enum LooError {
         "Some draws have negative weights, which cannot be importance weights; leave rows out of a run whose sampler makes none"
     )]
     SignedWeights,
-    /// There is no density to move draws by.
+    /// No density to move draws by.
     #[error("Moving draws needs the density of the posterior, which this model does not have")]
     NoDensity,
     /// Weighted draws.

@@ -378,7 +378,7 @@ fn a_row_is_scored_by_a_fit_without_it() {
     assert!(scored.remarks()[0].starts_with("Row 15 scored by a fit without it"));
 }
 
-/// Its density is carried by a few draws of sigma far out in their tail: the mean over draws is too low, and its error too small.
+/// The density of an outlier is carried by a few draws of sigma far out in their tail: the mean over draws and its error are too low.
 #[test]
 fn an_outlier_that_no_draw_expects_stays_doubtful() {
     let (scored, _, expected) = scored_without_the_last(9.0);

@@ -150,7 +150,7 @@ pub enum Outcomes {
     },
     /// Numbers or counts.
     Numbers {
-        /// Where they lie.
+        /// Where outcomes lie.
         cells: Cells,
         /// Outcomes' 5 %, 25 %, 50 %, 75 % and 95 % quantile; not finite where outcomes are too large for a number.
         quantiles: [f64; 5],
@@ -158,7 +158,7 @@ pub enum Outcomes {
         data: [f64; 2],
         /// Share of outcomes outside of these.
         outside: f64,
-        /// Whether they are counts.
+        /// Whether outcomes are counts.
         counts: bool,
     },
     /// Categories.
@@ -210,9 +210,9 @@ pub struct Expected {
     pub outcomes: Outcomes,
     /// The share of it that is absurd; `None` of categories, among which none is.
     pub absurd: Option<f64>,
-    /// How it compares with the data.
+    /// How the expected outcomes compare with the data.
     pub plausibility: Plausibility,
-    /// What it says, in one sentence.
+    /// What the prior expects, in one sentence.
     pub sentence: String,
     /// With more than one predictor: what they say all together.
     pub together: Option<Together>,
@@ -410,7 +410,7 @@ fn categorical(design: &Design) -> impl Iterator<Item = (&str, &[String], &[u32]
         })
 }
 
-/// Values in order; of many so many, the smallest and the largest among them.
+/// Values in order; at most [`KEPT`], the smallest and the largest among them.
 fn kept(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

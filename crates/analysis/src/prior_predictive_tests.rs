@@ -374,7 +374,7 @@ fn default_priors_are_plausible_for_one_to_fifty_predictors_in_every_family() {
     }
 }
 
-/// The same prior expects the same share to be absurd under every link, however many predictors there are: the linear predictor
+/// A prior expects the same share to be absurd under every link, however many predictors there are: the linear predictor
 /// of a row with average predictors but one is normal.
 #[test]
 fn a_prior_is_judged_alike_under_every_link() {

@@ -9,7 +9,7 @@ pub struct RecipeKey {
     pub takes: &'static str,
     /// Default.
     pub default: &'static str,
-    /// What it is.
+    /// What the entry sets.
     pub about: &'static str,
     /// A value that it takes.
     pub example: &'static str,

@@ -36,7 +36,7 @@ const JOINTLY_CLEAR: f64 = 3.0;
 pub struct DataUsed {
     /// SHA-256 of the file.
     pub fingerprint: String,
-    /// Where they come from.
+    /// Where the data come from.
     pub source: String,
     /// Rows in them, and those that the model used.
     pub rows: (usize, usize),
@@ -47,9 +47,9 @@ pub struct DataUsed {
 pub struct ComparedRun<'a> {
     /// What sentences call it.
     pub name: &'a str,
-    /// Its recipe, if known.
+    /// Recipe of the run, if known.
     pub recipe: Option<&'a Recipe>,
-    /// Its data, if known.
+    /// Data of the run, if known.
     pub data: Option<&'a DataUsed>,
     /// Reported quantities, in the order of the columns of its draws.
     pub variables: &'a [ParamId],
@@ -66,7 +66,7 @@ pub struct ComparedRun<'a> {
 /// A reported quantity of both runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterRow {
-    /// Its name.
+    /// Name of the quantity.
     pub variable: ParamId,
     /// Posterior mean in each run.
     pub means: [Option<f64>; 2],
@@ -86,13 +86,13 @@ pub struct ParameterRow {
 /// What about a parameter differs beyond Monte Carlo error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
-    /// Its mean, in standard deviations of the first run.
+    /// The mean, in standard deviations of the first run.
     Shift(Interval),
-    /// Its standard deviation, as a ratio.
+    /// The standard deviation, as a ratio.
     Width(Interval),
     /// Neither, but its distribution, by this Kolmogorov-Smirnov distance.
     Shape(f64),
-    /// It is a constant in a run, and not the same in the other.
+    /// A constant in one run that is not the same in the other.
     Constant,
 }
 
@@ -108,7 +108,7 @@ impl Change {
         }
     }
 
-    /// Whether it is within what a bias check tolerates.
+    /// Whether the change is within what a bias check tolerates.
     pub fn is_small(self) -> bool {
         self.size() < TOLERANCE
     }
@@ -119,7 +119,7 @@ impl Change {
 pub enum Verdict {
     /// Not one parameter is in both runs and varies.
     NothingShared,
-    /// There are too few draws to know any Monte Carlo error.
+    /// Too few draws to know any Monte Carlo error.
     TooEarly,
     /// Nothing differs beyond Monte Carlo error.
     Agree {
@@ -135,7 +135,7 @@ pub enum Verdict {
     Differ {
         /// The parameter that changes most.
         variable: ParamId,
-        /// And how.
+        /// How that parameter changes.
         change: Change,
         /// Parameters that differ, and all that were compared.
         counts: (usize, usize),
@@ -180,7 +180,7 @@ pub struct RunComparison {
     pub only: [Vec<ParamId>; 2],
     /// How far apart the posteriors are as a whole.
     pub joint: Result<Apart, NoJoint>,
-    /// What it comes to.
+    /// What the comparison comes to.
     pub verdict: Verdict,
     /// What to know about the numbers: one sentence each.
     pub remarks: Vec<String>,

@@ -3,7 +3,7 @@
 //!
 //! Both are computed again from the draws, so that runs keep nothing for it. The prior is that of the parameters which have one
 //! of their own ([`ergodic_core::models::Model::log_prior_density`]); effects of groups are part of the model, as in the source. Of
-//! long runs on long tables every so many draws are used.
+//! long runs on long tables every n-th draw is used.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub enum SensitivityError {
     /// The draws are not of this model.
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
-    /// There is nothing to scale.
+    /// Nothing to scale.
     #[error(
         "Power scaling needs the density of prior and likelihood, which a model of clusters does not have"
     )]
@@ -67,7 +67,7 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// What it says, in one sentence.
+    /// The sensitivity in one sentence.
     pub fn sentence(&self) -> String {
         if self.unreliable {
             return format!(

@@ -59,7 +59,7 @@ pub struct Trial {
     pub value: f64,
     /// The squared Stein discrepancy of each round that it took part in.
     pub discrepancies: Vec<f64>,
-    /// How it ended.
+    /// How the trial ended.
     pub fate: Fate,
 }
 

@@ -84,7 +84,7 @@ pub enum CorrectError {
     /// The draws are not of this model.
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
-    /// There is nothing to take a gradient of.
+    /// No density to take a gradient of.
     #[error(
         "Control variates need the gradient of a density, which a model of clusters does not have"
     )]

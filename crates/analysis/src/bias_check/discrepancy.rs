@@ -8,7 +8,7 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::stein::{Discrepancy, tested_discrepancy};
 
-/// Most draws that are tested: the kernel takes n² operations, and a discrepancy that does not show in so many is one that shows in
+/// Most draws that are tested: the kernel takes n² operations, and a discrepancy that does not show in that many is one that shows in
 /// nothing else either.
 const MOST_POINTS: usize = 400;
 /// Fewest: with fewer nothing but gross errors show.

@@ -51,7 +51,7 @@ impl Place {
 /// A picture of a predictive check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// What it shows.
+    /// What the picture shows.
     pub name: String,
     /// What stands from left to right.
     pub x_title: String,
@@ -59,7 +59,7 @@ pub struct Drawing {
     pub y_title: &'static str,
     /// What is expected.
     pub middle: &'static str,
-    /// How it is drawn.
+    /// How the picture is drawn.
     pub look: Look,
     /// Names of the places, where they are levels and not numbers.
     pub levels: Option<Vec<String>>,
@@ -68,7 +68,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Whether it is a curve from 0 on, whose axes then begin there.
+    /// Whether the picture is a curve from 0 on, whose axes then begin there.
     pub fn begins_at_zero(&self) -> bool {
         self.look == Look::Curve && self.places.first().is_some_and(|first| first.x == 0.0)
     }

@@ -22,7 +22,7 @@ pub struct EcdfPoint {
 /// A bar of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DensityBar {
-    /// Its lower and upper end.
+    /// Lower and upper end of the bar.
     pub ends: [f64; 2],
     /// Share of observed outcomes over its width.
     pub observed: f64,

@@ -42,7 +42,7 @@ pub(super) struct RowPit {
 }
 
 impl RowPit {
-    /// That of the `i`-th row, whose outcome is one of two values where `is_binary`; plain draws where its log density is not finite
+    /// PIT of the `i`-th row, whose outcome is one of two values where `is_binary`; plain draws where its log density is not finite
     /// at each of them.
     pub(super) fn of(
         replicates: &Replicates,
@@ -92,7 +92,7 @@ impl RowPit {
         }
     }
 
-    /// That of a value that is uniform between the two shares.
+    /// Distribution function of a value that is uniform between the two shares.
     fn distribution_function(&self, at: f64) -> f64 {
         let [below, upto] = self.ends;
         if at >= upto {

@@ -39,7 +39,7 @@ pub enum Along {
 }
 
 impl Along {
-    /// Its name in tables and files.
+    /// Name in tables and files.
     pub fn name(&self) -> &str {
         match self {
             Self::Expected => "expected",

@@ -23,7 +23,7 @@ pub struct CountBar {
 }
 
 impl CountBar {
-    /// Its counts: "3", "4 to 7", "above 46"; its level.
+    /// Counts of the bar: "3", "4 to 7", "above 46"; or its level.
     pub fn label(&self) -> String {
         if let Some(level) = &self.level {
             return level.clone();
@@ -44,7 +44,7 @@ pub struct Rootogram {
 }
 
 impl Rootogram {
-    /// That of counts, or of ordered `levels`.
+    /// The rootogram of counts, or of ordered `levels`.
     pub(super) fn of(observed: &[f64], counts: &Counts, levels: &[String]) -> Self {
         let cells = counts.cells;
         let own = cells.count(observed);

@@ -25,7 +25,7 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// Those that suit an outcome.
+    /// The statistics that suit an outcome.
     pub fn of(kind: &ResponseKind) -> &'static [Self] {
         match kind {
             ResponseKind::Binary { .. } => &[Self::Successes],
@@ -43,7 +43,7 @@ impl Statistic {
         }
     }
 
-    /// Its name in tables and files.
+    /// Name in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",

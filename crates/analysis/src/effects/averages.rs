@@ -117,7 +117,7 @@ impl<'a> Vectors<'a> {
 }
 
 impl Sum {
-    /// This sum less another, times a factor.
+    /// The sum less another, times a factor.
     fn less(&self, other: &Self, factor: f64) -> Self {
         let mut parts = Vec::new();
         let (mut a, mut b) = (self.parts.as_slice(), other.parts.as_slice());
@@ -141,12 +141,12 @@ impl Sum {
         }
     }
 
-    /// Its values for the draws from `first` on.
+    /// Writes values of the sum for the draws from `first` on.
     fn write(&self, vectors: &Vectors<'_>, first: usize, out: &mut [f64]) {
         self.write_shifted(vectors, 0, first, out);
     }
 
-    /// The same with vectors so many places further on, which are those of another linear predictor.
+    /// Writes values of the sum with vectors `by` places further on, which are those of another linear predictor.
     fn write_shifted(&self, vectors: &Vectors<'_>, by: usize, first: usize, out: &mut [f64]) {
         out.fill(self.constant);
         for (place, factor) in &self.parts {
@@ -191,7 +191,7 @@ impl Expectation {
             .map_or(mean, |function| function.inverse(mean))
     }
 
-    /// Its derivative.
+    /// The derivative of the expected outcome at `z`.
     fn slope_at(self, outcome: Outcome, z: f64) -> f64 {
         let slope = outcome.mean_slope(z);
         match self.function {
@@ -304,7 +304,7 @@ pub(super) fn averages(
     Ok(made.collect())
 }
 
-/// The same where rows do not follow from linear predictors: what is expected of each row is asked for in every draw, and slopes are
+/// Averages where rows do not follow from linear predictors: what is expected of each row is asked for in every draw, and slopes are
 /// differences of it between the ends of a column.
 fn averages_of_rows(
     posterior: &Posterior,

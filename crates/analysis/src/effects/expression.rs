@@ -33,9 +33,9 @@ pub struct ExpressionError {
 /// An expression and what the draws say of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpressionValue {
-    /// As it was written.
+    /// The expression as it was written.
     pub text: String,
-    /// Its value.
+    /// Value of the expression.
     pub value: Derived,
 }
 

@@ -17,9 +17,9 @@ const STEP: f64 = 6.055e-6;
 /// What becomes of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum To {
-    /// The same level in all rows.
+    /// One level in all rows.
     Level(String),
-    /// The same number in all rows.
+    /// One number in all rows.
     Number(f64),
     /// In each row its own number, one per row of the data.
     Numbers(Arc<[f64]>),

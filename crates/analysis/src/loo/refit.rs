@@ -80,7 +80,7 @@ impl CrossValidation {
 /// Logarithm of a mean of densities over draws.
 struct Exact {
     elpd: f64,
-    /// Its Monte Carlo variance, of use where [`Self::k`] is good.
+    /// Monte Carlo variance of the mean, of use where [`Self::k`] is good.
     mc_variance: f64,
     /// Pareto k of the densities: where few draws have nearly all of their sum, neither the mean nor its error is known.
     k: f64,

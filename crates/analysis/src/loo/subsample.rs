@@ -46,7 +46,7 @@ pub struct Subsampled {
     pub p: SampledTotal,
     /// Scores of the rows that were left out.
     pub loo: Loo,
-    /// These rows of the table, 0-based, ascending.
+    /// Rows of the table that were drawn, 0-based, ascending.
     pub rows: Vec<u32>,
     /// Rows there are.
     pub rows_total: usize,

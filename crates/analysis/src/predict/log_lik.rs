@@ -40,7 +40,7 @@ pub enum LogLikError {
     NoSlope {
         /// The outcome.
         column: String,
-        /// What it is.
+        /// Value of the outcome.
         value: f64,
         /// Row of the file.
         place: String,
@@ -121,7 +121,7 @@ impl Fitted {
         Ok(log_lik)
     }
 
-    /// The same of the rows that the run keeps out of its fit, as far as the fit knows their levels.
+    /// The pointwise log likelihood of the rows that the run keeps out of its fit, as far as the fit knows their levels.
     ///
     /// # Errors
     /// As [`Self::log_lik`].
@@ -137,7 +137,7 @@ impl Fitted {
         self.log_lik_at(table, (rows.rows, rows.weights), posterior, control)
     }
 
-    /// The same of one row of the fit, at one list of draws.
+    /// The log likelihood of one row of the fit, at one list of draws.
     pub(crate) fn log_lik_of_row(
         &self,
         row: u32,
@@ -166,7 +166,7 @@ impl Fitted {
         self.log_lik_at(&self.table, rows, posterior, control)
     }
 
-    /// The same of other rows, of `table`, with their weights.
+    /// The pointwise log likelihood of other rows, of `table`, with their weights.
     pub(super) fn log_lik_at(
         &self,
         table: &Table,

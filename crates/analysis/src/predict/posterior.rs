@@ -468,7 +468,7 @@ impl Posterior {
         }
     }
 
-    /// The same under all draws for a row whose distributions were the last that `work` was used for.
+    /// The log density under all draws for a row whose distributions were the last that `work` was used for.
     pub(super) fn log_density_again(
         &self,
         rows: &NewRows,

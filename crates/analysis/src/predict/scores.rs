@@ -49,7 +49,7 @@ pub enum ScoresError {
     /// Somebody cancelled.
     #[error("Scoring the predictions was cancelled")]
     Cancelled,
-    /// There are no rows to score.
+    /// No rows to score.
     #[error(
         "The run keeps no rows to score it by; fit it again with --hold-out 0.2 (`model.hold_out` in the recipe), which keeps a \
          fifth of the rows out of the fit, or name another table with --data"
@@ -60,7 +60,7 @@ pub enum ScoresError {
     NoRows {
         /// How many there are, in words.
         rows: String,
-        /// What they lack.
+        /// What the rows lack.
         compared: Box<ComparedRows>,
     },
     /// Model, data or draws.
@@ -169,7 +169,7 @@ impl Measure {
         }
     }
 
-    /// What it is.
+    /// What the measure is.
     pub fn about(self) -> &'static str {
         match self {
             Self::Lpd => "mean log predictive density of the outcomes; higher is better",
@@ -238,7 +238,7 @@ pub struct PredictionScores {
     pub rows_total: usize,
     /// The rows that were scored, ascending.
     pub rows: Vec<ScoredRow>,
-    /// Their weights, where the model has weights.
+    /// Weights of the rows, where the model has weights.
     pub weights: Option<Vec<f64>>,
     /// Scores, in the order in which they are shown.
     pub measures: Vec<(Measure, Score)>,
@@ -585,7 +585,7 @@ struct Course {
 }
 
 impl Course {
-    /// Of chains of which so many draws are used; the longest has `longest`.
+    /// The course of chains of which these numbers of draws are used; the longest has `longest`.
     fn of(chains: &[usize], longest: usize) -> Self {
         let most = chains.iter().copied().max().unwrap_or(0);
         let places = most.min(PLACES);

@@ -125,13 +125,13 @@ pub(super) fn remarks(
 /// One of the joint distances, for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DistanceInWords {
-    /// What it is called.
+    /// Name of the distance.
     pub name: String,
-    /// Its value.
+    /// Value of the distance.
     pub value: f64,
     /// The largest between halves of one run, where a run can be split.
     pub chance: Option<f64>,
-    /// What it means.
+    /// Meaning of the distance.
     pub meaning: String,
 }
 

@@ -111,7 +111,7 @@ pub struct BiasReport {
 }
 
 impl BiasReport {
-    /// This comparison with a reference about which `doubt` was found: it can show bias, but not that there is none.
+    /// The comparison with a reference about which `doubt` was found: it can show bias, but not that there is none.
     #[must_use]
     pub fn doubted(self, doubt: Option<String>) -> Self {
         let verdict = match &doubt {

@@ -36,7 +36,7 @@ pub struct Cloud {
     dim: usize,
     /// n×D, row-major.
     points: Vec<f64>,
-    /// Their sum is 1.
+    /// Weights of the points, whose sum is 1.
     weights: Vec<f64>,
     /// Of each point: whether it is of the second half of its chain, and whether its chain has an odd number.
     sides: Vec<[bool; 2]>,
@@ -213,7 +213,7 @@ impl Cloud {
 pub struct Distances {
     /// Energy distance, in standard deviations of the first.
     pub energy: f64,
-    /// The same as a share of 2 E|X − Y|, between 0 for equal and 1 for two points.
+    /// Energy distance as a share of 2 E|X − Y|, between 0 for equal and 1 for two points.
     pub energy_share: f64,
     /// Wasserstein-2 distance of the normal distributions with both means and covariances, in standard deviations of the first.
     pub wasserstein: f64,

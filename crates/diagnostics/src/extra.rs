@@ -15,21 +15,21 @@ use ergodic_base::draws::DrawList;
 pub enum Extra {
     /// Monte Carlo error of the standard deviation.
     McseSd,
-    /// That of the 5 % quantile.
+    /// Monte Carlo error of the 5 % quantile.
     McseQ5,
-    /// That of the median.
+    /// Monte Carlo error of the median.
     McseQ50,
-    /// That of the 95 % quantile.
+    /// Monte Carlo error of the 95 % quantile.
     McseQ95,
     /// Effective sample size for the mean.
     EssMean,
-    /// That for the standard deviation.
+    /// Effective sample size for the standard deviation.
     EssSd,
-    /// That for the 5 % quantile.
+    /// Effective sample size for the 5 % quantile.
     EssQ5,
-    /// That for the median.
+    /// Effective sample size for the median.
     EssQ50,
-    /// That for the 95 % quantile.
+    /// Effective sample size for the 95 % quantile.
     EssQ95,
     /// The smallest over small intervals of probability.
     EssLocal,
@@ -41,11 +41,11 @@ pub enum Extra {
     RhatNested,
     /// Lower end of the interval between quantiles that leaves as much out on both sides.
     Low,
-    /// Its upper end.
+    /// Upper end of the interval between quantiles.
     High,
     /// Lower end of the shortest interval of the same probability.
     HdiLow,
-    /// Its upper end.
+    /// Upper end of the shortest interval.
     HdiHigh,
     /// Probability of being above 0.
     PPositive,
@@ -114,7 +114,7 @@ impl Extra {
         }
     }
 
-    /// What it says, in a few words.
+    /// What the column says, in a few words.
     pub const fn about(self) -> &'static str {
         match self {
             Self::McseSd => "Monte Carlo standard error of the standard deviation",
@@ -196,14 +196,14 @@ pub enum Measure {
 /// A column that was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExtraColumn {
-    /// What it holds.
+    /// What the column holds.
     pub extra: Extra,
     /// The chain that it is of, from 1; `None` for all chains together.
     pub chain: Option<usize>,
 }
 
 impl ExtraColumn {
-    /// Its name in files.
+    /// Name of the column in files.
     pub fn name(self) -> String {
         let word = self.extra.word();
         self.chain
@@ -225,7 +225,7 @@ pub struct Extras {
 pub struct ExtraInputs<'a> {
     /// Kept draws, one list per chain, of equal width; cut to the shortest.
     pub chains: &'a [&'a DrawList],
-    /// Their numbers in the run, from 1; as many as chains.
+    /// Numbers of the chains in the run, from 1; as many as chains.
     pub numbers: &'a [usize],
     /// Weights of the draws, one vector per chain, or none.
     pub weights: &'a [Vec<f64>],

@@ -90,7 +90,7 @@ pub struct Finding {
     next: Option<String>,
     /// The whole story; `None` where another list tells it.
     warning: Option<Warning>,
-    /// Whether it is why chains disagree, so that more draws do not help.
+    /// Whether the finding is why chains disagree, so that more draws do not help.
     explains: bool,
 }
 
@@ -128,7 +128,7 @@ impl Finding {
         }
     }
 
-    /// The same as the reason why chains disagree, which more draws do not mend.
+    /// The finding as the reason why chains disagree, which more draws do not mend.
     pub(super) fn explaining(self) -> Self {
         Self {
             explains: true,

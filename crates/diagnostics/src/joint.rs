@@ -12,7 +12,7 @@ const POINTS: usize = 96;
 /// Why there is no joint picture, and the place of the parameter among those asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// Its place.
+    /// Place of the parameter.
     pub place: usize,
     /// What is wrong with its draws.
     pub missing: Missing,
@@ -150,7 +150,7 @@ pub struct Projected {
     pub points: Vec<[f64; 2]>,
     /// Mean of the points.
     pub mean: [f64; 2],
-    /// Their variances, and between these their covariance.
+    /// Variances of the two components, and between these their covariance.
     pub covariance: [f64; 3],
     /// A closed curve [`ELLIPSE_SDS`] standard deviations from the mean.
     pub ellipse: Vec<[f64; 2]>,

@@ -29,7 +29,7 @@ const LEAST_NEAR: f64 = 20.0;
 pub struct LogDensity {
     /// The estimate.
     pub value: f64,
-    /// Its Monte Carlo standard error, which is the relative error of the density.
+    /// Monte Carlo standard error of the logarithm, which is the relative error of the density.
     pub mcse: f64,
 }
 

@@ -81,7 +81,7 @@ impl Total {
         }
     }
 
-    /// The same in another unit.
+    /// The total in another unit.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self {

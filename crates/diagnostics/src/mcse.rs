@@ -24,7 +24,8 @@ pub fn mcse_quantile(chains: &[&[f64]], prob: f64) -> Estimate {
     pooled_mcse_order(&mut Pooled::of(chains), prob)
 }
 
-/// That of posterior, whose places are rounded to order statistics; of weighted draws, which have no such places, without rounding.
+/// Monte Carlo error of a quantile as in posterior, with places rounded to order statistics; without rounding of weighted draws,
+/// which have no such places.
 pub(super) fn pooled_mcse_order(pooled: &mut Pooled, prob: f64) -> Estimate {
     if pooled.is_weighted() {
         return pooled_mcse_quantile(pooled, prob);

@@ -75,7 +75,7 @@ impl Parted {
         groups.collect::<Vec<_>>().join(" and ")
     }
 
-    /// What it means for the run: its draws describe modes, and not how probable each is.
+    /// What the parting means for the run: its draws describe modes, and not how probable each is.
     pub fn finding(self) -> Finding {
         let words = format!(
             "chains {} sit in different modes",

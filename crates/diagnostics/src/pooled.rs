@@ -112,7 +112,7 @@ pub(super) enum View {
 /// The sorted draws with one value of an indicator, the rarer one where that is known beforehand.
 struct Marked {
     places: Range<usize>,
-    /// Their value.
+    /// Value of the indicator.
     value: f64,
 }
 

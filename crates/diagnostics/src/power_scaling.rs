@@ -62,7 +62,7 @@ pub struct SensitivityRow {
     pub prior: f64,
     /// To the likelihood.
     pub likelihood: f64,
-    /// What they say together.
+    /// What both sensitivities say together.
     pub diagnosis: Diagnosis,
 }
 

@@ -10,9 +10,9 @@ use super::{Estimate, Missing};
 
 /// Half the width of a normal distribution's central interval of 50 %, in standard deviations.
 pub const NORMAL_50: f64 = 0.674_489_750_196_082;
-/// The same for 90 %.
+/// Half the width of a normal distribution's central interval of 90 %, in standard deviations.
 pub const NORMAL_90: f64 = 1.644_853_626_951_472_6;
-/// The same for 95 %.
+/// Half the width of a normal distribution's central interval of 95 %, in standard deviations.
 pub const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// Mean.

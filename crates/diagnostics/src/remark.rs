@@ -82,7 +82,7 @@ ergodic_base::remarks! {
             variable: ParamId,
             /// How many more are past the limit.
             more: usize,
-            /// Its R-hat.
+            /// R-hat of the worst variable.
             rhat: f64,
             /// Chains that work.
             chains: usize,
@@ -114,9 +114,9 @@ ergodic_base::remarks! {
             variable: ParamId,
             /// How many more are past the limit.
             more: usize,
-            /// Its effective sample size.
+            /// Effective sample size of the worst variable.
             ess: f64,
-            /// What it should be.
+            /// Effective sample size that is wanted.
             wanted: f64,
             /// Whether that is in the tails.
             tail: bool,
@@ -148,7 +148,7 @@ ergodic_base::remarks! {
 
         /// Nobody has looked at the bias of an approximate sampler.
         BiasUnknown {
-            /// Its name.
+            /// Name of the sampler.
             sampler: String,
         }
         Watch "bias-unknown" (
@@ -200,7 +200,7 @@ ergodic_base::remarks! {
         TargetMissed {
             /// The worst variable.
             variable: ParamId,
-            /// What it lacks.
+            /// What the variable lacks.
             lack: Measure,
             /// What was asked for.
             target: Precision,

@@ -17,7 +17,7 @@ use ergodic_base::param::ParamId;
 /// Draws per chain before which the measures are too noisy to show.
 pub(crate) const FIRST_POINT: usize = 100;
 
-/// The same for many short chains.
+/// Draws per chain before which the measures of many short chains are too noisy to show.
 const FIRST_OF_MANY: usize = 10;
 
 /// Growth from one point to the next.
@@ -65,7 +65,7 @@ impl Running {
         }
     }
 
-    /// This history for chains that begin in so many groups, if they do: with nested R-hat, and from fewer draws on, as chains are many.
+    /// The history for chains that begin in `superchains` groups: with nested R-hat, and from fewer draws on, as chains are many.
     #[must_use]
     pub fn with_superchains(self, superchains: Option<usize>) -> Self {
         Self {

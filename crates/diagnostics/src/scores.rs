@@ -17,7 +17,7 @@
 pub struct Score {
     /// The score.
     pub value: f64,
-    /// Its standard error over rows; `None` where there is none, as for one row.
+    /// Standard error over rows; `None` where there is none, as for one row.
     pub se: Option<f64>,
 }
 
@@ -148,7 +148,7 @@ pub fn roc(probabilities: &[f64], outcomes: &[f64], weights: Option<&[f64]>) -> 
     })
 }
 
-/// Variance of the mean of values that each occur so many times; `None` for fewer than two.
+/// Variance of the mean of values that each occur n times; `None` for fewer than two.
 fn variance_of_mean(values: &[(f64, usize)]) -> Option<f64> {
     let n = values.iter().map(|(_, times)| *times).sum::<usize>() as f64;
     let sum = |f: &dyn Fn(f64) -> f64| -> f64 {

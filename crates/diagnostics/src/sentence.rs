@@ -131,7 +131,7 @@ impl Phrase {
         }
     }
 
-    /// This phrase with what may be left out, and as it is said among many.
+    /// The phrase with what may be left out, and as it is said among many.
     pub fn or(self, detail: impl Into<String>, brief: &str) -> Self {
         Self {
             detail: detail.into(),

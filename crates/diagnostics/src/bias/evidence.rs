@@ -33,7 +33,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// All of them.
+    /// Passes of all kinds.
     pub fn total(&self) -> f64 {
         self.control + self.discrepancies + self.half_step
     }
@@ -120,7 +120,7 @@ fn extrapolated(mut row: BiasRow, factor: f64) -> BiasRow {
 }
 
 impl BiasReport {
-    /// This comparison with what else is known. A bias that the step tells is a bias; draws that do not look like the posterior
+    /// The comparison with what else is known. A bias that the step tells is a bias; draws that do not look like the posterior
     /// though they agree with the reference are not certified.
     #[must_use]
     pub fn with(self, evidence: Evidence) -> Self {

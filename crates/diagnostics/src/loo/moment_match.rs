@@ -44,7 +44,7 @@ pub trait Target {
 pub struct Matched {
     /// Expected log predictive density of the row by a posterior without it.
     pub elpd: f64,
-    /// Its variance that comes from the finite number of draws.
+    /// Variance of `elpd` that comes from the finite number of draws.
     pub mc_variance: f64,
     /// Pareto k of the weights of the moved draws.
     pub k: f64,

@@ -57,7 +57,7 @@ impl Pooled {
         ess.filter(|ess| !ess.is_nan()).ok_or(Missing::NotFinite)
     }
 
-    /// The same from the lags at this reach; `None` if more are needed.
+    /// Effective sample size from the lags at this reach; `None` if more are needed.
     pub(super) fn ess_within(&mut self, reach: Reach) -> Option<f64> {
         let half = self.tables.half();
         let kept = self.buffers(reach).take();
@@ -82,7 +82,7 @@ impl Pooled {
         }
     }
 
-    /// That of an indicator for plain draws without a Fourier transform; `None` where chains are so slow that one is faster.
+    /// Effective sample size of an indicator for plain draws without a Fourier transform; `None` where chains are so slow that one pays.
     fn ess_of_marked(&mut self, view: View) -> Result<Option<f64>, Missing> {
         self.check(1)?;
         let (half, n) = (self.tables.half(), self.tables.draws_per_chain);

@@ -145,7 +145,7 @@ impl Chunk {
         self.len
     }
 
-    /// Whether it holds no draw.
+    /// Whether the chunk holds no draw.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -226,7 +226,7 @@ impl DrawList {
         chunk_draws(self.width)
     }
 
-    /// Whether it holds no draw.
+    /// Whether the list holds no draw.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

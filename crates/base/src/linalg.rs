@@ -107,7 +107,7 @@ impl<'a> Factor<'a> {
         ))
     }
 
-    /// The same matrix with rows for columns.
+    /// The matrix with rows for columns.
     #[must_use]
     pub fn transposed(self) -> Self {
         Self(self.0.transpose())

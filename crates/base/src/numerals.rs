@@ -20,7 +20,7 @@ pub fn rounded(x: f64, place: i32) -> f64 {
     near + 0.0
 }
 
-/// `x` to so many significant digits.
+/// `x` to `digits` significant digits.
 pub fn to_digits(x: f64, digits: i32) -> f64 {
     if x.is_normal() {
         rounded(x, x.abs().log10().floor() as i32 + 1 - digits)
@@ -48,7 +48,7 @@ pub fn brief(value: f64) -> String {
     }
 }
 
-/// A number in a table of a terminal with so many decimals, from a thousand million on with an exponent.
+/// A number in a table of a terminal with `decimals` decimals, from a thousand million on with an exponent.
 pub fn fixed(value: f64, decimals: usize) -> String {
     special(value).unwrap_or_else(|| {
         if value.abs() >= 1e9 {
@@ -59,7 +59,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     })
 }
 
-/// A number in a table of a terminal with so many significant digits, trailing zeros included, since they are known; very
+/// A number in a table of a terminal with `digits` significant digits, trailing zeros included, since they are known; very
 /// small and very large ones with an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     special(value).unwrap_or_else(|| {
@@ -158,7 +158,7 @@ pub fn predicted(secs: f64) -> String {
     }
 }
 
-/// The same as words: `about 50 s`.
+/// A predicted time in words: `about 50 s`.
 pub fn about(secs: f64) -> String {
     match predicted(secs) {
         time if time == NOT_AVAILABLE => time,

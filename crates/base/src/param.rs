@@ -259,13 +259,13 @@ impl ParamId {
         })
     }
 
-    /// Whether it is one of many with a spread in common: a quantity of one group, a function that bends a smooth curve, or a weight of a
-    /// network.
+    /// Whether the parameter is one of many with a spread in common: a quantity of one group, a function that bends a smooth curve, or a
+    /// weight of a network.
     pub fn is_varying(&self) -> bool {
         self.class() == Class::Bend || self.is_exchangeable() || self.group_effect().is_some()
     }
 
-    /// Whether it belongs to one of several units whose numbers may change without any consequence, so that it means nothing by itself.
+    /// Whether the parameter belongs to one of several units whose numbers may change without any consequence: it means nothing by itself.
     pub fn is_exchangeable(&self) -> bool {
         matches!(self.class(), Class::HiddenWeight | Class::OutputWeight)
             || FACTORS.contains(&self.word())

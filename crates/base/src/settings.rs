@@ -83,7 +83,7 @@ pub struct Field {
     pub key: &'static str,
     /// Words for the form.
     pub label: &'static str,
-    /// What it does, its unit, its symbol in the source.
+    /// What the setting does, its unit, its symbol in the source.
     pub help: &'static str,
     /// Allowed values.
     pub kind: Kind,
@@ -204,7 +204,7 @@ pub enum SettingError {
     Value {
         /// Name of the setting.
         key: String,
-        /// What it takes.
+        /// What the setting takes.
         takes: String,
         /// What was written.
         value: String,

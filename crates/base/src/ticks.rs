@@ -10,7 +10,7 @@ const LEAST_STEP: f64 = 1e-14;
 pub struct Ticks {
     /// The distance between neighbours: 1, 2 or 5 times a power of ten; 0 without ticks.
     pub step: f64,
-    /// Where they are, ascending.
+    /// Places of the ticks, ascending.
     pub at: Vec<f64>,
 }
 

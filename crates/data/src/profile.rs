@@ -81,7 +81,7 @@ pub struct NumberSummary {
 pub struct Profile {
     /// Column.
     pub name: String,
-    /// What it holds.
+    /// Kind of the values.
     pub kind: ProfileKind,
     /// Why, one sentence without a final period: "Treated as categorical because it has 4 different texts".
     pub reason: String,

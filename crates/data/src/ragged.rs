@@ -22,7 +22,7 @@ pub enum RaggedRows {
 
 /// A record as the table has it.
 pub(crate) enum Fitted<'a> {
-    /// As it is, or with its surplus joined.
+    /// The record as it is, or with its surplus joined.
     Record(Cow<'a, ByteRecord>),
     /// Left out.
     Skipped,

@@ -20,7 +20,7 @@ ergodic_base::remarks! {
 
         /// Numbers with a comma that may separate thousands.
         DecimalComma {
-            /// One of them.
+            /// One such number.
             example: String,
         }
         Watch "ambiguous-decimal" (
@@ -47,7 +47,7 @@ ergodic_base::remarks! {
         EmptyName {
             /// Which column, from 1.
             position: usize,
-            /// Its name in the table.
+            /// Name of the column in the table.
             column: String,
         }
         Watch "empty-name" ("Column {position} has no name in the header and is called `{column}`") about (column);
@@ -56,9 +56,9 @@ ergodic_base::remarks! {
         DuplicateName {
             /// Which column, from 1.
             position: usize,
-            /// Its name in the header.
+            /// Name of the column in the header.
             name: String,
-            /// Its name in the table.
+            /// Name of the column in the table.
             column: String,
         }
         Watch "duplicate-name" (
@@ -91,7 +91,7 @@ ergodic_base::remarks! {
 
         /// Blanks around texts.
         Blanks {
-            /// Their column.
+            /// Column of the texts.
             column: String,
             /// How many texts.
             values: usize,
@@ -100,7 +100,7 @@ ergodic_base::remarks! {
 
         /// A text that is kept as a value and may mean that there is none.
         MaybeMissing {
-            /// Its column.
+            /// Column of the text.
             column: String,
             /// The text.
             code: String,
@@ -118,7 +118,7 @@ ergodic_base::remarks! {
         Unsupported {
             /// The column.
             column: String,
-            /// What it holds.
+            /// What the column holds.
             holds: &'static str,
         }
         Watch "unsupported-type" (
@@ -142,7 +142,7 @@ ergodic_base::remarks! {
             values: usize,
             /// The first that is not a number.
             example: String,
-            /// Its line.
+            /// Line of that value.
             line: u64,
             /// What would make them numbers.
             way_out: &'static str,
@@ -183,7 +183,7 @@ ergodic_base::remarks! {
         ) about (column)
         remedy ("Set the type of the column to number to round them");
 
-        /// The same of a column of a typed file.
+        /// Whole numbers in a column of a typed file that would lose digits.
         TypedLargeIntegers {
             /// The column.
             column: String,
@@ -194,7 +194,7 @@ ergodic_base::remarks! {
 
         /// Whole numbers that have lost digits.
         Rounded {
-            /// Their column.
+            /// Column of the numbers.
             column: String,
             /// How many.
             count: usize,
@@ -207,7 +207,7 @@ ergodic_base::remarks! {
 
         /// Infinite values, treated as missing.
         Infinite {
-            /// Their column.
+            /// Column of the values.
             column: String,
             /// How many.
             count: usize,
@@ -221,7 +221,7 @@ ergodic_base::remarks! {
 
         /// Values too large for a number, treated as missing.
         Overflow {
-            /// Their column.
+            /// Column of the values.
             column: String,
             /// How many.
             count: usize,
@@ -235,7 +235,7 @@ ergodic_base::remarks! {
 
         /// Values that are not numbers, treated as missing in a column that was to hold numbers.
         Texts {
-            /// Their column.
+            /// Column of the values.
             column: String,
             /// How many.
             count: usize,
@@ -249,7 +249,7 @@ ergodic_base::remarks! {
 
         /// Infinite values in a column of a typed file, treated as missing.
         TypedInfinite {
-            /// Their column.
+            /// Column of the values.
             column: String,
             /// How many.
             count: usize,
@@ -259,7 +259,7 @@ ergodic_base::remarks! {
 
         /// NaN in a column of a typed file, treated as missing.
         TypedNan {
-            /// Their column.
+            /// Column of the values.
             column: String,
             /// How many.
             count: usize,

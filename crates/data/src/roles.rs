@@ -87,7 +87,7 @@ pub struct Roles {
     pub response: Option<String>,
     /// The function of it that is explained, if a formula names one.
     pub response_function: Option<Elementwise>,
-    /// How it is read.
+    /// How the response is read.
     pub response_use: ResponseUse,
     /// Success level of the outcome, if the user chose one.
     pub success: Option<String>,
@@ -145,7 +145,7 @@ pub enum Conversion {
 }
 
 impl Conversion {
-    /// What it does to `column`, as an offer: "Treat age as categories".
+    /// What the conversion does to `column`, as an offer: "Treat age as categories".
     pub fn offer(&self, column: &str) -> String {
         match self {
             Self::Import(ColumnKindOverride::Number) => format!("Read {column} as numbers"),

@@ -42,11 +42,11 @@ pub struct Sample {
 pub struct SampleInfo {
     /// One line.
     pub title: &'static str,
-    /// What it is for, in a few sentences.
+    /// What the table is for, in a few sentences.
     pub description: &'static str,
     /// Name of the data file.
     pub file: &'static str,
-    /// Where it comes from.
+    /// Where the table comes from.
     pub source: &'static str,
     /// Licence of the data.
     pub licence: &'static str,
@@ -58,7 +58,7 @@ pub struct SampleInfo {
     pub suggestion: Suggestion,
     /// True values of parameters by reported name, if the data were simulated.
     pub truth: BTreeMap<String, f64>,
-    /// How it was made, if it was simulated.
+    /// How the table was made, if it was simulated.
     pub generator: Option<Generator>,
     /// SHA-256 of the file.
     pub sha256: &'static str,

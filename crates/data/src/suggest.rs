@@ -118,7 +118,7 @@ impl OutcomeKind {
         }
     }
 
-    /// Whether it is a count with a variance far above its mean.
+    /// Whether the outcome is a count with a variance far above its mean.
     pub fn is_overdispersed(&self) -> bool {
         matches!(self, Self::Count { dispersion } if *dispersion > OVERDISPERSED)
     }
@@ -138,21 +138,21 @@ pub enum Part {
 /// Why a column, named as in a formula, cannot be an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOutcome {
-    /// It is the same in all rows.
+    /// A column with one value in all rows.
     #[error("Column {name} has the single value `{only}`, so there is nothing to explain")]
     Constant {
         /// Column.
         name: String,
-        /// Its value.
+        /// Value of the column.
         only: String,
     },
     /// All its values are missing.
     #[error("Column {0} has no values, so it cannot be the outcome")]
     Empty(String),
-    /// It holds dates.
+    /// A column of dates.
     #[error("Column {0} holds dates, which cannot be explained; choose another outcome")]
     Dates(String),
-    /// It holds texts that are nearly all different.
+    /// A column of texts that are nearly all different.
     #[error(
         "Column {name} has {texts} different texts in {}, which are too many for categories: {reason}; choose another outcome",
         plural(*rows, "row")
@@ -164,10 +164,10 @@ pub enum NoOutcome {
         texts: usize,
         /// Rows that have one.
         rows: usize,
-        /// Why it is taken as texts.
+        /// Why the column is taken as texts.
         reason: String,
     },
-    /// It has more values than categories may have.
+    /// A column with more values than categories may have.
     #[error(
         "Column {0} has more than the {MAX_CATEGORIES} values that categories may have; choose another outcome"
     )]
@@ -177,9 +177,9 @@ pub enum NoOutcome {
 /// What one column could be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// What it is as an outcome, or why it cannot be one.
+    /// What the column is as an outcome, or why it cannot be one.
     pub outcome: Result<OutcomeKind, NoOutcome>,
-    /// What it could be otherwise.
+    /// What the column could be otherwise.
     pub part: Part,
 }
 
@@ -188,7 +188,7 @@ pub struct Offer {
 pub struct Guess {
     /// Column.
     pub column: String,
-    /// What it was guessed from, as what follows "guessed": "from its name".
+    /// Source of the guess, as what follows "guessed": "from its name".
     pub from: &'static str,
     /// Whether to go on with it without asking.
     pub sure: bool,
@@ -199,7 +199,7 @@ pub struct Guess {
 pub struct Suggestions {
     /// Names of the columns, in order.
     pub names: Vec<String>,
-    /// What they could be, in the same order.
+    /// What each column could be, in the same order.
     pub offers: Vec<Offer>,
     /// The likeliest outcome, if any column can be one.
     pub guess: Option<Guess>,

@@ -30,7 +30,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Whether it was read from text, whose reading had to be guessed.
+    /// Whether the table was read from text, whose reading had to be guessed.
     pub fn is_text(&self) -> bool {
         self.text.is_some()
     }
@@ -110,7 +110,7 @@ impl Table {
         })
     }
 
-    /// Where it was read from: a path, or `sample:churn`.
+    /// Source of the table: a path, or `sample:churn`.
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -9,7 +9,7 @@ use super::{Default, Field, Kind, SettingError, Settings, Value};
 pub trait Setting: Sized {
     /// The kind of field that holds such values; bounds and words do not matter.
     const KIND: Kind;
-    /// Whether it may be left to the owner.
+    /// Whether the setting may be left to the owner.
     const AUTO: bool = false;
     /// From a value that the field accepts.
     fn from_value(value: &Value) -> Option<Self>;

@@ -22,7 +22,7 @@ use ergodic_diagnostics::{SummaryRow, Verdict};
 const TABLE: &str = "20000x4";
 /// Steps of SGLD, relative to the default.
 const STEPS: [f64; 8] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
-/// The same in the quick version.
+/// Steps of SGLD in the quick version.
 const QUICK_STEPS: [f64; 2] = [1.0, 8.0];
 /// Runs of each sampler and step, from other seeds each.
 const RUNS: u64 = 10;

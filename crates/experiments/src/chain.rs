@@ -23,7 +23,7 @@ pub fn model(
     Ok(model_and_coding(table, template, formula, priors)?.0)
 }
 
-/// The same, and how rows of other tables are coded for it.
+/// The model, and how rows of other tables are coded for it.
 pub fn model_and_coding(
     table: &Table,
     (template, settings): (&str, &Settings),

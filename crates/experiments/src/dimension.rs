@@ -35,7 +35,7 @@ const DRAWS: u64 = 300;
 struct Entrant {
     name: &'static str,
     variant: &'static str,
-    /// Whether it is run on the regression.
+    /// Whether the sampler is run on the regression.
     on_rows: bool,
     /// The rate at which its step falls by theory.
     theory: f64,

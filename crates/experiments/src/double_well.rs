@@ -14,7 +14,7 @@ use ergodic_language::Program;
 
 /// Runs of each optimiser.
 const COPIES: usize = 40;
-/// Where they start: in the higher well, up the slope to the deeper one.
+/// Start of the runs: in the higher well, up the slope to the deeper one.
 const START: f64 = 1.8;
 /// Steps of a search.
 const STEPS: i64 = 20_000;

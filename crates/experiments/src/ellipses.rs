@@ -47,7 +47,7 @@ const SETS: [Set; 3] = [
     },
 ];
 
-/// The same for the quick version.
+/// The set of the quick version.
 const QUICK: Set = Set {
     name: "small",
     rows: 10_000,
@@ -56,7 +56,7 @@ const QUICK: Set = Set {
     draws: 20_000,
 };
 
-/// The same for a file, whose rows and minibatches are what they are.
+/// The set of a file, whose rows and minibatches are what they are.
 const FILE: Set = Set {
     name: "the file",
     rows: 0,
@@ -65,7 +65,7 @@ const FILE: Set = Set {
     draws: 100_000,
 };
 
-/// A minibatch of a file is one row in so many, at most as many as the source takes.
+/// Rows of a file for each row of a minibatch, which has at most as many as the source takes.
 const SHARE: usize = 25;
 const MOST_BATCH: usize = 10_000;
 

@@ -74,7 +74,7 @@ const SHAPE: Shape = Shape {
     factors: 5,
     passes: 400,
 };
-/// The same for a glance.
+/// The shape for a glance.
 const SMALL: Shape = Shape {
     users: 60,
     items: 40,
@@ -124,7 +124,7 @@ struct Trial {
     passes: usize,
 }
 
-/// After so many passes: the root mean squared error of mean predictions, and the log predictive density of a rating.
+/// Passes, and after them the root mean squared error of mean predictions and the log predictive density of a rating.
 type Line = [f64; 3];
 
 /// Runs the experiment.
@@ -455,7 +455,7 @@ fn lines(trial: &Trial, method: Method, step: f64, found: &[Vec<Line>]) -> Vec<V
     (0..count).map(line).collect()
 }
 
-/// What one method came to with so many users: its chains.
+/// What one method came to with n users: its chains.
 type End = (usize, Method, Vec<Vec<Line>>);
 
 /// Log predictive density of each seed, at the end and half way.

@@ -67,11 +67,11 @@ const ALIKE: f64 = 0.02;
 struct Entrant {
     name: &'static str,
     id: &'static str,
-    /// Whether it has control variates, and starts where the search ended.
+    /// Whether the sampler has control variates, and starts where the search ended.
     is_centred: bool,
 }
 
-/// Those of the source without control variates, and those with.
+/// Samplers of the source without control variates, and with them.
 const ENTRANTS: [Entrant; 6] = [
     Entrant {
         name: "sgld",

@@ -32,7 +32,7 @@ const RUNS: [u64; 2] = [5, 1];
 const LENGTHS: [usize; 4] = [50, 200, 800, 3200];
 /// Exponents α of fixed steps of the second-order integrator, of which 0.2 is the best by theory.
 const SECOND_ORDER: [f64; 3] = [0.05, 0.2, 0.6];
-/// The same of decreasing steps of Langevin dynamics, of which 1/3 is the best.
+/// Exponents α of decreasing steps of Langevin dynamics, of which 1/3 is the best.
 const FIRST_ORDER: [f64; 3] = [0.1, 1.0 / 3.0, 0.7];
 /// The largest steps, of Langevin dynamics and of the second-order integrator: so long that the bias is seen beside chance.
 const LARGEST: [f64; 2] = [0.8, 1.4];
@@ -41,9 +41,9 @@ const LARGEST: [f64; 2] = [0.8, 1.4];
 const LONG: [u64; 2] = [400_000, 160_000];
 /// Steps at which it is measured.
 const STEPS: [f64; 4] = [0.4, 0.57, 0.8, 1.13];
-/// The same with minibatches, whose noise is larger.
+/// Steps at which the bias is measured with minibatches, whose noise is larger.
 const NOISY_STEPS: [f64; 4] = [0.1, 0.15, 0.2, 0.3];
-/// A minibatch is one row in so many.
+/// Rows of a table for each row of a minibatch.
 const SHARE: usize = 10;
 
 /// Runs the experiment.

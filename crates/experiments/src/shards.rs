@@ -60,7 +60,7 @@ struct Target {
     rows: [usize; 2],
     /// Columns of a row.
     columns: usize,
-    /// A row of so many.
+    /// Draws a row of n columns.
     draw: fn(&mut ChainRng, usize, &mut [f64]),
     /// Repetitions with other seeds.
     runs: u64,
@@ -201,7 +201,7 @@ pub fn dimensions(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })
 }
 
-/// The centre of normal rows of `columns` columns under a flat prior: a t distribution of so many degrees of freedom is normal to
+/// The centre of normal rows of `columns` columns under a flat prior: a t distribution of many degrees of freedom is normal to
 /// within a millionth.
 fn normal(columns: usize) -> Target {
     let names: Vec<String> = (1..=columns).map(|j| format!("x{j}")).collect();
@@ -243,7 +243,7 @@ impl Target {
         }))
     }
 
-    /// A run of so many iterations of warm-up and draws per chain, to its end.
+    /// A run of `length` iterations of warm-up and draws per chain, to its end.
     fn run(
         &self,
         data: &Arc<Loaded>,
@@ -334,7 +334,7 @@ struct Outcome {
     sd_ratio: (f64, f64),
     /// Gradients of rows.
     rows: u64,
-    /// The same in passes over the rows: all of the run, and for an effective draw of the worst parameter.
+    /// Passes over the rows: all of the run, and for an effective draw of the worst parameter.
     passes: f64,
     passes_per_ess: f64,
     /// Verdict of the bias check; `None` without a run.
@@ -368,12 +368,12 @@ struct Found {
 struct Divergence {
     method: &'static str,
     kl: f64,
-    /// That between halves of one run, which is chance.
+    /// Divergence between halves of one run, which is chance.
     by_chance: f64,
 }
 
 impl Found {
-    /// That of `method`; infinite where it refused the posterior.
+    /// Divergence of `method`; infinite where it refused the posterior.
     fn kl(&self, method: &str) -> f64 {
         let found = self.methods.iter().find(|it| it.method == method);
         found.map_or(f64::INFINITY, |it| it.kl)
@@ -692,7 +692,7 @@ mod tests {
         assert!(table.findings[0].because.contains("consensus"));
     }
 
-    /// The same for a posterior with two modes.
+    /// Consensus fails for a posterior with two modes.
     #[test]
     fn two_modes_defeat_consensus() {
         let table = two_modes(&QUICK).unwrap();

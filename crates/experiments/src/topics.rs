@@ -44,7 +44,7 @@ const SHAPE: SyntheticShape = SyntheticShape {
     alpha: 0.1,
     beta: 0.05,
 };
-/// The same for a glance.
+/// The shape for a glance.
 const SMALL: SyntheticShape = SyntheticShape {
     topics: 5,
     vocabulary: 100,
@@ -169,7 +169,7 @@ pub(super) fn tabulated(drawn: &Synthetic) -> Result<Table, JobError> {
     Ok(Table::from_columns("documents", columns)?)
 }
 
-/// The rows of a share of the documents of a table, every so many of them.
+/// The rows of a share of the documents of a table, every n-th of them.
 pub(super) fn subset(table: &Table, share: f64) -> Result<Table, JobError> {
     let names = ["document", "word", "count"];
     let present = names

@@ -40,7 +40,7 @@ const SHAPE: SyntheticShape = SyntheticShape {
     alpha: 0.1,
     beta: 0.05,
 };
-/// The same for a glance.
+/// The shape for a glance.
 const SMALL: SyntheticShape = SyntheticShape {
     topics: 4,
     vocabulary: 60,
@@ -58,15 +58,15 @@ const SWEEPS: i64 = 30;
 const PASSES: f64 = 40.0;
 /// Lines of a chain.
 const LINES: usize = 8;
-/// Steps that are tried, in units of the default of so many documents.
+/// Steps that are tried, in units of the default for as many documents.
 const STEPS: [f64; 3] = [1.0, 4.0, 16.0];
 /// Methods: words of the setting `control`, and what the source calls them.
 const METHODS: [(&str, &str); 3] = [("none", "SGLD"), ("centre", "SGLD-CV"), ("table", "SAGA")];
 
-/// After so many passes, the perplexity: mean of the draws since the line before.
+/// Passes, and after them the perplexity: mean of the draws since the line before.
 type Line = [f64; 2];
 
-/// Chains of one method on so many documents.
+/// Chains of one method on n documents.
 struct End {
     documents: usize,
     method: &'static str,

@@ -32,7 +32,7 @@ pub struct Images {
     pub table: Table,
     /// How many there are to learn from.
     pub learnt: usize,
-    /// Where they come from, for people.
+    /// Where the images come from, for people.
     pub source: String,
 }
 

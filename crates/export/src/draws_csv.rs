@@ -107,13 +107,13 @@ fn io_error(error: csv::Error) -> io::Error {
 /// Why a table of draws cannot be read; the sentence says where.
 #[derive(Debug, thiserror::Error)]
 pub enum DrawsError {
-    /// It has no header of CSV.
+    /// No header of CSV.
     #[error("The draws are not a CSV table ({0})")]
     Header(csv::Error),
-    /// It has no column of a variable.
+    /// No column of a variable.
     #[error("The draws have no variables")]
     NoVariables,
-    /// It has no row.
+    /// No row.
     #[error("The table has a header and no draws")]
     NoDraws,
     /// A line that is not one of CSV.

@@ -63,7 +63,7 @@ pub struct Format {
     pub about: &'static str,
     /// Default file name.
     pub file_name: &'static str,
-    /// Whether it writes [`Results::log_lik`], which who writes it has to add to the results first.
+    /// Whether the format writes [`Results::log_lik`], which who writes it has to add to the results first.
     pub needs_log_lik: bool,
     /// Refuses results without what it writes; the reason can follow "the run ".
     pub holds: fn(&Results) -> Result<(), &'static str>,

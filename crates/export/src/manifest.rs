@@ -75,7 +75,7 @@ pub struct Manifest {
     pub datum_grads: u64,
     /// Passes over the data, all chains.
     pub passes: f64,
-    /// Why it ended.
+    /// Why the run ended.
     pub stop_reason: Option<StopReason>,
     /// Divergent transitions among kept draws.
     pub divergences: u64,

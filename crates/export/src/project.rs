@@ -63,21 +63,21 @@ pub enum PaneLayout {
     Tabs {
         /// Which is in front, 0-based.
         front: usize,
-        /// What they are.
+        /// The panes behind each other.
         parts: Vec<Self>,
     },
     /// From left to right.
     Row {
         /// Shares of the width.
         shares: Vec<f64>,
-        /// What they are.
+        /// The panes from left to right.
         parts: Vec<Self>,
     },
     /// From top to bottom.
     Column {
         /// Shares of the height.
         shares: Vec<f64>,
-        /// What they are.
+        /// The panes from top to bottom.
         parts: Vec<Self>,
     },
 }

@@ -18,22 +18,22 @@ const CHECKSUM: &str = "  \"checksum\": \"";
 /// What is wrong with a manifest: words to stand in parentheses.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It is no text.
+    /// Bytes that are no text.
     #[error(transparent)]
     Text(#[from] std::string::FromUtf8Error),
-    /// It is no JSON, or lacks an entry.
+    /// Text that is no JSON, or lacks an entry.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// It is JSON of another kind.
+    /// JSON of another kind.
     #[error("it is no object")]
     NoObject,
-    /// It is not as it was written.
+    /// A text that is not as it was written.
     #[error("its checksum differs")]
     OtherSum,
-    /// It lists files and does not say what it was when it was written.
+    /// A text that lists files, without a checksum of itself.
     #[error("its checksum is missing")]
     NoSum,
-    /// It lists a file elsewhere.
+    /// A file in another folder.
     #[error("it lists `{0}`, which is no file of the folder")]
     Elsewhere(String),
 }

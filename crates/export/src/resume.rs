@@ -13,9 +13,9 @@ use ergodic_data::load::Loaded;
 
 /// A run of a folder, ready to go on.
 pub struct Resumed {
-    /// What it is made of, with the draws that each chain is to have.
+    /// What the run is made of, with the draws that each chain is to have.
     pub job: Job,
-    /// Where it goes on; `None` if it begins again.
+    /// Where the run goes on; `None` if it begins again.
     pub continuation: Option<Continuation>,
     /// Folder of the run.
     pub folder: RunFolder,

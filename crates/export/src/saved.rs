@@ -35,7 +35,7 @@ const MOST_BYTES: u64 = 4_000_000_000;
 /// What is wrong with a file of saved results.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// It cannot be read.
+    /// A file that cannot be read.
     #[error("{name} cannot be read: {}: {name}", reason(error, Path::new(name)))]
     Unreadable {
         /// The file.
@@ -43,16 +43,16 @@ pub enum Damage {
         /// Why.
         error: io::Error,
     },
-    /// It is not as it was written.
+    /// A file that is not as it was written.
     #[error("{0} is not as the run wrote it (its checksum differs from that in {MANIFEST})")]
     Changed(String),
-    /// It is no table of draws.
+    /// A file that is no table of draws.
     #[error(transparent)]
     Table(#[from] DrawsError),
-    /// It is nothing of its kind.
+    /// A file that is nothing of its kind.
     #[error("{0} is damaged")]
     Unlike(&'static str),
-    /// It has more or fewer draws than the run.
+    /// A file with more or fewer draws than the run.
     #[error("{name} has {has} draws of chain {chain}, and not the {made} that the run made")]
     Draws {
         /// The file.
@@ -64,7 +64,7 @@ pub enum Damage {
         /// Draws of the run.
         made: usize,
     },
-    /// It had the draws' weights.
+    /// A file that had the draws' weights.
     #[error("{0}, and with it the draws' weights")]
     Weights(Box<Self>),
 }

@@ -10,7 +10,7 @@ use ergodic_core::engine::topics::TopWords;
 
 /// The words of topics as a table.
 pub const WORDS: &str = "topics.csv";
-/// The same as panels read them.
+/// The words of topics as panels read them.
 pub const TOPICS: &str = "topics.json";
 
 /// The topics; otherwise what the run lacks.

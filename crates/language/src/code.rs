@@ -141,7 +141,7 @@ impl RowCode {
         }
     }
 
-    /// Its columns in these rows. Numbers that are none are refused if `all` rows are asked for.
+    /// The columns of the code in these rows. Numbers that are none are refused if `all` rows are asked for.
     pub fn store(&self, graph: &Graph, columns: &Columns, all: bool) -> Result<Store, Fault> {
         let mut evaluated = Evaluated::default();
         let mut store = Store {

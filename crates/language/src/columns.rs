@@ -23,11 +23,11 @@ pub enum Role {
 /// A column that a program names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnUse {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// How it is used.
+    /// How the column is used.
     pub role: Role,
-    /// Where it is named first.
+    /// Where the column is named first.
     pub span: Span,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Those of a design that are used.
+    /// The columns of a design that are used.
     pub fn of(
         uses: &[ColumnUse],
         columns: &[(String, Predictor)],

@@ -80,11 +80,11 @@ impl Support {
 /// A distribution of the language.
 #[derive(Debug)]
 pub struct Distribution {
-    /// Its name.
+    /// Name of the distribution.
     pub name: &'static str,
-    /// Its parameters in order.
+    /// Parameters in order.
     pub parameters: &'static [&'static str],
-    /// Its values.
+    /// Values of the distribution.
     pub support: Support,
     /// log p(y) in the language; empty for a distribution of or by vectors, which `lower` knows.
     pub density: &'static str,
@@ -220,7 +220,7 @@ impl Distribution {
         names.zip(numbers.to_vec())
     }
 
-    /// How it is written: `normal(mu, sigma)`.
+    /// How the distribution is written: `normal(mu, sigma)`.
     pub fn signature(&self) -> String {
         format!("{}({})", self.name, self.parameters.join(", "))
     }

@@ -52,7 +52,7 @@ impl Function {
         found.map(|(_, function)| *function)
     }
 
-    /// Its value and its derivative at `x`.
+    /// Value and derivative of the function at `x`.
     pub fn at(self, x: f64) -> [f64; 2] {
         match self {
             Self::Exp => [x.exp(); 2],

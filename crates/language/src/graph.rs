@@ -198,7 +198,7 @@ impl Graph {
         }
     }
 
-    /// The same for all rows, though it depends on parameters.
+    /// Whether the value is the same for all rows, though it depends on parameters.
     fn is_uniform(&self, id: Id) -> bool {
         !self.depends(id).lane
     }

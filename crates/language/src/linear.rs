@@ -27,7 +27,7 @@ const MOST_BENT: f64 = 0.096_225_044_864_937_63;
 struct Part {
     /// The coordinate that it multiplies, per row; one for all rows where it is the same.
     coordinate: Coordinate,
-    /// Its factor per row.
+    /// Factor of the coordinate per row.
     factor: Vec<f64>,
 }
 

@@ -74,9 +74,9 @@ enum Entity {
 struct Defined<'a> {
     definition: &'a Definition,
     section: Section,
-    /// Whether it is being read, and so may not be asked for.
+    /// Whether the definition is being read, and so may not be asked for.
     open: bool,
-    /// Its number, where it is one and was asked for.
+    /// Number that the definition is, where it is one and was asked for.
     number: Option<Id>,
 }
 

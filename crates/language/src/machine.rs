@@ -13,7 +13,7 @@ use crate::syntax::Binary;
 /// Rows of a block: few enough for the registers of a usual program to stay in the first cache, many enough to hide what a step
 /// costs besides its loop.
 pub(crate) const BLOCK: usize = 128;
-/// The same for what is computed once: one vector.
+/// Rows of a block of what is computed once: one vector.
 pub(crate) const ONE: usize = LANES;
 
 /// Registers of one chain for one program, with blocks of `B` rows.
@@ -694,7 +694,7 @@ fn affine_sums<A: Arithmetic, const B: usize>(
     }
 }
 
-/// The same for `T` terms with columns together: one sum would wait for its last addition.
+/// The sum of `T` terms with columns together: one sum would wait for its last addition.
 #[inline(always)]
 fn sum_of<A: Arithmetic, const B: usize, const T: usize>(
     terms: [&Term; T],

@@ -41,7 +41,7 @@ const PRIORS_ARE_TEXT: PriorSpec = PriorSpec {
 };
 
 impl Own {
-    /// Its name in recipes.
+    /// Name in recipes.
     pub const ID: &'static str = "own";
     /// The setting that holds the text.
     pub const PROGRAM: &'static str = "program";

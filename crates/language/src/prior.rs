@@ -25,7 +25,7 @@ struct Part {
     /// Parameters of the distribution; of shares one each.
     code: RowCode,
     draw: Option<Draw>,
-    /// Its parameters are the same for all draws.
+    /// Whether the parameters of the distribution are the same for all draws.
     is_fixed: bool,
 }
 

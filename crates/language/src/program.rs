@@ -51,12 +51,12 @@ impl Program {
         &self.uses
     }
 
-    /// Whether it says nothing of rows of data and needs none.
+    /// Whether the program says nothing of rows of data and needs none.
     pub fn needs_no_data(&self) -> bool {
         self.tree.rows.is_empty() && self.uses.is_empty()
     }
 
-    /// Whether it says how likely rows are.
+    /// Whether the program says how likely rows are.
     pub fn has_rows(&self) -> bool {
         (self.tree.rows.iter()).any(|line| !matches!(line, Statement::Definition(_)))
     }

@@ -20,9 +20,9 @@ use ergodic_base::special::{logistic, softplus};
 #[derive(Clone, Debug)]
 struct Piece {
     bounds: Bounds,
-    /// Its elements among those of all parameters.
+    /// Elements of the parameter among those of all parameters.
     elements: Range<usize>,
-    /// Its coordinates.
+    /// Coordinates of the parameter.
     coordinates: Range<usize>,
     /// K of a simplex or of ascending numbers.
     shares: usize,

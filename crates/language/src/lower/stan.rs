@@ -32,7 +32,7 @@ const RESERVED: &str = "N n i j for in while if else return int real vector matr
 struct Made {
     /// Name in Stan.
     name: String,
-    /// As it is written here.
+    /// The expression of columns as it is written here.
     expression: String,
     values: Support,
 }

@@ -21,7 +21,7 @@ impl Writer<'_, '_> {
             .collect()
     }
 
-    /// The same as text, between commas.
+    /// The elements of a vector as text, between commas.
     pub(super) fn written_out(&mut self, e: &Expr, sizes: &[usize]) -> Result<String, Fault> {
         let all: Vec<String> = (self.elements(e, sizes)?.into_iter())
             .map(|it| it.text)

@@ -38,7 +38,7 @@ pub use text::Text;
 
 /// Points in a millimetre: a point is 1/72 inch.
 pub const POINTS_PER_MM: f64 = 72.0 / 25.4;
-/// Width of a figure in millimetres where nobody says otherwise: the text of a page of A4.
+/// Default width of a figure in millimetres: the text of a page of A4.
 pub const WIDTH_MM: f64 = 170.0;
 
 /// What stands before the words of a legend.
@@ -55,11 +55,11 @@ pub enum Swatch {
 /// A part of the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
-    /// What it stands for.
+    /// What the sign stands for.
     pub words: String,
-    /// Its colour.
+    /// Colour of the sign.
     pub ink: Ink,
-    /// How it is drawn.
+    /// How the sign is drawn.
     pub swatch: Swatch,
 }
 
@@ -68,7 +68,7 @@ pub struct Key {
 pub struct Figure {
     /// Identifier of what it shows, such as `trace`.
     pub id: &'static str,
-    /// What it shows, as a caption begins: "Trace of `b[age]`".
+    /// What the figure shows, as a caption begins: "Trace of `b[age]`".
     pub title: String,
     /// What else must be known to read it: one sentence each.
     pub notes: Vec<String>,

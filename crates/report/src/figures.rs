@@ -90,9 +90,9 @@ impl Takes {
 enum Compares {
     /// Nothing: each has a panel of its own.
     Nothing,
-    /// Their values, on one axis.
+    /// Values of the parameters, on one axis.
     Values,
-    /// Their draws, whatever their units.
+    /// Draws of the parameters, whatever their units.
     Draws,
 }
 
@@ -103,15 +103,15 @@ pub struct FigureEntry {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it shows.
+    /// What the figure shows.
     pub about: &'static str,
     /// Which parameters it takes.
     pub takes: Takes,
-    /// What it is drawn of.
+    /// What the figure is drawn of.
     pub needs: Needs,
     /// What of its parameters it compares.
     compares: Compares,
-    /// Makes it of so many parameters.
+    /// Makes the figure of n parameters.
     make: fn(&Chains<'_>, &[usize]) -> Result<Figure, Trouble>,
 }
 
@@ -247,7 +247,7 @@ fn roomy(range: (f64, f64)) -> (f64, f64) {
     padded(range, 0.04)
 }
 
-/// Panels beside each other for so many parameters: one that is alone has all the width.
+/// Panels beside each other for n parameters: one that is alone has all the width.
 fn columns_for(parameters: usize) -> usize {
     parameters.clamp(1, 2)
 }

@@ -143,7 +143,7 @@ pub struct Format {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it holds.
+    /// What the report holds.
     pub about: &'static str,
     /// Default file name.
     pub file_name: &'static str,

@@ -21,7 +21,7 @@ pub struct Axis {
     pub title: String,
     /// From the lower or left end to the upper or right one.
     pub range: (f64, f64),
-    /// Its labels.
+    /// Labels of the axis.
     pub kind: AxisKind,
 }
 

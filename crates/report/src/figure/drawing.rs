@@ -21,18 +21,18 @@ pub enum Element {
     Line {
         /// Where.
         path: String,
-        /// Its colour.
+        /// Colour of the line.
         ink: Ink,
-        /// Its thickness.
+        /// Thickness of the line.
         thickness: f64,
         /// Lengths of dashes and gaps; empty for a solid line.
         dash: String,
     },
     /// The area within a path.
     Area {
-        /// Its edge.
+        /// Edge of the area.
         path: String,
-        /// Its colour.
+        /// Colour of the area.
         ink: Ink,
         /// 1 where nothing shows through.
         opacity: f64,
@@ -41,7 +41,7 @@ pub enum Element {
     Rectangle {
         /// Where.
         at: [f64; 4],
-        /// Its colour.
+        /// Colour of the rectangle.
         ink: Ink,
         /// 1 where nothing shows through.
         opacity: f64,
@@ -50,18 +50,18 @@ pub enum Element {
     Dots {
         /// Where, and how large.
         dots: Vec<([f64; 2], f64)>,
-        /// Their colour.
+        /// Colour of the circles.
         ink: Ink,
         /// Of each; where many lie over each other it is darker.
         opacity: f64,
     },
     /// A circle that is empty inside.
     Ring {
-        /// Its middle.
+        /// Middle of the circle.
         at: [f64; 2],
-        /// Its radius.
+        /// Radius of the circle.
         radius: f64,
-        /// Its colour.
+        /// Colour of the circle.
         ink: Ink,
     },
     /// Words on the line through a place.
@@ -70,9 +70,9 @@ pub enum Element {
         at: [f64; 2],
         /// The words.
         words: String,
-        /// Their colour.
+        /// Colour of the words.
         ink: Ink,
-        /// Their size.
+        /// Size of the words.
         size: f64,
         /// Which end of them the place is.
         anchor: Anchor,

@@ -9,17 +9,17 @@ use ergodic_export::spreadsheet::inert;
 /// One thing that is drawn: a point, or from one place to another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// What it is, where the series does not say.
+    /// Name of the thing, where the series does not say.
     pub label: String,
-    /// Where it is or begins, NaN for what goes all the way.
+    /// Place or beginning from left to right, NaN for what goes all the way.
     pub x: f64,
-    /// The same upwards.
+    /// Place or beginning upwards, NaN for what goes all the way.
     pub y: f64,
-    /// Where it ends, if it has another end.
+    /// End from left to right, if it differs from the beginning.
     pub x_to: Option<f64>,
-    /// The same upwards.
+    /// End upwards, if it differs from the beginning.
     pub y_to: Option<f64>,
-    /// Its area over the usual one, if that differs.
+    /// Area over the usual one, if that differs.
     pub size: Option<f64>,
 }
 

@@ -9,7 +9,7 @@ use super::shape::{Extent, Shape};
 /// An interval within a wider one, and a point: of a parameter its quartiles, its 90 % interval and its median.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// What it is of, for the table of what is drawn.
+    /// What the interval is of, for the table of what is drawn.
     pub name: String,
     /// The thick part.
     pub inner: [f64; 2],

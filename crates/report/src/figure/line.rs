@@ -13,7 +13,7 @@ pub struct Line {
     pub points: Vec<[f64; 2]>,
     /// Thickness in points.
     pub thickness: f64,
-    /// Whether it has the dash of its ink: not where a line is so dense that a dash cannot be seen.
+    /// Whether the line has the dash of its ink: not where a line is so dense that a dash cannot be seen.
     pub dashed: bool,
 }
 

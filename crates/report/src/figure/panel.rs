@@ -7,9 +7,9 @@ use super::shape::{Extent, Shape};
 /// Something drawn, with its colour and the name of what it is.
 #[derive(Debug)]
 pub struct Mark {
-    /// What it shows, such as `chain 1`.
+    /// What the mark shows, such as `chain 1`.
     pub series: String,
-    /// Its colour.
+    /// Colour of the mark.
     pub ink: Ink,
     /// What is drawn.
     pub shape: Box<dyn Shape>,
@@ -18,7 +18,7 @@ pub struct Mark {
 /// Two axes and marks, the last on top.
 #[derive(Debug)]
 pub struct Panel {
-    /// What it is of, above the frame; empty where the figure's title says it.
+    /// What the panel is of, above the frame; empty where the figure's title says it.
     pub title: String,
     /// From left to right.
     pub x: Axis,

@@ -14,7 +14,7 @@ use super::compose::compose;
 use super::drawing::{Anchor, Element, RING};
 use super::ink::Ink;
 
-/// Dots per inch where nobody says otherwise: what journals ask for.
+/// Default dots per inch: what journals ask for.
 pub const DOTS_PER_INCH: f64 = 300.0;
 /// Points per inch.
 const POINTS: f64 = 72.0;

@@ -48,7 +48,7 @@ impl Column {
         Self::Rhat,
     ];
 
-    /// Its name in files.
+    /// Name of the column in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -63,7 +63,7 @@ impl Column {
         }
     }
 
-    /// Its head in a report.
+    /// Head of the column in a report.
     pub fn head(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -117,9 +117,9 @@ impl Column {
 /// Rows of one kind.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What they are.
+    /// What the rows are.
     pub title: &'static str,
-    /// Whether they are what the model says of predictors, so that each deserves a sentence.
+    /// Whether the rows are what the model says of predictors, so that each deserves a sentence.
     pub is_of_coefficients: bool,
     /// The first rows, each with what it says in words where that is known.
     pub rows: Vec<(SummaryRow, Option<String>)>,

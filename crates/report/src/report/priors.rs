@@ -12,7 +12,7 @@ pub struct PriorRow {
     pub count: usize,
     /// The prior in Stan's notation; empty where one follows from others.
     pub prior: String,
-    /// Where it comes from.
+    /// Where the prior comes from.
     pub source: String,
 }
 

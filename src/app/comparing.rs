@@ -28,7 +28,7 @@ pub struct Comparison {
     pub working: Option<Handle>,
     /// Rows of the data and the names of what is reported, once known.
     pub facts: Option<(usize, Vec<ParamId>)>,
-    /// Why it ended early, if it did.
+    /// Why the comparison ended early, if it did.
     pub problem: Option<String>,
     /// Whether somebody ended it.
     pub is_cancelled: bool,

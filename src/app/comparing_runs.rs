@@ -20,7 +20,7 @@ use ergodic_export::RunFolder;
 /// A run beside another one.
 #[derive(Debug)]
 pub struct Compared {
-    /// The other run.
+    /// The run compared with.
     pub with: u64,
     /// Draws of both when they were compared.
     pub draws: [usize; 2],

@@ -66,7 +66,7 @@ pub enum Saved {
     No,
     /// Being written.
     Writing,
-    /// Here.
+    /// Saved in this folder.
     At(PathBuf),
     /// Saving failed, with the sentence why; the draws are in memory.
     Failed(String),
@@ -87,7 +87,7 @@ pub struct RunEntry {
     rows: OfRows,
     /// State of the run.
     pub phase: RunPhase,
-    /// Whether it is on disk.
+    /// Whether the run is on disk.
     pub saved: Saved,
     /// The control run of its bias check, while that goes on.
     pub control: Option<Box<Run>>,
@@ -109,7 +109,7 @@ pub struct RunEntry {
     pub replicated: Task<Arc<Replicated>>,
     /// Data and formula fitted by likelihood.
     pub fitting: Task<Arc<LikelihoodFit>>,
-    /// Its model compared with one of fewer or more terms, by likelihood.
+    /// The run's model compared with one of fewer or more terms, by likelihood.
     pub likelihood_ratio: Task<Arc<LikelihoodRatio>>,
     /// How much its prior matters.
     pub prior_sensitivity: Task<Arc<Sensitivity>>,
@@ -121,9 +121,9 @@ pub struct RunEntry {
     pub extras_of: usize,
     /// How well it predicts rows that it has not seen.
     pub scores: Task<Arc<CrossValidation>>,
-    /// The same from a sample of rows.
+    /// Scores from a sample of rows.
     pub sampled_scores: Task<Arc<Subsampled>>,
-    /// How it compares with another run.
+    /// How the run compares with another.
     pub compared: Task<Arc<Compared>>,
     /// How good its predictions are of the rows that it holds out.
     pub held_out: Task<Arc<HeldOutScores>>,
@@ -148,7 +148,7 @@ pub struct Prediction {
     pub picture: Picture,
     /// How the two agree, in one sentence.
     pub agreement: Option<String>,
-    /// The same of the chance of each ordered level: predicted against observed, and how the two agree.
+    /// For each ordered level, its chance predicted against observed, and how the two agree.
     pub levels: Vec<(Picture, Option<String>)>,
     /// What to know about the predictions.
     pub remarks: Vec<String>,

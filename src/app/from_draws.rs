@@ -19,7 +19,7 @@ pub(super) struct Question<T: 'static> {
     pub what: &'static str,
     /// Why draws without a recipe have no answer.
     pub without_recipe: &'static str,
-    /// That finding it was cancelled.
+    /// Message that finding the answer was cancelled.
     pub cancelled: &'static str,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Draws<'a> {
     pub source: &'a Source,
     /// Of each working chain.
     pub lists: &'a [&'a DrawList],
-    /// Their weights, where draws have some.
+    /// Weights of the draws, where they have some.
     pub weights: &'a [Vec<f64>],
     /// Draws of all chains: an answer from fewer is old.
     pub count: usize,

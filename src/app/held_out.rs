@@ -14,7 +14,7 @@ use ergodic_core::engine::RunView;
 const MOST_WORK: usize = 20_000_000;
 /// Draws that are used however many rows there are.
 const LEAST_DRAWS: usize = 400;
-/// The same while the run goes on, where scores are found again and again.
+/// Evaluations that the pane may take while the run goes on, where scores are found again and again.
 const WORK_ALONG: usize = 2_000_000;
 const LEAST_DRAWS_ALONG: usize = 50;
 /// Draws of all chains from which a run that goes on is scored.
@@ -26,7 +26,7 @@ const OVER_COST: u32 = 20;
 /// The scores of a run.
 #[derive(Debug)]
 pub struct HeldOutScores {
-    /// What they are.
+    /// Scores of the predictions.
     pub scores: PredictionScores,
     /// Draws of the run when they were made.
     pub draws: usize,

@@ -116,7 +116,7 @@ struct Fittable {
     title: String,
     recipe: Recipe,
     folder: PathBuf,
-    /// Its data, if they are open.
+    /// Data of the run, if they are open.
     open: Option<Arc<Loaded>>,
 }
 

@@ -11,7 +11,7 @@ use super::update::update;
 /// A file dialog that was closed.
 #[derive(Debug, PartialEq)]
 pub struct Picked {
-    /// What it was for.
+    /// What the file was asked for.
     pub purpose: Pick,
     /// The chosen path; `None` if cancelled or if the system has no dialogs.
     pub path: Option<PathBuf>,

@@ -67,7 +67,7 @@ impl Default for Preferences {
 }
 
 impl Preferences {
-    /// Where they are kept; `None` where the system names no place.
+    /// Where preferences are kept; `None` where the system names no place.
     pub fn path() -> Option<PathBuf> {
         let variable = |name: &str| {
             std::env::var_os(name)

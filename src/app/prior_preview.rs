@@ -13,7 +13,7 @@ pub struct PriorPreview {
     pub key: String,
     /// The prior.
     pub text: String,
-    /// What it expects; that of the text before until this one's is known.
+    /// What the prior expects; that of the text before until this one's is known.
     pub expected: Option<Arc<PriorPredictive>>,
     /// Ends the work when the preview is dropped.
     _going: Handle,

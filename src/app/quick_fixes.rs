@@ -29,7 +29,7 @@ const NARROW_PRIOR: &str = "normal(0, 1)";
 pub struct QuickFix {
     /// Words on the button.
     pub label: String,
-    /// What it does, one after the other.
+    /// What the button does, one after the other.
     pub commands: Vec<Command>,
 }
 

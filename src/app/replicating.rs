@@ -12,7 +12,7 @@ use ergodic_analysis::predict::log_lik::LogLikError;
 /// The predictive checks of a run.
 #[derive(Debug)]
 pub struct Replicated {
-    /// What they are.
+    /// The checks.
     pub check: Check,
     /// Draws of the run when they were made.
     pub draws: usize,

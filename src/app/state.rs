@@ -55,7 +55,7 @@ pub struct DataState {
 /// What a check of the draft model found; made on a background thread whenever the draft changes.
 #[derive(Clone, Debug, Default)]
 pub struct ModelCheck {
-    /// Why it cannot be fitted, if it cannot.
+    /// Why the model cannot be fitted, if it cannot.
     pub error: Option<String>,
     /// The draft with data, model and priors filled in as recipes of runs have them; none if it cannot be fitted.
     pub completed: Option<Recipe>,
@@ -89,7 +89,7 @@ pub struct ModelCheck {
     pub ways_out: Vec<QuickFix>,
     /// The draft's model in other notations, or why it is not written down.
     pub translation: Option<Result<Translation, ModelError>>,
-    /// Its coordinates by name, which settings of samplers may name.
+    /// Coordinates of the model by name, which settings of samplers may name.
     pub parts: Vec<ergodic_core::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<Refusal>,
@@ -105,7 +105,7 @@ pub struct Advised {
 }
 
 impl Advised {
-    /// Whether it holds for `recipe`: what decides it is the same.
+    /// Whether the ranking holds for `recipe`: what decides it is the same.
     pub fn holds_for(&self, recipe: &Recipe) -> bool {
         let mine = &self.recipe;
         mine.model == recipe.model
@@ -122,7 +122,7 @@ pub struct Loading {
     pub name: String,
     /// Progress and cancellation.
     pub control: Handle,
-    /// How it is being read.
+    /// How the file is being read.
     pub options: ImportOptions,
     /// If the open data are being read again: how they were.
     pub before: Option<ImportOptions>,
@@ -131,7 +131,7 @@ pub struct Loading {
 /// A message of the window itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// What it says.
+    /// What the message says.
     pub warning: Warning,
     /// How often it was said.
     pub count: usize,
@@ -166,11 +166,11 @@ pub struct Opening {
 /// A path that is being typed, where the system has no file dialog or somebody would rather type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Typing {
-    /// What it is for.
+    /// What the path is for.
     pub purpose: Pick,
     /// What stands there at first.
     pub proposed: PathBuf,
-    /// Whether it was asked for because there is no file dialog.
+    /// Whether the path was asked for because there is no file dialog.
     pub no_dialog: bool,
 }
 
@@ -188,7 +188,7 @@ pub struct FileProblem {
 /// A run that was taken out of the list.
 pub(super) struct Removed {
     pub entry: RunEntry,
-    /// Where it stood.
+    /// Place of the run in the list.
     pub index: usize,
     /// Changes of the draft that could be taken back then: it is brought back before any of those.
     pub steps: usize,

@@ -87,7 +87,7 @@ impl<T> Default for Task<T> {
 }
 
 impl<T> Task<T> {
-    /// It is being made; whatever made it before is cancelled.
+    /// Marks the task as going on; whatever went on before is cancelled.
     pub fn begin(&mut self, going: Handle) {
         self.going = Some(going);
         self.refusal = None;
@@ -104,7 +104,7 @@ impl<T> Task<T> {
         self.refusal.clone()
     }
 
-    /// It cannot be made.
+    /// Keeps why the task cannot be done.
     pub fn refuse(&mut self, why: impl Into<String>) {
         self.refusal = Some(why.into());
     }
@@ -129,7 +129,7 @@ impl<T> Task<T> {
         self.done.as_ref()
     }
 
-    /// Why it cannot be made, if that was tried last.
+    /// Why the task cannot be done, if that was tried last.
     pub fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
     }
@@ -145,9 +145,9 @@ impl<T> Task<T> {
 pub struct Running {
     /// Identifies it in this window.
     pub id: u64,
-    /// What it does, as in "Predicting the rows of Run 2".
+    /// What the task does, as in "Predicting the rows of Run 2".
     pub title: String,
-    /// Whether it may be cancelled: what is on its way to the disk must arrive there.
+    /// Whether the task may be cancelled: what is on its way to the disk must arrive there.
     pub can_be_cancelled: bool,
     begun: Instant,
     control: Arc<Control>,

@@ -21,7 +21,7 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// Whether it holds for `recipe`: the same posterior, sampler and settings but for the step size.
+    /// Whether the trials hold for `recipe`: the same posterior, sampler and settings but for the step size.
     pub fn holds_for(&self, recipe: &Recipe) -> bool {
         let of = |recipe: &Recipe| {
             let mut sampler = recipe.sampler.clone();

@@ -30,7 +30,7 @@ enum Deed {
 }
 
 impl Deed {
-    /// Whether it saves what a run shows.
+    /// Whether the row saves what a run shows.
     fn saves(&self) -> bool {
         matches!(
             self,
@@ -69,7 +69,7 @@ impl PaletteView {
         };
     }
 
-    /// Whether it is open, so that keys are for it.
+    /// Whether the palette is open, so that keys are for it.
     pub fn is_open(&self) -> bool {
         self.open
     }
@@ -78,7 +78,7 @@ impl PaletteView {
 /// A row of the palette.
 struct Row {
     words: String,
-    /// What it is found by besides its words.
+    /// What the row is found by besides its words.
     also: String,
     deed: Deed,
 }

@@ -211,7 +211,7 @@ fn box_ui(
     }
 }
 
-/// How long so many runs take, from the size of the data and the cores of this machine.
+/// How long n runs take, from the size of the data and the cores of this machine.
 fn effort(state: &AppState, runs: usize) -> String {
     let plural = if runs == 1 { "run" } else { "runs" };
     let check = state.check.as_ref().filter(|check| check.error.is_none());

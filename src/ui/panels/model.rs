@@ -136,7 +136,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
         });
 }
 
-/// Whether it is still to be said what is explained.
+/// Whether nobody has said yet what is explained.
 fn asks(document: &Document) -> bool {
     let roles = &document.roles;
     roles.response.is_none()

@@ -317,7 +317,7 @@ fn crisp(x: f32) -> f32 {
     x.floor() + 0.5
 }
 
-/// Most ticks of an axis so many points wide: a label and a gap have 50.
+/// Most ticks of an axis n points wide: a label and a gap have 50.
 pub fn x_target(width: f32) -> usize {
     (width / 50.0).clamp(2.0, 6.0) as usize
 }

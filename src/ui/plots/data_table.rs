@@ -21,7 +21,7 @@ pub struct PlotData<'a> {
 }
 
 impl<'a> PlotData<'a> {
-    /// Columns called `heads` over so many rows; `value` says the number of a row in a column, which is not a number where there
+    /// Columns called `heads` over n rows; `value` says the number of a row in a column, which is not a number where there
     /// is none.
     pub fn new(
         heads: impl IntoIterator<Item = impl Into<String>>,

@@ -12,13 +12,13 @@ use crate::ui::widgets::paint;
 /// One curve: pairs of x and y in order of x, broken where a value is not finite.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedLine<'a> {
-    /// Its words in the legend.
+    /// Words of the curve in the legend.
     pub name: &'a str,
     /// The pairs.
     pub points: &'a [[f64; 2]],
-    /// Its colour.
+    /// Colour of the curve.
     pub color: Color32,
-    /// Its dashes; none for a whole line.
+    /// Dashes of the curve; none for a whole line.
     pub dash: &'a [f32],
 }
 

@@ -11,7 +11,7 @@ use crate::ui::theme::{Palette, chain_dash, tokens};
 /// A density curve.
 #[derive(Clone, Copy)]
 pub struct OverlaidCurve<'a> {
-    /// What it is of.
+    /// What the curve is of.
     pub title: &'a str,
     /// Points (x, density).
     pub points: &'a [[f64; 2]],

@@ -52,7 +52,7 @@ impl<'a> TraceChain<'a> {
         }
     }
 
-    /// The same chain, which started at these values.
+    /// The chain with the values that it started at.
     #[must_use]
     pub fn started_at(self, start: Option<&'a [f64]>) -> Self {
         Self { start, ..self }

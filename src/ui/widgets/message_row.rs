@@ -20,7 +20,7 @@ pub struct MessageRow<'a> {
     pub count: usize,
     /// What the link at the right end does, if there is a quick fix.
     pub fix: Option<&'a str>,
-    /// Whether it stopped being true.
+    /// Whether the message stopped being true.
     pub resolved: bool,
 }
 

@@ -174,7 +174,7 @@ pub struct Shown {
     pub pressed: Option<usize>,
     /// The head of a column that is sorted outside was clicked.
     pub sort: Option<usize>,
-    /// The right edge of a column was dragged by so many points.
+    /// The right edge of a column was dragged by n points.
     pub widened: Option<(usize, f32)>,
     /// Places of the rows of which more than half is in sight.
     pub seen: Range<usize>,

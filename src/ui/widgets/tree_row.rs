@@ -92,7 +92,7 @@ impl<'a> TreeRow<'a> {
         }
     }
 
-    /// Whether it is the selected row.
+    /// Whether the row is the selected one.
     pub fn selected(self, selected: bool) -> Self {
         Self { selected, ..self }
     }

@@ -18,9 +18,9 @@ pub(super) struct Asked<'a, T> {
     pub entry: &'a RunEntry,
     /// What is made of its draws.
     pub task: &'a Task<Arc<T>>,
-    /// The same, made of the draws that there are now.
+    /// The result made of the draws that there are now.
     pub done: Option<&'a Arc<T>>,
-    /// That it appears when the run has ended, in one sentence without its period.
+    /// Sentence that the result appears when the run has ended, without its period.
     pub later: &'static str,
     /// The icon of the pane.
     pub icon: char,

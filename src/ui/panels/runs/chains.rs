@@ -27,9 +27,9 @@ struct Row {
     rate: Option<f64>,
     /// Seconds left, if they can be told.
     left_secs: Option<f64>,
-    /// Whether it is behind (watch) or failed (bad).
+    /// Whether the chain is behind (watch) or failed (bad).
     trouble: Option<VerdictKind>,
-    /// What it does, or what is wrong.
+    /// What the chain does, or what is wrong.
     state: String,
 }
 

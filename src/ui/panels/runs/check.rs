@@ -338,7 +338,7 @@ mod tests {
         checked(session)
     }
 
-    /// The same after a run of the draft of `session`.
+    /// The page with the pane in front after a run of the draft of `session`.
     fn checked(mut session: Session) -> Harness<'static, Shown<RunsView>> {
         session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,

@@ -31,7 +31,7 @@ const SIGNS: [usize; 2] = [1, 0];
 pub(super) struct CompareView {
     /// The run that `other` was chosen for.
     of: Option<u64>,
-    /// The other run.
+    /// The run compared with.
     other: Option<u64>,
     /// Densities of the selected parameter in both runs.
     densities: [Memo<Densities>; 2],

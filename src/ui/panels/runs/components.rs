@@ -43,7 +43,7 @@ struct Picture {
 #[derive(Default)]
 pub(super) struct ComponentsPane {
     picture: Memo<Option<Result<Picture, Trouble>>>,
-    /// The other run that was chosen.
+    /// The run whose draws are shown too.
     beside: Option<u64>,
 }
 

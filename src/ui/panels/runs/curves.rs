@@ -91,7 +91,7 @@ pub struct Densities {
     pub pooled: Vec<[f64; 2]>,
     /// Each chain.
     pub chains: Vec<Vec<[f64; 2]>>,
-    /// Whether they are bars of width 1 about whole numbers.
+    /// Whether the densities are bars of width 1 about whole numbers.
     pub are_bars: bool,
     /// The prior on the same grid.
     pub prior: Option<Vec<[f64; 2]>>,
@@ -272,7 +272,7 @@ pub struct Measure {
 pub struct Convergence {
     /// R-hat; nested where chains begin in groups.
     pub rhat: Measure,
-    /// Whether it is nested.
+    /// Whether R-hat is nested.
     pub is_nested: bool,
     /// Bulk effective sample size.
     pub ess: Measure,

@@ -16,7 +16,7 @@ pub enum Item {
     Variable {
         /// Index of the variable.
         index: usize,
-        /// Whether it stands below the head of its group.
+        /// Whether the variable stands below the head of its group.
         inside: bool,
     },
     /// A vector, with the member that comes first in the order.
@@ -41,12 +41,12 @@ impl Item {
         }
     }
 
-    /// Whether it is the head of a group whose members follow.
+    /// Whether the row is the head of a group whose members follow.
     pub fn is_open_head(&self) -> bool {
         matches!(self, Self::Group { open: true, .. })
     }
 
-    /// Whether it shows `variable`, or stands for it while it is folded.
+    /// Whether the row shows `variable`, or stands for it while it is folded.
     pub fn holds<'a>(&self, variable: usize, name_of: impl Fn(usize) -> &'a ParamId) -> bool {
         match self {
             Self::Variable { index, .. } => *index == variable,

@@ -18,7 +18,7 @@ pub struct GroupHead<'a> {
     name: &'a ParamId,
     /// Number of members.
     count: usize,
-    /// Whether they follow.
+    /// Whether the members follow.
     open: bool,
     /// Whether the worst member comes first.
     is_worst: bool,

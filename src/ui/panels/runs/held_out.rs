@@ -279,7 +279,7 @@ struct Curve<'a> {
     titles: [&'a str; 2],
     points: Vec<[f64; 2]>,
     guess: Option<[[f64; 2]; 2]>,
-    /// The same of other runs.
+    /// Lines of other runs.
     others: Vec<(&'a str, Vec<[f64; 2]>)>,
 }
 

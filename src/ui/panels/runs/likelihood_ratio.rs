@@ -21,7 +21,7 @@ pub(super) struct RatioView {
     of: Option<u64>,
     /// The formula as it is typed.
     typed: String,
-    /// Why it cannot be read.
+    /// Why the formula cannot be read.
     error: Option<String>,
     /// The formula that was asked about last.
     asked: String,

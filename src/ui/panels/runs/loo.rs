@@ -315,7 +315,7 @@ fn totals_ui(ui: &mut Ui, done: &CrossValidation) {
     }
 }
 
-/// This run beside others of the same rows.
+/// The run beside others of the same rows.
 fn comparison_ui(
     ui: &mut Ui,
     state: &AppState,

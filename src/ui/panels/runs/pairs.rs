@@ -205,7 +205,7 @@ struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// As many draws as there may be of so many parameters.
+    /// As many draws as there may be of n parameters.
     fn new(of: &Variable<'a>, params: usize) -> Self {
         let most = (LOOKED_AT / params.max(1)).clamp(100, LOOKED_AT / 10);
         let total: usize = of.run.chains.iter().map(|it| it.draws.draws.len()).sum();
@@ -265,7 +265,7 @@ fn correlation(x: &[f64], y: &[f64], weights: Option<&[f64]>) -> Option<f64> {
         .then_some(found.clamp(-1.0, 1.0))
 }
 
-/// The other parameters with their correlations with the selected one, the strongest first.
+/// Parameters with their correlations with the selected one, the strongest first.
 fn ranking(of: &Variable<'_>) -> Vec<(usize, f64)> {
     let series = Series::new(of, of.names.len());
     let selected = series.of(of.index);

@@ -34,7 +34,7 @@ pub trait Pane: Default + 'static {
     const ICON: char;
     /// What the pane shows, in a few words that stand alone: the tab's tooltip.
     const ABOUT: &'static str;
-    /// Where it opens.
+    /// Where the pane opens.
     const HOME: Home;
 
     /// Whether there is something to show of this run, now or later. A pane without keeps its tab away, and says why where
@@ -88,9 +88,9 @@ pub struct PaneEntry {
     pub title: &'static str,
     /// The tab's icon.
     pub icon: char,
-    /// What it shows.
+    /// What the pane shows.
     pub about: &'static str,
-    /// Where it opens.
+    /// Where the pane opens.
     pub home: Home,
     shows: Shows,
     make: fn() -> Box<dyn AnyPane>,
@@ -118,7 +118,7 @@ impl PaneEntry {
         (self.shows)(of)
     }
 
-    /// Whether it is there in a window that is wide enough for the panel at the right.
+    /// Whether the pane is there in a window that is wide enough for the panel at the right.
     pub fn is_wide(&self) -> bool {
         self.home != Home::Narrow
     }
@@ -143,7 +143,7 @@ pub fn find(id: &str) -> Option<&'static PaneEntry> {
 pub(super) struct Kept(BTreeMap<&'static str, Box<dyn AnyPane>>);
 
 impl Kept {
-    /// That of one pane.
+    /// What one pane keeps.
     pub fn of(&mut self, pane: &'static PaneEntry) -> &mut dyn AnyPane {
         self.0.entry(pane.id).or_insert_with(pane.make).as_mut()
     }

@@ -59,15 +59,15 @@ pub struct Variable<'a> {
     pub state: &'a AppState,
     /// The run.
     pub entry: &'a RunEntry,
-    /// Its newest draws.
+    /// Newest draws of the run.
     pub run: &'a RunView,
-    /// Its newest diagnostics.
+    /// Newest diagnostics of the run.
     pub report: &'a Report,
     /// The names of all variables of the run.
     pub names: &'a [ParamId],
-    /// Which of them is selected.
+    /// Index of the selected variable.
     pub index: usize,
-    /// Its name.
+    /// Name of the variable.
     pub name: &'a ParamId,
     /// Tells draws of this variable from others and older ones.
     pub key: Key,

@@ -52,7 +52,7 @@ pub enum Column {
 pub struct Line<'a> {
     /// The row.
     pub row: &'a SummaryRow,
-    /// Its corrected estimates.
+    /// Corrected estimates of the variable.
     pub corrected: Option<&'a ZeroVarianceRow>,
     /// Further columns, and which of their rows is the variable's.
     pub extras: Option<(&'a Extras, usize)>,
@@ -107,7 +107,7 @@ impl Column {
         words.into()
     }
 
-    /// What it says.
+    /// What the column says.
     pub fn help(self) -> &'static str {
         match self {
             Self::Mean => "Posterior mean, to the first digit that its Monte Carlo error moves",

@@ -21,9 +21,9 @@ pub struct Widths {
 pub struct Wish {
     /// Least width.
     pub least: f32,
-    /// Whether it is a picture of intervals, which gains most from room.
+    /// Whether the column is a picture of intervals, which gains most from room.
     pub is_interval: bool,
-    /// Whether it stays in sight when others are scrolled.
+    /// Whether the column stays in sight when others are scrolled.
     pub stays: bool,
 }
 

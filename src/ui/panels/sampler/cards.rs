@@ -20,10 +20,10 @@ struct Card<'a> {
     /// `Some(reason)` for approximate samplers, `None` for exact ones and for auto.
     bias: Option<&'a str>,
     exact: bool,
-    /// Whether it is there to be seen failing.
+    /// Whether the sampler is there to be seen failing.
     control: bool,
     reason: Option<String>,
-    /// Why it cannot be chosen for this model, if it cannot.
+    /// Why the sampler cannot be chosen for this model, if it cannot.
     refusal: Option<String>,
     recommended: bool,
 }

@@ -102,7 +102,7 @@ impl Failure {
         self.code == INTERRUPTED
     }
 
-    /// This failure with lines below the sentence.
+    /// The failure with lines below the sentence.
     #[must_use]
     pub fn with_detail(self, detail: String) -> Self {
         Self {

@@ -185,7 +185,7 @@ fn refit(
     Ok(())
 }
 
-/// Scores the `results` of a folder, from at most so many draws.
+/// Scores the `results` of a folder, from at most `most` draws.
 pub(super) fn score(
     folder: &RunFolder,
     results: &Results,

@@ -38,7 +38,7 @@ impl LogDensity for Funnel {
     }
 }
 
-/// The same with standard normal z in place of x.
+/// The density with standard normal z in place of x.
 struct WithoutNeck;
 
 impl LogDensity for WithoutNeck {

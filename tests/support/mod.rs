@@ -16,7 +16,7 @@ pub fn program<A: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item = A>
     command
 }
 
-/// What it wrote to one of its outputs.
+/// Text that the program wrote to one of its outputs.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -578,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_data_and_runs_are_told_with_a_remedy_and_the_rest_is_there() {
+    fn missing_data_and_runs_are_told_with_advice_and_the_rest_is_there() {
         let mut session = with_run();
         let path = session.folder.path().join("study.ergodic");
         session.send(Command::SaveProjectAs(path.clone()));

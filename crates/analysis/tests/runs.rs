@@ -147,7 +147,7 @@ fn a_precision_that_was_not_reached_is_told() {
         assert!(missed.next().is_none());
         let wanted = "not 1\u{202f}000\u{202f}000\u{202f}000";
         assert!(warning.message.contains(wanted), "{}", warning.message);
-        assert!(warning.remedy.as_ref().unwrap().starts_with("Add "));
+        assert!(warning.advice.as_ref().unwrap().starts_with("Add "));
         assert!(!report.sentence.starts_with("Good"), "{}", report.sentence);
     }
 }
@@ -266,7 +266,7 @@ fn draws_that_left_the_centre_are_told_and_the_centre_is_refreshed() {
     let report = run.report();
     let warning = told(&report).unwrap();
     assert_eq!(warning.severity, Severity::Watch);
-    assert!(warning.remedy.is_some());
+    assert!(warning.advice.is_some());
     assert!(
         report.sentence.contains("refresh the centre"),
         "{}",

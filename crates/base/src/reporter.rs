@@ -35,7 +35,7 @@ pub trait Remark: Any + Send + Sync {
 ///             /// The column.
 ///             column: String,
 ///         }
-///         Watch "no-values" ("Column `{column}` has no values") about (column) remedy ("Leave `{column}` out");
+///         Watch "no-values" ("Column `{column}` has no values") about (column) advice ("Leave `{column}` out");
 ///     }
 /// }
 /// let column = "age".to_owned();
@@ -49,7 +49,7 @@ macro_rules! remarks {
         $(#[$doc:meta])* $Kind:ident { $($(#[$field_doc:meta])* $field:ident: $Type:ty,)* }
         $severity:ident $code:literal ($($message:tt)*)
         $(about ($subject:expr))?
-        $(remedy ($($remedy:tt)*))?;
+        $(advice ($($advice:tt)*))?;
     )*}) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ macro_rules! remarks {
                         let code = format(format_args!($code));
                         Warning::new(Severity::$severity, &code, format(format_args!($($message)*)))
                             $(.about($subject))?
-                            $(.with_remedy(format(format_args!($($remedy)*))))?
+                            $(.with_advice(format(format_args!($($advice)*))))?
                     }
                 )*}
             }
@@ -85,8 +85,9 @@ pub struct Warning {
     pub code: String,
     /// The sentence.
     pub message: String,
-    /// What to do, if there is something to do.
-    pub remedy: Option<String>,
+    /// What to do, if there is something to do; `remedy` in files.
+    #[serde(rename = "remedy")]
+    pub advice: Option<String>,
     /// Column or setting concerned.
     pub subject: Option<String>,
     /// What these are the words of; a folder has the words alone.
@@ -99,7 +100,7 @@ impl PartialEq for Warning {
         self.severity == other.severity
             && self.code == other.code
             && self.message == other.message
-            && self.remedy == other.remedy
+            && self.advice == other.advice
             && self.subject == other.subject
     }
 }
@@ -128,7 +129,7 @@ impl Warning {
             severity,
             code: code.to_owned(),
             message: message.into(),
-            remedy: None,
+            advice: None,
             subject: None,
             remark: None,
         }
@@ -136,8 +137,8 @@ impl Warning {
 
     /// Adds what to do.
     #[must_use]
-    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
+    pub fn with_advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
         self
     }
 
@@ -150,13 +151,13 @@ impl Warning {
 }
 
 impl std::fmt::Display for Warning {
-    /// The sentence and what to do: a remedy is written to stand alone, so that here its first letter becomes small.
+    /// The sentence and what to do: advice is written to stand alone, so that here its first letter becomes small.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)?;
-        let Some(remedy) = &self.remedy else {
+        let Some(advice) = &self.advice else {
             return Ok(());
         };
-        let mut chars = remedy.chars();
+        let mut chars = advice.chars();
         let first = chars.next().map(char::to_lowercase);
         write!(
             f,

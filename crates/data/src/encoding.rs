@@ -130,14 +130,14 @@ pub(crate) fn decode(
     if bytes.is_empty() {
         return Err(DataError::Empty(file.to_owned()));
     }
-    if let Some((_, what, remedy)) = BINARY_FORMATS
+    if let Some((_, what, advice)) = BINARY_FORMATS
         .iter()
         .find(|(magic, ..)| bytes.starts_with(magic))
     {
         return Err(DataError::Binary {
             file: file.to_owned(),
             what: (*what).to_owned(),
-            remedy,
+            advice,
         });
     }
     let chosen = wanted
@@ -294,11 +294,11 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
 fn refuse_binary(bytes: &[u8], file: &str) -> Result<(), DataError> {
     if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
         let what = format!("line {} has a NUL byte", line_at(bytes, at));
-        let remedy = "remove the NUL bytes, or choose a CSV or Parquet file";
+        let advice = "remove the NUL bytes, or choose a CSV or Parquet file";
         return Err(DataError::Binary {
             file: file.to_owned(),
             what,
-            remedy,
+            advice,
         });
     }
     let head = &bytes[..bytes.len().min(4096)];
@@ -311,7 +311,7 @@ fn refuse_binary(bytes: &[u8], file: &str) -> Result<(), DataError> {
         return Err(DataError::Binary {
             file: file.to_owned(),
             what,
-            remedy: "choose a CSV or Parquet file",
+            advice: "choose a CSV or Parquet file",
         });
     }
     Ok(())

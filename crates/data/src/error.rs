@@ -36,14 +36,14 @@ pub enum DataError {
         columns: usize,
     },
     /// Not a text table.
-    #[error("{file} is not a text table: {what}; {remedy}")]
+    #[error("{file} is not a text table: {what}; {advice}")]
     Binary {
         /// File name.
         file: String,
         /// What was found where.
         what: String,
         /// What to do.
-        remedy: &'static str,
+        advice: &'static str,
     },
     /// The compressed stream is damaged.
     #[error(

@@ -16,7 +16,7 @@ ergodic_base::remarks! {
         }
         Watch "encoding" (
             "{file} is not UTF-8 ({}), so it was read as windows-1252 (Latin-1)", bad_byte(*line, *byte)
-        ) remedy ("Look at letters with accents, and choose another encoding if they are wrong");
+        ) advice ("Look at letters with accents, and choose another encoding if they are wrong");
 
         /// Numbers with a comma that may separate thousands.
         DecimalComma {
@@ -26,7 +26,7 @@ ergodic_base::remarks! {
         Watch "ambiguous-decimal" (
             "Numbers such as `{example}` were read with a decimal comma, but the comma may separate thousands"
         )
-        remedy (
+        advice (
             "If it does, set the decimal mark to a point; such columns are then text until the commas are removed"
         );
 
@@ -112,7 +112,7 @@ ergodic_base::remarks! {
         Watch "possible-missing" (
             "`{code}` occurs {count} times in the text column `{column}` (first in line {line}) and is kept as a value"
         ) about (column)
-        remedy ("Add `{code}` to the missing-value codes if it means that there is no value");
+        advice ("Add `{code}` to the missing-value codes if it means that there is no value");
 
         /// A column that cannot be held.
         Unsupported {
@@ -130,7 +130,7 @@ ergodic_base::remarks! {
             /// The column.
             column: String,
         }
-        Watch "no-values" ("Column `{column}` has no values") about (column) remedy ("Leave it out");
+        Watch "no-values" ("Column `{column}` has no values") about (column) advice ("Leave it out");
 
         /// A column kept as text although most of its values are numbers.
         NearlyNumeric {
@@ -145,13 +145,13 @@ ergodic_base::remarks! {
             /// Line of that value.
             line: u64,
             /// What would make them numbers.
-            way_out: &'static str,
+            advice: &'static str,
         }
         Watch "not-numeric" (
             "{texts} of {values} values of `{column}` {} (first `{example}` in line {line}), so the column is kept as text",
             if *texts == 1 { "is not a number" } else { "are not numbers" }
         ) about (column)
-        remedy ("{way_out}");
+        advice ("{advice}");
 
         /// A column kept as text because of leading zeros.
         LeadingZeros {
@@ -166,7 +166,7 @@ ergodic_base::remarks! {
             "{} in `{column}` written with a leading 0 like an identifier (first in line {line}), so the column is kept as text",
             counted(*count, "value is", "values are")
         ) about (column)
-        remedy ("Set the type of the column to number if they are quantities");
+        advice ("Set the type of the column to number if they are quantities");
 
         /// A column kept as text because its whole numbers would lose digits.
         LargeIntegers {
@@ -181,7 +181,7 @@ ergodic_base::remarks! {
             "{} in `{column}` would lose digits beyond 9007199254740992 (first in line {line}), so the column is kept as text",
             plural(*count, "whole number")
         ) about (column)
-        remedy ("Set the type of the column to number to round them");
+        advice ("Set the type of the column to number to round them");
 
         /// Whole numbers in a column of a typed file that would lose digits.
         TypedLargeIntegers {
@@ -203,7 +203,7 @@ ergodic_base::remarks! {
             "In `{column}` {} rounded, being beyond 9007199254740992",
             counted(*count, "whole number was", "whole numbers were")
         ) about (column)
-        remedy ("Give the column the type category to keep them");
+        advice ("Give the column the type category to keep them");
 
         /// Infinite values, treated as missing.
         Infinite {
@@ -217,7 +217,7 @@ ergodic_base::remarks! {
         Watch "infinite" (
             "In `{column}` {} infinite (first in line {line}) and treated as missing", counted(*count, "value is", "values are")
         ) about (column)
-        remedy ("Correct the file, or give the column the type category");
+        advice ("Correct the file, or give the column the type category");
 
         /// Values too large for a number, treated as missing.
         Overflow {
@@ -231,7 +231,7 @@ ergodic_base::remarks! {
         Watch "overflow" (
             "In `{column}` {} too large for a number (first in line {line}) and treated as missing", counted(*count, "value is", "values are")
         ) about (column)
-        remedy ("Correct the file, or give the column the type category");
+        advice ("Correct the file, or give the column the type category");
 
         /// Values that are not numbers, treated as missing in a column that was to hold numbers.
         Texts {
@@ -245,7 +245,7 @@ ergodic_base::remarks! {
         Watch "not-numeric" (
             "In `{column}` {} not a number (first in line {line}) and treated as missing", counted(*count, "value is", "values are")
         ) about (column)
-        remedy ("Correct the file, or give the column the type category");
+        advice ("Correct the file, or give the column the type category");
 
         /// Infinite values in a column of a typed file, treated as missing.
         TypedInfinite {

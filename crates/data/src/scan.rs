@@ -271,14 +271,14 @@ pub(crate) fn decide(
         } else {
             "are not numbers"
         };
-        if let Some(remedy) = scan.nearly_numeric() {
+        if let Some(advice) = scan.nearly_numeric() {
             reporter.report(Remark::NearlyNumeric {
                 column: column(),
                 texts: count,
                 values: total,
                 example: scan.first_text.clone(),
                 line: line(scan.text.first),
-                way_out: remedy,
+                advice,
             });
         }
         let reason = if scan.num_numbers == 0 {
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn numbers_in_other_clothes_are_told_with_what_to_take_off() {
-        let remedy = |cells: &[&str]| {
+        let advice = |cells: &[&str]| {
             let (kind, reporter, _) = scan(cells, None);
             assert_eq!(kind, ColumnKind::Text);
             let [warning] = &reporter.warnings[..] else {
@@ -435,22 +435,22 @@ mod tests {
                 return String::new();
             };
             assert_eq!(warning.code, "not-numeric");
-            warning.remedy.clone().unwrap_or_default()
+            warning.advice.clone().unwrap_or_default()
         };
-        assert!(remedy(&["1,234", "12,000"]).contains("thousands separators"));
-        assert!(remedy(&["1,5", "12,25"]).contains("decimal mark"));
+        assert!(advice(&["1,234", "12,000"]).contains("thousands separators"));
+        assert!(advice(&["1,5", "12,25"]).contains("decimal mark"));
         for cells in [
             ["12%", "7.5 %"],
             ["$1,234", "-$3"],
             ["£5", "12"],
             ["3 €", "4 €"],
         ] {
-            assert!(remedy(&cells).contains("`%` and `$`"), "{cells:?}");
+            assert!(advice(&cells).contains("`%` and `$`"), "{cells:?}");
         }
-        assert_eq!(remedy(&["%", "$"]), "");
-        assert_eq!(remedy(&["12%", "often"]), "");
+        assert_eq!(advice(&["%", "$"]), "");
+        assert_eq!(advice(&["12%", "often"]), "");
         // Half of these are no numbers at all.
-        assert_eq!(remedy(&["1,234", "often"]), "");
+        assert_eq!(advice(&["1,234", "often"]), "");
     }
 
     #[test]

@@ -137,9 +137,9 @@ impl Finding {
     }
 
     /// What to do: in the sentence, and where there is room.
-    pub(super) fn next(mut self, few: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn next(mut self, few: impl Into<String>, advice: impl Into<String>) -> Self {
         self.next = Some(few.into());
-        self.warning = self.warning.map(|warning| warning.with_remedy(remedy));
+        self.warning = self.warning.map(|warning| warning.with_advice(advice));
         self
     }
 }
@@ -600,7 +600,7 @@ fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         ),
     };
     let missing = target.draws_needed(&rows, inputs.draws_per_chain);
-    let (next, remedy) = match missing {
+    let (next, advice) = match missing {
         Some(draws) => (
             format!("add {} per chain", count(draws as f64)),
             format!("Add about {} draws per chain", about(draws)),
@@ -614,7 +614,7 @@ fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         missing,
     };
     let phrase = Phrase::about(before, &row.variable, after);
-    Some(Finding::of(Verdict::Watch, remark, phrase).next(next, remedy))
+    Some(Finding::of(Verdict::Watch, remark, phrase).next(next, advice))
 }
 
 /// `agree`: whether nothing else is wrong.

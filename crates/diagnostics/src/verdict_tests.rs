@@ -166,12 +166,12 @@ fn every_cause_is_named_with_its_next_step() {
         ]
     );
     for finding in &judgement.findings {
-        let remedy = finding.remedy.as_ref().unwrap();
-        let is_sentence = remedy.starts_with(char::is_uppercase) && !remedy.ends_with('.');
+        let advice = finding.advice.as_ref().unwrap();
+        let is_sentence = advice.starts_with(char::is_uppercase) && !advice.ends_with('.');
         assert!(is_sentence, "{finding:?}");
     }
     let steps: std::collections::BTreeSet<_> =
-        judgement.findings.iter().map(|it| &it.remedy).collect();
+        judgement.findings.iter().map(|it| &it.advice).collect();
     assert!(steps.len() >= 4, "{steps:?}");
     assert!(
         judgement.findings[1]
@@ -202,7 +202,7 @@ fn an_exact_fit_is_told_instead_of_adding_draws() {
         text.starts_with("Not usable: the predictors fit `y` exactly") && !text.contains("add"),
         "{text}"
     );
-    assert!(judgement.findings.iter().all(|it| it.remedy.is_none()));
+    assert!(judgement.findings.iter().all(|it| it.advice.is_none()));
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Project {
     /// The folder of run `index`, or why it is not there.
     ///
     /// # Errors
-    /// One sentence with the remedy.
+    /// One sentence with advice.
     pub fn folder(&self, index: usize) -> Result<RunFolder, ExportError> {
         let run = &self.runs[index];
         RunFolder::open(&run.path)

@@ -188,7 +188,7 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
 pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
-    let (what, remedy) = split(&problem.message);
+    let (what, advice) = split(&problem.message);
     Frame::NONE
         .fill(p.bg_surface)
         .stroke(Stroke::new(t.stroke.hair, p.bad))
@@ -201,15 +201,15 @@ pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
                     ui.set_width(ui.available_width());
                     ui.spacing_mut().item_spacing.y = t.space.x2;
                     heading(ui, what);
-                    if !remedy.is_empty() {
-                        sentence(ui, &capital(remedy), Text::Body);
+                    if !advice.is_empty() {
+                        sentence(ui, &capital(advice), Text::Body);
                     }
                     if let Some(path) = &problem.path {
                         hint(ui, &format!("`{}`", path.display()));
                     }
                     if let Some((lines, options)) = &problem.ragged {
                         ragged::place_ui(ui, lines);
-                        ragged::remedies_ui(ui, lines, options, out);
+                        ragged::quick_fixes_ui(ui, lines, options, out);
                     }
                     ui.add_space(t.space.x1);
                     problem_acts(ui, problem, false, out);
@@ -240,10 +240,10 @@ pub fn problem_banner(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     });
 }
 
-/// Buttons below a problem; with `remedies` also those that a page has room to explain.
-fn problem_acts(ui: &mut Ui, problem: &FileProblem, remedies: bool, out: &mut Outbox) {
+/// Buttons below a problem; with `quick_fixes` also those that a page has room to explain.
+fn problem_acts(ui: &mut Ui, problem: &FileProblem, quick_fixes: bool, out: &mut Outbox) {
     ui.horizontal(|ui| {
-        if let Some((lines, options)) = problem.ragged.as_ref().filter(|_| remedies) {
+        if let Some((lines, options)) = problem.ragged.as_ref().filter(|_| quick_fixes) {
             ragged::acts_ui(ui, lines, options, out);
         }
         if ui
@@ -295,8 +295,8 @@ pub fn remark(ui: &mut Ui, warning: &Warning) {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             sentence(ui, &warning.message, Text::Body);
-            if let Some(remedy) = &warning.remedy {
-                hint(ui, &capital(remedy));
+            if let Some(advice) = &warning.advice {
+                hint(ui, &capital(advice));
             }
         });
     });

@@ -61,7 +61,7 @@ pub fn place_ui(ui: &mut Ui, lines: &RaggedLines) {
 const NUMBER: f32 = 64.0;
 
 /// What can be done, one row each with its button, the best first.
-pub fn remedies_ui(ui: &mut Ui, lines: &RaggedLines, options: &ImportOptions, out: &mut Outbox) {
+pub fn quick_fixes_ui(ui: &mut Ui, lines: &RaggedLines, options: &ImportOptions, out: &mut Outbox) {
     let all = lines.num_longer + lines.num_shorter;
     let count = |n: usize| number::integer(n as u64);
     let plural = |n: usize| if n == 1 { "line" } else { "lines" };

@@ -26,7 +26,7 @@ ergodic_base::remarks! {
             missing: Vec<(String, usize)>,
         }
         Watch "missing-values" ("Using {used} of {rows} rows; {}", missing_words(missing)) about (most_missing(missing))
-        remedy ("Rows with a missing value in a used column are left out; leave the column out to use them");
+        advice ("Rows with a missing value in a used column are left out; leave the column out to use them");
 
         /// Rows are kept out of the fit, as was asked for.
         HeldOut {
@@ -36,7 +36,7 @@ ergodic_base::remarks! {
             rows: usize,
         }
         Info "held-out" ("{held_out} of {rows} rows are held out of the fit, to score its predictions by")
-        remedy ("Leave out `model.hold_out` to use all rows");
+        advice ("Leave out `model.hold_out` to use all rows");
 
         /// Some outcomes are known only to be beyond a value.
         Censored {
@@ -55,7 +55,7 @@ ergodic_base::remarks! {
             "Of {} in `{column}`, {right} are known only to be larger (right-censored){}", plural(*rows, "outcome"),
             if *left > 0 { format!(" and {left} only to be smaller (left-censored)") } else { String::new() }
         ) about (column)
-        remedy ("If it is the other way round, turn the column{}", match written {
+        advice ("If it is the other way round, turn the column{}", match written {
             Some([right, seen]) => format!(": `{right}` is for outcomes that were not seen, `{seen}` for those that were"),
             None => String::new(),
         });
@@ -68,7 +68,7 @@ ergodic_base::remarks! {
             column: String,
         }
         Info "unused-setting" ("`model.{key}.{column}` does nothing, because `{column}` is taken as a number") about (column)
-        remedy ("List `{column}` in `model.categorical`, or leave the setting out");
+        advice ("List `{column}` in `model.categorical`, or leave the setting out");
 
         /// Rare levels were merged, as was asked for.
         MergedLevels {
@@ -81,7 +81,7 @@ ergodic_base::remarks! {
             "Of `{}` the {} most frequent values are kept, and {} others, {:.1} % of rows, are one value `{OTHER}`",
             levels.column, levels.kept.len(), levels.merged, 100.0 * levels.rows as f64 / *rows as f64
         ) about (&levels.column)
-        remedy ("Leave out `model.top_levels.{}` to use all values", levels.column);
+        advice ("Leave out `model.top_levels.{}` to use all values", levels.column);
 
         /// Many levels of a predictor have few rows.
         RareLevels {
@@ -98,7 +98,7 @@ ergodic_base::remarks! {
             "`{column}` has {levels} values, of which {rare} have fewer than {fewest_rows} rows each, so the prior decides their \
              coefficients"
         ) about (column)
-        remedy ("Merge rare values (`model.top_levels.{column} = {TOP}`), or use `{column}` as a group");
+        advice ("Merge rare values (`model.top_levels.{column} = {TOP}`), or use `{column}` as a group");
 
         /// A predictor with so many levels that it had better be a group.
         ManyLevels {
@@ -110,7 +110,7 @@ ergodic_base::remarks! {
         Info "many-levels" (
             "`{column}` has {levels} values, each with a coefficient of its own, which is slow and tells little about each"
         ) about (column)
-        remedy ("Use `{column}` as a group, `(1 | {column})`, so that each value learns from the others");
+        advice ("Use `{column}` as a group, `(1 | {column})`, so that each value learns from the others");
 
         /// A numeric predictor that looks like codes of categories.
         Codes {
@@ -120,7 +120,7 @@ ergodic_base::remarks! {
             largest: usize,
         }
         Info "codes" ("`{column}` has {largest} values, 1 to {largest}, and is taken as a number with one slope") about (column)
-        remedy ("If its values are categories, say so (`model.categorical = [\"{column}\"]`)");
+        advice ("If its values are categories, say so (`model.categorical = [\"{column}\"]`)");
 
         /// A numeric outcome that looks like a rating.
         Rating {
@@ -135,7 +135,7 @@ ergodic_base::remarks! {
             "`{response}` has {largest} values, 1 to {largest}, as a rating has, and is taken as a {}",
             if *count { "count" } else { "number" }
         ) about (response)
-        remedy (
+        advice (
             "If it {}; if its values are levels with an order, `ordered`, or without one, `categorical`",
             if *count { "is a rating, choose the template `linear`" } else { "counts something, choose the template `poisson`" }
         );
@@ -149,7 +149,7 @@ ergodic_base::remarks! {
         }
         Watch "more-predictors-than-rows" (
             "There are {columns} coefficients but only {}, which leave some of them undetermined", plural(*rows, "row")
-        ) remedy ("Leave predictors out; only a prior can decide about all of them");
+        ) advice ("Leave predictors out; only a prior can decide about all of them");
 
         /// A column that is the same in every row.
         ConstantColumn {
@@ -161,7 +161,7 @@ ergodic_base::remarks! {
             rows: usize,
         }
         Bad "constant-column" ("`{column}` is {value} in {}, so it carries no information", every(*rows, "row")) about (column)
-        remedy ("Leave `{column}` out");
+        advice ("Leave `{column}` out");
 
         /// A term that is the same in every row and was left out of the model.
         ConstantLeftOut {
@@ -176,7 +176,7 @@ ergodic_base::remarks! {
             "`{}` is {value} in {}, so it carries no information and is left out of the model",
             term_label(term), every(*rows, "row")
         ) about (term_label(term))
-        remedy ("Leave it out of the formula too");
+        advice ("Leave it out of the formula too");
 
         /// A column that is a combination of others.
         Collinear {
@@ -186,7 +186,7 @@ ergodic_base::remarks! {
             others: Vec<String>,
         }
         Watch "collinear" ("`{column}` is {}", combination(others)) about (column)
-        remedy ("Leave `{column}` or one of the others out; the data do not say how they share the effect");
+        advice ("Leave `{column}` or one of the others out; the data do not say how they share the effect");
 
         /// More columns that are combinations of others.
         MoreCollinear {
@@ -194,7 +194,7 @@ ergodic_base::remarks! {
             columns: Vec<String>,
         }
         Watch "collinear" ("{} are combinations of other columns as well", quoted(columns))
-        remedy ("Leave some of them out; the data do not say how they share their effects");
+        advice ("Leave some of them out; the data do not say how they share their effects");
 
         /// Columns that are nearly combinations of each other.
         NearlyCollinear {
@@ -207,7 +207,7 @@ ergodic_base::remarks! {
             "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
             quoted(columns)
         ) about (columns.first().map_or("", DesignTerm::as_str))
-        remedy ("Leave one of them out if the separate effects matter");
+        advice ("Leave one of them out if the separate effects matter");
 
         /// Collinearity was not looked at.
         CollinearityUnchecked {
@@ -234,7 +234,7 @@ ergodic_base::remarks! {
             outcome: String,
         }
         Watch "separation" ("{} {response} = {outcome}", rows_with(column, *value, *rows)) about (column)
-        remedy ("{NO_MAXIMUM} `b[{column}]`; choose one that you mean, or leave the term out");
+        advice ("{NO_MAXIMUM} `b[{column}]`; choose one that you mean, or leave the term out");
 
         /// A column that predicts the outcome by being above or below a number.
         CutSeparates {
@@ -255,7 +255,7 @@ ergodic_base::remarks! {
             "`{column}` alone predicts {response}: it is {outcome} at and {} {} and never otherwise, {}",
             if *above { "above" } else { "below" }, round(*cut), if *shared { "except at that value" } else { "exactly" }
         ) about (column)
-        remedy ("{NO_MAXIMUM} `b[{column}]`; choose one that you mean, or leave the term out");
+        advice ("{NO_MAXIMUM} `b[{column}]`; choose one that you mean, or leave the term out");
 
         /// Many levels of a column with one outcome each.
         LevelsSeparate {
@@ -273,7 +273,7 @@ ergodic_base::remarks! {
         Watch "separation" (
             "In {separated} of the {levels} levels of `{column}`, such as `{example}`, all rows have the same {response}"
         ) about (column)
-        remedy (
+        advice (
             "{NO_MAXIMUM} these coefficients; leave `{column}` out, join rare levels, or read it as numbers if that is what it \
              holds"
         );
@@ -287,7 +287,7 @@ ergodic_base::remarks! {
         }
         Watch "separation" (
             "{} together predict {response} without error in all rows that they decide", quoted(columns)
-        ) remedy ("{NO_MAXIMUM} these coefficients; choose one that you mean");
+        ) advice ("{NO_MAXIMUM} these coefficients; choose one that you mean");
 
         /// Separation by several columns was not looked at.
         SeparationUnchecked {}
@@ -304,7 +304,7 @@ ergodic_base::remarks! {
             "The predictors fit `{response}` exactly: nothing is left over, so the residual standard deviation goes to 0 and \
              chains cannot follow it, however long they run"
         ) about (response)
-        remedy (
+        advice (
             "Leave out the predictor that `{response}` was made from; if it is exact by nature, there is nothing to estimate"
         );
 
@@ -316,7 +316,7 @@ ergodic_base::remarks! {
             level: String,
         }
         Bad "few-groups" ("`{group}` has the single group `{level}`, so nothing varies by group") about (group)
-        remedy ("Leave the group terms of `{group}` out");
+        advice ("Leave the group terms of `{group}` out");
 
         /// A grouping with few groups.
         FewGroups {
@@ -326,7 +326,7 @@ ergodic_base::remarks! {
             groups: usize,
         }
         Watch "few-groups" ("`{group}` has only {groups} groups, which say little about how much groups differ") about (group)
-        remedy ("Leave the group terms of `{group}` out, or use it as a predictor");
+        advice ("Leave the group terms of `{group}` out, or use it as a predictor");
 
         /// A column that does not vary within groups, and whose effect is to vary by them.
         ConstantInGroups {
@@ -338,7 +338,7 @@ ergodic_base::remarks! {
         Watch "constant-in-groups" (
             "`{column}` is the same in all rows of each `{group}`, so its effect cannot vary by group"
         ) about (column)
-        remedy ("Leave `{column}` out of the group term of `{group}`");
+        advice ("Leave `{column}` out of the group term of `{group}`");
 
         /// Groups of one row each.
         OneRowGroups {
@@ -351,7 +351,7 @@ ergodic_base::remarks! {
             "Each group of `{group}` has one row, so effects of groups cannot be told from the {}",
             if *number { "residual" } else { "chance in each row" }
         ) about (group)
-        remedy ("Leave the group terms of `{group}` out");
+        advice ("Leave the group terms of `{group}` out");
 
         /// A number that does not vary within groups, so that no residual is left.
         NoResidualInGroups {
@@ -364,7 +364,7 @@ ergodic_base::remarks! {
             "`{response}` is the same in all rows of each `{group}`, so nothing is left for the residual, whose standard \
              deviation falls to 0"
         ) about (group)
-        remedy ("Leave the group terms of `{group}` out, or use one row per group");
+        advice ("Leave the group terms of `{group}` out, or use one row per group");
 
         /// An outcome that does not vary within groups.
         ConstantResponseInGroups {
@@ -377,7 +377,7 @@ ergodic_base::remarks! {
             "`{response}` is the same in all rows of each `{group}`, so groups alone predict it and the data set no limit to how \
              much they differ"
         ) about (group)
-        remedy ("Leave the group terms of `{group}` out, or use one row per group");
+        advice ("Leave the group terms of `{group}` out, or use one row per group");
 
         /// More effects of groups than rows.
         MoreEffectsThanRows {
@@ -395,7 +395,7 @@ ergodic_base::remarks! {
              them undetermined",
             plural(*rows, "row")
         ) about (group)
-        remedy ("Let only the intercept vary by `{group}`");
+        advice ("Let only the intercept vary by `{group}`");
 
         /// Counts that vary more than Poisson counts.
         Overdispersed {
@@ -407,7 +407,7 @@ ergodic_base::remarks! {
         Watch "overdispersion" (
             "The counts `{response}` vary {ratio:.1} times as much as Poisson counts would, so intervals are too narrow"
         ) about (response)
-        remedy ("Choose template `negative-binomial`");
+        advice ("Choose template `negative-binomial`");
 
         /// Rows too far from the fit for normal noise.
         Outliers {
@@ -428,7 +428,7 @@ ergodic_base::remarks! {
             plural(*rows, "row"),
             if *far == 1 { format!("lies {distance:.0}") } else { format!("lie {distance:.0} or more") }
         ) about (response)
-        remedy ("Look at these rows, or choose template `student`, in which they count less");
+        advice ("Look at these rows, or choose template `student`, in which they count less");
 
         /// A predictor along which the outcome bends.
         Bend {
@@ -443,7 +443,7 @@ ergodic_base::remarks! {
             "`{response}` bends along `{column}`: its square would explain {:.0} % of what the straight line leaves",
             100.0 * share
         ) about (column)
-        remedy ("Add the square of `{column}`, or a function of it");
+        advice ("Add the square of `{column}`, or a function of it");
     }
 }
 

@@ -133,7 +133,7 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Des
         if distinct >= needed {
             return Ok(());
         }
-        let remedy = match function {
+        let advice = match function {
             Function::Poly { .. } => "lower the degree".to_owned(),
             Function::Smooth { .. } if distinct >= LEAST_K as usize => {
                 format!("lower k, as in s({of}, k = {distinct})")
@@ -144,7 +144,7 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Des
             _ => "lower the degrees of freedom".to_owned(),
         };
         Err(DesignError::Role(format!(
-            "{} needs at least {needed} different values, but {} has {distinct}; {remedy}",
+            "{} needs at least {needed} different values, but {} has {distinct}; {advice}",
             call(),
             subject(of),
         )))

@@ -24,7 +24,7 @@ ergodic_base::remarks! {
                 (true, true) => "which the bias check has found harmless so far",
                 (true, false) => "which may bias the draws",
             }
-        ) remedy ("{QUICK_FIX}: run again from a mode that is looked for from the mean of these draws");
+        ) advice ("{QUICK_FIX}: run again from a mode that is looked for from the mean of these draws");
 
         /// Modes that were found before are in no draw.
         ModesUnvisited {
@@ -36,7 +36,7 @@ ergodic_base::remarks! {
         Bad "modes-unvisited" (
             "The search found {modes} modes that are far apart, and no chain visits {unvisited} of them: the draws leave out a part of \
              the posterior"
-        ) remedy ("Run more chains, which start in each mode in turn, and compare what they say");
+        ) advice ("Run more chains, which start in each mode in turn, and compare what they say");
 
         /// Chains sample a shard of the rows differently.
         ShardsDisagree {
@@ -48,7 +48,7 @@ ergodic_base::remarks! {
         Watch "shards-disagree" (
             "The chains disagree about shard {shard} of the rows (R-hat {rhat:.2}), so that what is combined from it is not its \
              subposterior"
-        ) remedy ("Allow more draws per shard (`sampler.shard_draws`) and a longer warm-up, or divide the rows into fewer shards");
+        ) advice ("Allow more draws per shard (`sampler.shard_draws`) and a longer warm-up, or divide the rows into fewer shards");
 
         /// A chain began to keep draws although its criterion did not hold.
         CriterionNotMet {
@@ -59,7 +59,7 @@ ergodic_base::remarks! {
         }
         Watch "criterion-not-met" (
             "Chain {chain} began to keep draws after {iterations} iterations although its criterion did not hold"
-        ) remedy ("Allow a longer warm-up or a larger minibatch");
+        ) advice ("Allow a longer warm-up or a larger minibatch");
 
         /// A chain ended with an error.
         ChainFailed {
@@ -78,7 +78,7 @@ ergodic_base::remarks! {
             since: u64,
         }
         Bad "chain-stuck-{chain}" ("Chain {chain} has not moved since iteration {since}")
-        remedy ("Stop it and try a smaller step size or another seed");
+        advice ("Stop it and try a smaller step size or another seed");
 
         /// A run of no fixed length goes on.
         GoingOn {

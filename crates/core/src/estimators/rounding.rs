@@ -26,7 +26,7 @@ fn told(sds: f64) -> String {
 }
 
 /// What is to be done about a shift that matters.
-const REMEDY: &str = "Leave `data.storage` out, so that rows are stored in double precision";
+const ADVICE: &str = "Leave `data.storage` out, so that rows are stored in double precision";
 
 ergodic_base::remarks! {
     /// What is remarkable about rows in single precision.
@@ -49,14 +49,14 @@ ergodic_base::remarks! {
         Watch "single-precision-moves" (
             "Rows are stored in single precision, which moves the estimate of `{}` by {} posterior standard deviations",
             shift.parameter, told(shift.sds)
-        ) remedy ("{REMEDY}");
+        ) advice ("{ADVICE}");
 
         /// Nobody knows by how much estimates move.
         Unknown {}
         Watch "single-precision-unknown" (
             "Rows are stored in single precision; by how much this moves estimates is not known, because the posterior's mode was \
              not found"
-        ) remedy ("{REMEDY}");
+        ) advice ("{ADVICE}");
     }
 }
 

@@ -12,7 +12,7 @@ pub enum ChoiceError {
     #[error(transparent)]
     Unsuitable(#[from] Refusal),
     /// The sampler needs the mode, and none was found.
-    #[error("Sampler `{sampler}` needs the posterior mode, and {error}{remedy}", remedy = remedy(.error))]
+    #[error("Sampler `{sampler}` needs the posterior mode, and {error}{advice}", advice = advice(.error))]
     NoMode {
         /// Id of the sampler.
         sampler: &'static str,
@@ -20,7 +20,7 @@ pub enum ChoiceError {
         error: ModeError,
     },
     /// The sampler takes its steps from the mode, none was found, and the settings do not say enough without.
-    #[error("Sampler `{sampler}` takes its steps from the posterior mode, and {error}; {instead}{remedy}", remedy = remedy(.error))]
+    #[error("Sampler `{sampler}` takes its steps from the posterior mode, and {error}; {instead}{advice}", advice = advice(.error))]
     NoSteps {
         /// Id of the sampler.
         sampler: &'static str,
@@ -34,7 +34,7 @@ pub enum ChoiceError {
     Setting(#[from] SettingError),
 }
 
-fn remedy(error: &ModeError) -> &'static str {
+fn advice(error: &ModeError) -> &'static str {
     match error {
         // It names its own.
         ModeError::TooFar(_) => "",

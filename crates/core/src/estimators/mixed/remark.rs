@@ -12,7 +12,7 @@ ergodic_base::remarks! {
             "The fit is at the edge of what is possible (singular): {}",
             edges.iter().map(Edge::words).collect::<Vec<_>>().join("; ")
         )
-        remedy (
+        advice (
             "The data do not support all group effects: take that effect out, use || for independent effects, or fit the Bayesian \
              template `mixed`"
         );
@@ -20,7 +20,7 @@ ergodic_base::remarks! {
         /// The search stopped before the likelihood settled.
         NotConverged {}
         Bad "not-converged" ("EM stopped at its largest number of iterations before the likelihood settled")
-        remedy ("Use the method `squarem` or `profile` for Gaussian outcomes, `laplace` or `aghq` for others");
+        advice ("Use the method `squarem` or `profile` for Gaussian outcomes, `laplace` or `aghq` for others");
 
         /// A Monte Carlo error is not small beside the standard error.
         MonteCarloError {
@@ -31,7 +31,7 @@ ergodic_base::remarks! {
         }
         Watch "monte-carlo-error" (
             "The Monte Carlo error of `{column}` is {:.0} % of its standard error", 100.0 * share
-        ) remedy ("Use the method `laplace`");
+        ) advice ("Use the method `laplace`");
 
         /// Random numbers leave the likelihood uncertain.
         NoisyLikelihood {
@@ -41,7 +41,7 @@ ergodic_base::remarks! {
         Watch "noisy-likelihood" (
             "The Monte Carlo standard error of the log likelihood is {error:.2}, so that estimates and comparisons of models are \
              uncertain"
-        ) remedy ("Use more draws, or the method `aghq`");
+        ) advice ("Use more draws, or the method `aghq`");
 
         /// Plain quadrature and adaptive quadrature differ.
         NarrowEffects {
@@ -51,26 +51,26 @@ ergodic_base::remarks! {
         Watch "narrow-effects" (
             "The log likelihood by plain quadrature differs from that by adaptive quadrature by {}, because the effects of groups are \
              known more closely than nodes lie together", ergodic_base::numerals::significant(*difference, 2)
-        ) remedy ("Use the method `aghq`, or more nodes");
+        ) advice ("Use the method `aghq`, or more nodes");
 
         /// The likelihood is not curved downwards in all directions.
         Curvature {}
         Watch "curvature" (
             "The likelihood is not curved downwards in all directions, so standard errors take the variances of group effects as \
              known"
-        ) remedy ("Simplify the group terms, or fit the Bayesian template `mixed`");
+        ) advice ("Simplify the group terms, or fit the Bayesian template `mixed`");
 
         /// The counts vary no more than Poisson counts.
         NoOverdispersion {}
         Watch "no-overdispersion" (
             "The counts vary no more than Poisson counts do, so the shape of the negative binomial runs away"
-        ) remedy ("Use the family poisson");
+        ) advice ("Use the family poisson");
 
         /// No more zeros than the distribution has.
         NoExtraZeros {}
         Watch "no-extra-zeros" (
             "There are no more zeros than the distribution of the counts has, so the chance of an extra zero goes to 0"
-        ) remedy ("Use the family without extra zeros");
+        ) advice ("Use the family without extra zeros");
 
         /// A coefficient runs away.
         Separation {
@@ -78,7 +78,7 @@ ergodic_base::remarks! {
             column: String,
         }
         Bad "separation" ("The coefficient of `{column}` runs away: it seems to separate the outcomes")
-        remedy ("Take the column out, or fit the Bayesian template `mixed` with a proper prior");
+        advice ("Take the column out, or fit the Bayesian template `mixed` with a proper prior");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What some pictures show beside the draws of a run: found with its model and data, or another run.
+//! What some pictures show besides the draws of a run: found with its model and data, or another run.
 
 use super::ReportError;
 use ergodic_analysis::check::{Check, CheckError, DRAWS};
@@ -21,9 +21,9 @@ pub enum Needs {
 /// Reads the model of a run with its data.
 pub type ReadModel<'a> = &'a (dyn Fn(&Control) -> Result<Fitted, PredictError> + 'a);
 
-/// What there is beside draws.
+/// What some figures are drawn of besides draws.
 #[derive(Debug, Default)]
-pub struct Beside<'a> {
+pub struct FigureInputs<'a> {
     /// Predictive checks.
     pub check: Option<Check>,
     /// Scores of rows that were held out.
@@ -32,7 +32,7 @@ pub struct Beside<'a> {
     pub other: Option<&'a Results>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> FigureInputs<'a> {
     /// What a figure called `figure` needs, from `results` and the model that `read` reads, which draws of other origin have not.
     ///
     /// # Errors
@@ -43,12 +43,12 @@ impl<'a> Beside<'a> {
         read: Option<ReadModel<'_>>,
         control: &Control,
     ) -> Result<Self, ReportError> {
-        let mut beside = Self {
+        let mut inputs = Self {
             other,
             ..Self::default()
         };
         if needs == Needs::Draws {
-            return Ok(beside);
+            return Ok(inputs);
         }
         let read = read.ok_or_else(|| ReportError::Unsuitable {
             figure,
@@ -59,15 +59,15 @@ impl<'a> Beside<'a> {
         match needs {
             Needs::Draws => {}
             Needs::Check => {
-                beside.check = Some(fitted.check(&draws, &weights, DRAWS, control)?);
+                inputs.check = Some(fitted.check(&draws, &weights, DRAWS, control)?);
             }
             Needs::Scores => {
                 let mut found = fitted.scores(&draws, &weights, None, usize::MAX, control)?;
                 found.time(&scores::times(results));
-                beside.scores = Some(found);
+                inputs.scores = Some(found);
             }
         }
-        Ok(beside)
+        Ok(inputs)
     }
 }
 

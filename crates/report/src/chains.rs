@@ -1,6 +1,6 @@
 //! The chains of a run that pictures are drawn of: those that did not fail.
 
-use super::{Beside, ReportError};
+use super::{FigureInputs, ReportError};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_core::models::Marginal;
@@ -16,7 +16,7 @@ pub struct Chains<'a> {
     numbers: Vec<usize>,
     lists: Vec<&'a DrawList>,
     weights: Vec<Vec<f64>>,
-    beside: Option<&'a Beside<'a>>,
+    inputs: Option<&'a FigureInputs<'a>>,
 }
 
 impl<'a> Chains<'a> {
@@ -38,22 +38,22 @@ impl<'a> Chains<'a> {
             } else {
                 Vec::new()
             },
-            beside: None,
+            inputs: None,
         })
     }
 
-    /// The same with what some pictures need beside draws.
+    /// The chains with what some figures are drawn of besides draws.
     #[must_use]
-    pub fn with(self, beside: &'a Beside<'a>) -> Self {
+    pub fn with(self, inputs: &'a FigureInputs<'a>) -> Self {
         Self {
-            beside: Some(beside),
+            inputs: Some(inputs),
             ..self
         }
     }
 
-    /// What there is beside draws.
-    pub fn beside(&self) -> Option<&'a Beside<'a>> {
-        self.beside
+    /// What some figures are drawn of besides draws.
+    pub fn inputs(&self) -> Option<&'a FigureInputs<'a>> {
+        self.inputs
     }
 
     /// The marginal posterior of a parameter, where it is known in closed form.

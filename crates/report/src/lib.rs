@@ -28,7 +28,7 @@ pub mod report;
 mod thin;
 mod xml;
 
-pub use beside::{Beside, Needs, ReadModel};
+pub use beside::{FigureInputs, Needs, ReadModel};
 pub use chains::Chains;
 pub use choice::choose;
 pub use comparison::density_overlay;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::figure::drawn;
-use super::{Beside, Chains, Figure, FigureEntry, ReadModel, ReportError};
+use super::{Chains, Figure, FigureEntry, FigureInputs, ReadModel, ReportError};
 use ergodic_base::control::Control;
 use ergodic_export::Results;
 
@@ -76,9 +76,9 @@ pub fn write_picture(
 ) -> Result<String, ReportError> {
     let format = PictureFormat::of(path)?;
     let runs = (of.results, of.other);
-    let beside = Beside::find((entry.id, entry.needs), runs, of.model, control)?;
+    let inputs = FigureInputs::find((entry.id, entry.needs), runs, of.model, control)?;
     control.enter("drawing the picture");
-    let chains = Chains::of(of.results)?.with(&beside);
+    let chains = Chains::of(of.results)?.with(&inputs);
     let figure = entry.draw(&chains, of.parameters)?;
     control.check(ReportError::Cancelled)?;
     save_as(format, &figure, path)

@@ -22,7 +22,7 @@ use ergodic_diagnostics::quantiles;
 use ergodic_export::{Results, RunFolder, summary};
 use ergodic_report::report::{self, Column};
 use ergodic_report::{
-    Beside, Chains, FIGURES, Figure, FigureEntry, Needs, PictureFormat, Pictured, Report,
+    Chains, FIGURES, Figure, FigureEntry, FigureInputs, Needs, PictureFormat, Pictured, Report,
     ReportError, choose, find, write_picture,
 };
 use serde_json::Value as Json;
@@ -122,14 +122,14 @@ fn others() -> &'static [Ran; 3] {
 /// A figure of a run, with all that it needs; `None` where the run has not got it.
 fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
     let read = |_: &Control| Fitted::of(&ran.job);
-    let beside = Beside::find(
+    let inputs = FigureInputs::find(
         (entry.id, entry.needs),
         (&ran.results, None),
         Some(&read),
         &Control::default(),
     );
-    let drawn = beside.and_then(|beside| {
-        let chains = Chains::of(&ran.results)?.with(&beside);
+    let drawn = inputs.and_then(|inputs| {
+        let chains = Chains::of(&ran.results)?.with(&inputs);
         entry.draw(&chains, &[])
     });
     match drawn {

@@ -61,13 +61,13 @@ fn swatch(key: &Key, [x, y]: [f64; 2], out: &mut Drawing) {
 /// Right end of what the title of panel `k` may take: the panels beside it that have none belong to it.
 fn title_end(figure: &Figure, layout: &Layout, k: usize) -> f64 {
     let row_end = (k / figure.columns + 1) * figure.columns;
-    let beside = k + 1..row_end.min(figure.panels.len());
+    let neighbours = k + 1..row_end.min(figure.panels.len());
     let is_free = |at: &usize| {
         figure.panels[*at]
             .as_ref()
             .is_none_or(|panel| panel.title.is_empty())
     };
-    let last = beside.take_while(is_free).last();
+    let last = neighbours.take_while(is_free).last();
     let ends = [last, Some(k)]
         .into_iter()
         .flatten()

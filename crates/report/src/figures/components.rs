@@ -87,7 +87,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     };
     panel.add("this run", Ink::Posterior, Line::curve(own.ellipse, 1.5));
     figure.legend.push(key("this run", Ink::Posterior));
-    if let Some(other) = chains.beside().and_then(|beside| beside.other) {
+    if let Some(other) = chains.inputs().and_then(|inputs| inputs.other) {
         let other = Chains::of(other)
             .map_err(|_no_draws| Trouble::Nothing("the other run has no draws"))?;
         let names = parameters.iter().map(|&parameter| {

@@ -17,7 +17,7 @@ const RANGE: f64 = 3.0;
 
 /// The predictive checks of the run.
 pub(super) fn check<'a>(chains: &Chains<'a>) -> Result<&'a Check, Trouble> {
-    let check = chains.beside().and_then(|beside| beside.check.as_ref());
+    let check = chains.inputs().and_then(|inputs| inputs.check.as_ref());
     check.ok_or(Trouble::Nothing("the model was not checked"))
 }
 

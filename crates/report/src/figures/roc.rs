@@ -23,7 +23,7 @@ const HEIGHT: f64 = 0.8;
 
 /// The scores of the rows held out.
 pub(super) fn scores<'a>(chains: &Chains<'a>) -> Result<&'a PredictionScores, Trouble> {
-    let scores = chains.beside().and_then(|beside| beside.scores.as_ref());
+    let scores = chains.inputs().and_then(|inputs| inputs.scores.as_ref());
     scores.ok_or(Trouble::Nothing("no rows were scored"))
 }
 

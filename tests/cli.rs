@@ -1382,7 +1382,7 @@ fn a_run_answers_on_the_scale_of_its_outcome() {
 }
 
 #[test]
-fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
+fn a_mixed_run_predicts_and_is_compared_with_its_likelihood_fit() {
     let folder = tempfile::tempdir().unwrap();
     let slopes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4/slopes.csv");
     fs::copy(slopes, folder.path().join("slopes.csv")).unwrap();
@@ -1460,9 +1460,9 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     );
 
     let args = "estimate --compare-with run --predict new.csv --out fit";
-    let beside = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
-    assert_eq!(beside.status.code(), Some(0), "{}", stderr(&beside));
-    let text = String::from_utf8(beside.stdout.clone()).unwrap();
+    let compared = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
+    let text = String::from_utf8(compared.stdout.clone()).unwrap();
     assert!(text.contains("Likelihood and posterior"), "{text}");
     for name in [
         "b[day]",
@@ -1475,7 +1475,7 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     }
     let predictions = fs::read_to_string(folder.path().join("fit/predictions.csv")).unwrap();
     assert_eq!(predictions.lines().count(), 3);
-    assert!(stderr(&beside).contains("their effects are 0"));
+    assert!(stderr(&compared).contains("their effects are 0"));
     // The name that the flag had before.
     let former = ergodic(folder.path(), &["estimate", "--beside", "run"]);
     assert_eq!(former.status.code(), Some(0), "{}", stderr(&former));

@@ -69,10 +69,10 @@ pub(super) fn type_path(state: &mut AppState, purpose: Pick, no_dialog: bool) {
 fn folder(state: &AppState) -> PathBuf {
     let project = state.project.as_ref().map(|open| open.path.as_path());
     let data = state.data.as_ref().and_then(|data| data.path.as_deref());
-    let beside = project.or(data).and_then(Path::parent);
+    let parent = project.or(data).and_then(Path::parent);
     // A file named without its folder is where the program was started.
-    let beside = beside.filter(|folder| !folder.as_os_str().is_empty());
-    std::path::absolute(beside.unwrap_or(Path::new(".")))
+    let parent = parent.filter(|folder| !folder.as_os_str().is_empty());
+    std::path::absolute(parent.unwrap_or(Path::new(".")))
         .unwrap_or_else(|_no_place| PathBuf::from("/"))
 }
 

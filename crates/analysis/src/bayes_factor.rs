@@ -18,7 +18,7 @@ use ergodic_diagnostics::local_density::log_density_at;
 use ergodic_diagnostics::weights::matter;
 
 /// A parameter that could be 0 has a prior on both sides of it, this far from it.
-const BESIDE_ZERO: f64 = 1e-9;
+const NEAR_ZERO: f64 = 1e-9;
 
 /// Why a run has no Bayes factors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -121,10 +121,10 @@ pub fn bayes_factors(
         return Err(BayesFactorError::Weighted);
     }
     let can_be_zero = |j: usize| {
-        let beside = [-BESIDE_ZERO, BESIDE_ZERO].map(|x| model.prior_density(j, x));
+        let densities = [-NEAR_ZERO, NEAR_ZERO].map(|x| model.prior_density(j, x));
         match params[j].name.class() {
             Class::Coefficient | Class::LevelCoefficient | Class::Mean => true,
-            Class::Other => beside
+            Class::Other => densities
                 .iter()
                 .all(|it| it.is_some_and(|density| density > 0.0)),
             _ => false,

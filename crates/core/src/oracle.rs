@@ -126,7 +126,7 @@ impl Oracle {
 
     /// A view of another model, such as a shard of this one, with its `centre` where known: it uses the same threads and ends when
     /// the same run is stopped.
-    pub(crate) fn beside(&self, model: Arc<dyn Model>, centre: Option<Arc<Centre>>) -> Self {
+    pub(crate) fn for_model(&self, model: Arc<dyn Model>, centre: Option<Arc<Centre>>) -> Self {
         Self::new(model, centre, self.parallel, Arc::clone(&self.interrupt))
     }
 

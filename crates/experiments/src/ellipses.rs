@@ -117,7 +117,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         let variant = format!("osgfs:batch={batch}:steps_per_draw=1");
         let osgfs = problem.run(&variant, |run| run.draws = set.draws / chains)?;
         let truth = Ellipse::of(&metropolis);
-        let (shift, ratios) = truth.beside(&osgfs);
+        let (shift, ratios) = truth.compare(&osgfs);
         let cost = [&metropolis, &osgfs].map(|run| passes(run) / truth.ess(run));
         rows.push(row(
             &[set.name],
@@ -227,7 +227,7 @@ impl Ellipse {
     }
 
     /// The larger shift of the middle along both axes, and ratios of half-axes.
-    fn beside(&self, run: &Run) -> (f64, [f64; 2]) {
+    fn compare(&self, run: &Run) -> (f64, [f64; 2]) {
         let (mean, covariance) = moments(&columns(run, &self.names));
         let gap: Vec<f64> = mean.iter().zip(&self.mean).map(|(a, b)| a - b).collect();
         let shifts = self

@@ -57,7 +57,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             });
             let numbers = match run {
                 Err(JobError::Sampler(_)) => [f64::NAN; 4],
-                run => beside(&run?, &truth),
+                run => deviations(&run?, &truth),
             };
             rows.push(row(&[id], &[&[apart], numbers.as_slice()].concat()));
             of_distance.push(numbers);
@@ -122,7 +122,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 }
 
 /// Divergence, largest ratio of standard deviations, share of the mode that a chain visits less, divergence by chance.
-fn beside(run: &Run, truth: &Run) -> [f64; 4] {
+fn deviations(run: &Run, truth: &Run) -> [f64; 4] {
     let cloud = |view: &RunView| {
         let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
         Cloud::of(&lists, &[], &[0, 1, 2, 3])

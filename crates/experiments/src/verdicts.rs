@@ -118,7 +118,7 @@ impl Posterior {
         let summary = fitted.summary();
         let quantities = self.known.iter().filter_map(|(name, known)| {
             let row = summary.rows().iter().find(|row| row.variable == **name)?;
-            known.beside(row)
+            known.compare(row)
         });
         Ok(Outcome {
             is_good: fitted.verdict() == Verdict::Good,
@@ -168,7 +168,7 @@ impl Known {
         k.checked_sub(1).map_or(0.0, |k| self.shares[k].1)
     }
 
-    fn beside(&self, row: &SummaryRow) -> Option<Quantity> {
+    fn compare(&self, row: &SummaryRow) -> Option<Quantity> {
         let (mean, mcse) = (row.mean?, row.mcse_mean?);
         Some(Quantity {
             shift: (mean - self.mean) / self.sd,

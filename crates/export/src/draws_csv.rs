@@ -29,7 +29,7 @@ pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             .draws
             .iter()
             .zip(&results.info)
-            .map(|(draws, info)| beside(draws, info, column))
+            .map(|(draws, info)| with_column(draws, info, column))
             .collect();
         return table(&names, &chains, out);
     }
@@ -37,7 +37,7 @@ pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The draws with column `column` of `info` behind them.
-fn beside(draws: &DrawList, info: &DrawList, column: usize) -> DrawList {
+fn with_column(draws: &DrawList, info: &DrawList, column: usize) -> DrawList {
     let mut both = DrawList::new(draws.width() + 1);
     let mut row = vec![0.0; draws.width() + 1];
     for i in 0..draws.len() {

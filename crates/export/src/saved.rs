@@ -259,7 +259,7 @@ impl<'a> SavedFiles<'a> {
                     "{why}; the draws are whole, what the sampler says besides is left out"
                 ));
                 gap = Some(why);
-                info_beside(&draws)
+                info_of_draws(&draws)
             }
         };
         let mut results = Results::without_summary(draws.names, draws.chains, info);
@@ -360,7 +360,7 @@ fn empty_rows(lengths: impl Iterator<Item = usize>) -> Vec<DrawList> {
 }
 
 /// What the draws say about themselves where the sampler's information is missing.
-fn info_beside(draws: &ReadDraws) -> (Vec<String>, Vec<DrawList>) {
+fn info_of_draws(draws: &ReadDraws) -> (Vec<String>, Vec<DrawList>) {
     match &draws.weights {
         Some(_) => info_of(draws),
         None => (

@@ -44,7 +44,7 @@ pub fn decimals(mcse: f64) -> i32 {
 }
 
 /// A value beside its standard deviation or standard error: as far as the second digit of that.
-pub fn beside_sd(value: f64, sd: f64) -> String {
+pub fn to_sd_digits(value: f64, sd: f64) -> String {
     estimate(value, sd / 50.0)
 }
 
@@ -369,10 +369,10 @@ mod tests {
 
     #[test]
     fn a_value_beside_its_standard_deviation_has_its_second_digit() {
-        assert_eq!(beside_sd(-1.2963, 0.3004), "\u{2212}1.30");
-        assert_eq!(beside_sd(12.3456, 4.21), "12.3");
-        assert_eq!(beside_sd(0.1654, 0.0354), "0.165");
-        assert_eq!(beside_sd(-1.2963, f64::NAN), "\u{2212}1.30");
+        assert_eq!(to_sd_digits(-1.2963, 0.3004), "\u{2212}1.30");
+        assert_eq!(to_sd_digits(12.3456, 4.21), "12.3");
+        assert_eq!(to_sd_digits(0.1654, 0.0354), "0.165");
+        assert_eq!(to_sd_digits(-1.2963, f64::NAN), "\u{2212}1.30");
     }
 
     #[test]

@@ -122,10 +122,10 @@ mod tests {
         let density = model.density().unwrap();
         let log_density = |u: &[f64]| density.log_density(u, &mut vec![0.0; u.len()]);
         let width = |j: usize| {
-            let mut beside = centre.to_vec();
+            let mut shifted = centre.to_vec();
             let mut at = |off: f64| {
-                beside[j] = centre[j] + off;
-                log_density(&beside)
+                shifted[j] = centre[j] + off;
+                log_density(&shifted)
             };
             let step = 1e-3;
             let curvature = (2.0 * at(0.0) - at(step) - at(-step)) / (step * step);

@@ -295,7 +295,7 @@ impl Sampler for DivideAndConquer {
             .enumerate()
             .map(|(index, centre)| {
                 let shard = shard(oracle.shared_model(), index, config.shards)?;
-                let view = oracle.beside(shard, centre);
+                let view = oracle.for_model(shard, centre);
                 Part::new(config, view, u0, streams)
             })
             .collect::<Result<_, StepError>>()?;

@@ -37,13 +37,13 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, 
     let frame = Rect::from_min_max(room.min, room.max - vec2(0.0, foot));
     let numbers = number_width(table);
     // Icon, gap and insets stand beside the name.
-    let beside = t.icon.small + t.space.x1 + 2.0 * t.space.x2 + 2.0;
+    let around = t.icon.small + t.space.x1 + 2.0 * t.space.x2 + 2.0;
     let wanted: Vec<Wanted> = table
         .columns()
         .iter()
         .enumerate()
         .map(|(col, info)| {
-            let name = name_width(ui, info.name.chars().count()) + beside;
+            let name = name_width(ui, info.name.chars().count()) + around;
             let profile = data.profiles.as_ref().and_then(|all| all.get(col));
             let kind = columns::kind_word(info, profile);
             let kind = paint::line(ui, &kind, Text::Number, p.text_primary, f32::INFINITY);

@@ -98,8 +98,8 @@ fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
     harness.state_mut().session.send(family("bernoulli"));
     harness.run();
     let way_back = harness.get_by_label("Reset to Normal").rect();
-    let beside = harness.get_by_label("Before seeing outcomes").rect();
-    assert!(way_back.right() < beside.left(), "nothing is cut off");
+    let preview = harness.get_by_label("Before seeing outcomes").rect();
+    assert!(way_back.right() < preview.left(), "nothing is cut off");
 }
 
 #[test]

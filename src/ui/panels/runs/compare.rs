@@ -218,7 +218,7 @@ fn parameters_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &mut Outb
     let names = &done.found.names;
     let mean = |run: usize| {
         move |k: usize| match (rows[k].means[run], rows[k].sds[run]) {
-            (Some(mean), Some(sd)) => Cell::number(number::beside_sd(mean, sd), Tone::Primary),
+            (Some(mean), Some(sd)) => Cell::number(number::to_sd_digits(mean, sd), Tone::Primary),
             _ => Cell::empty(),
         }
     };
@@ -422,7 +422,7 @@ mod tests {
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
-    fn two_runs_stand_beside_each_other() {
+    fn two_runs_are_compared() {
         let mut session = Session::with_draft("churn");
         session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,

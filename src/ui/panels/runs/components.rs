@@ -44,7 +44,7 @@ struct Picture {
 pub(super) struct ComponentsPane {
     picture: Memo<Option<Result<Picture, Trouble>>>,
     /// The run whose draws are shown too.
-    beside: Option<u64>,
+    other: Option<u64>,
 }
 
 impl Pane for ComponentsPane {
@@ -67,7 +67,7 @@ impl Pane for ComponentsPane {
             return;
         }
         self.choice_ui(ui, of);
-        let other = self.beside.and_then(|id| of.state.run(id));
+        let other = self.other.and_then(|id| of.state.run(id));
         // The same whichever variable is selected.
         let key = Key {
             variable: other.map_or(0, |other| other.id as usize + 1),
@@ -93,8 +93,8 @@ impl ComponentsPane {
             other.id != of.entry.id && other.view().is_some() && other.variables() == of.names
         };
         let others: Vec<&RunEntry> = of.state.runs.iter().filter(fits).collect();
-        if !others.iter().any(|other| Some(other.id) == self.beside) {
-            self.beside = None;
+        if !others.iter().any(|other| Some(other.id) == self.other) {
+            self.other = None;
         }
         if others.is_empty() {
             return;
@@ -105,9 +105,9 @@ impl ComponentsPane {
                 ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
                 widgets::hint(ui, "Ellipse of");
                 for other in others {
-                    let is_on = self.beside == Some(other.id);
+                    let is_on = self.other == Some(other.id);
                     if ui.add(Chip::toggle(&other.title(), is_on)).clicked() {
-                        self.beside = (!is_on).then_some(other.id);
+                        self.other = (!is_on).then_some(other.id);
                     }
                 }
             });

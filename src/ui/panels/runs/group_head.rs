@@ -46,8 +46,8 @@ impl<'a> GroupHead<'a> {
         format!("{which} of {}", number::integer(self.count as u64))
     }
 
-    /// Caret and pattern; the words of the row take what they need beyond the `beside` points that they have.
-    pub fn name_ui(&self, ui: &mut Ui, beside: f32) {
+    /// Caret and pattern; the words of the row take what they need beyond the `words_width` points that they have.
+    pub fn name_ui(&self, ui: &mut Ui, words_width: f32) {
         let t = tokens();
         let p = Palette::of(ui);
         let rect = ui.max_rect();
@@ -74,7 +74,7 @@ impl<'a> GroupHead<'a> {
         );
         let left = rect.left() + 2.0 * t.icon.tiny;
         let words = self.words(ui).size().x + t.space.x2;
-        let room = rect.right() - left - (words - beside).max(0.0);
+        let room = rect.right() - left - (words - words_width).max(0.0);
         let name = name::fit(
             &name::shorten(self.name, name_chars(ui, room)),
             name_chars(ui, room),

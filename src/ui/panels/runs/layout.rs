@@ -72,8 +72,8 @@ pub(super) fn tree_of(layout: &PaneLayout, id: Id, panes: &[Listed]) -> Option<T
     let root = if extra.is_empty() {
         root
     } else {
-        let beside = tiles.insert_tab_tile(extra);
-        tiles.insert_vertical_tile(vec![root, beside])
+        let tabs = tiles.insert_tab_tile(extra);
+        tiles.insert_vertical_tile(vec![root, tabs])
     };
     Some(Tree::new(id, root, tiles))
 }

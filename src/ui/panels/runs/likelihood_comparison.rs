@@ -215,7 +215,7 @@ fn method_ui(
 
 fn rows_ui(ui: &mut Ui, rows: &[ComparedRow]) {
     let t = tokens();
-    let value = |value: f64, row: &ComparedRow| number::beside_sd(value, row.sd);
+    let value = |value: f64, row: &ComparedRow| number::to_sd_digits(value, row.sd);
     let main = |head, of: fn(&ComparedRow) -> f64| {
         Column::number(head, 84.0, move |k| {
             Cell::number(value(of(&rows[k]), &rows[k]), Tone::Primary)
@@ -315,7 +315,7 @@ mod tests {
 
     /// Without groups, too: coefficients of `glm` beside those of a posterior, and a test of one of them.
     #[test]
-    fn a_plain_regression_stands_beside_its_likelihood_fit() {
+    fn a_plain_regression_is_compared_with_its_likelihood_fit() {
         let (session, id) = Session::with_run("churn");
         let mut harness = page_harness(session, runs_ui);
         harness.run_steps(3);

@@ -441,7 +441,7 @@ fn rows_ui(
         .take_while(|(column, _)| !column.is_of_groups() && in_sight(*column))
         .count()
         .min(2);
-    let beside: f32 = columns[..of_words].iter().map(|(_, width)| width).sum();
+    let words_width: f32 = columns[..of_words].iter().map(|(_, width)| width).sum();
     let sorted = match view.sort {
         Sort::Name(up) => Some((1, up)),
         Sort::By(by, up) => {
@@ -459,7 +459,7 @@ fn rows_ui(
         .sorted(sorted)
         .column(TableColumn::new("", ICON, |k| Cell::verdict(p, kind(k))).stays(true));
     let names = TableColumn::new("parameter", widths.name, |k| match (group(k), &order[k]) {
-        (Some(group), _) => Cell::drawn(move |ui| group.name_ui(ui, beside)),
+        (Some(group), _) => Cell::drawn(move |ui| group.name_ui(ui, words_width)),
         (
             None,
             Item::Variable {

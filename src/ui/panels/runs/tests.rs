@@ -746,7 +746,7 @@ fn predictions_stand_against_what_was_observed_and_are_exported() {
 }
 
 #[test]
-fn a_grouped_run_predicts_without_its_groups_and_stands_beside_its_likelihood_fit() {
+fn a_grouped_run_predicts_without_its_groups_and_is_compared_with_its_likelihood_fit() {
     let mut harness = page(grouped());
     let id = harness.state().session.state.selected().unwrap().id;
     harness

@@ -176,7 +176,7 @@ fn fixed_ui(ui: &mut Ui, (id, title, column): (&str, &str, &'static str), fixed:
     let value = |head, quantile: f64| {
         let of = move |k: usize| fixed[k].estimate + quantile * fixed[k].se;
         Column::number(head, NUMBER, move |k| {
-            Cell::number(number::beside_sd(of(k), fixed[k].se), Tone::Primary)
+            Cell::number(number::to_sd_digits(of(k), fixed[k].se), Tone::Primary)
         })
         .by(of)
     };
@@ -291,7 +291,7 @@ fn caterpillar_ui(ui: &mut Ui, effects: &GroupEffects, j: usize, name: &str) {
                 inner: Some(interval(NORMAL_50)),
                 outer: interval(NORMAL_95),
                 verdict: None,
-                value: number::beside_sd(center, sd),
+                value: number::to_sd_digits(center, sd),
             }
         })
         .collect();

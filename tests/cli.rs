@@ -2455,7 +2455,7 @@ fn refusals_are_at_most_a_screen() {
 
 /// Formulas as R users write them, in the notations of others: R gets columns that mean the same, Stan says what its data hold.
 #[test]
-fn responses_and_categories_as_r_writes_them_are_shown_elsewhere() {
+fn responses_and_categories_as_r_writes_them_are_translated() {
     let folder = tempfile::tempdir().unwrap();
     let mut text = String::from("y,hit,miss,k,x\n");
     for i in 0..30 {

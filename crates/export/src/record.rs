@@ -35,7 +35,7 @@ pub enum RecordError {
     NoSum,
     /// A file in another folder.
     #[error("it lists `{0}`, which is no file of the folder")]
-    Elsewhere(String),
+    OutsideFolder(String),
 }
 
 /// What a file was when it was written.
@@ -70,7 +70,7 @@ pub fn decode(text: &str) -> Result<(Manifest, Records), RecordError> {
     let records = records.map_or_else(|| Ok(Records::new()), serde_json::from_value);
     let records: Records = records?;
     if let Some(name) = records.keys().find(|name| !files::is_plain(name)) {
-        return Err(RecordError::Elsewhere(name.clone()));
+        return Err(RecordError::OutsideFolder(name.clone()));
     }
     Ok((serde_json::from_value(value)?, records))
 }
@@ -108,11 +108,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_that_lists_files_elsewhere_is_refused() {
+    fn a_manifest_that_lists_files_outside_of_its_folder_is_refused() {
         for name in ["/dev/zero", "../draws.csv", "a/b", "..", ""] {
             let text = seal(&serde_json::json!({"files": {name: {"bytes": 1, "sha256": ""}}}));
             let refused = decode(&text.unwrap()).unwrap_err();
-            assert!(matches!(refused, RecordError::Elsewhere(_)), "{refused}");
+            assert!(
+                matches!(refused, RecordError::OutsideFolder(_)),
+                "{refused}"
+            );
         }
     }
 

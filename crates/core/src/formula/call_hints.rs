@@ -6,7 +6,7 @@ use ergodic_base::names::nearest;
 use ergodic_base::shown::shortened;
 
 /// Functions of R, and of packages that go with it, that people write: name, and what works here.
-const ELSEWHERE: [(&str, &str); 17] = [
+const R_FUNCTIONS: [(&str, &str); 17] = [
     ("ln", "the natural logarithm is `log(x)`"),
     ("te", SMOOTH),
     ("ti", SMOOTH),
@@ -43,7 +43,7 @@ const REFERENCE: &str =
 /// The sentence for a function that there is not.
 pub(super) fn unknown(name: &str) -> String {
     let shown = shortened(name);
-    let hint = ELSEWHERE.iter().find(|(known, _)| *known == name);
+    let hint = R_FUNCTIONS.iter().find(|(known, _)| *known == name);
     let hint = match hint {
         Some((_, hint)) => format!("; {hint}"),
         None => {
@@ -73,7 +73,7 @@ pub(super) fn unknown(name: &str) -> String {
 /// The sentence for a function of the response that there is not; `works` says which there are.
 pub(super) fn unknown_of_response(name: &str, works: &str) -> String {
     let shown = shortened(name);
-    let hint = ELSEWHERE.iter().find(|(known, _)| *known == name);
+    let hint = R_FUNCTIONS.iter().find(|(known, _)| *known == name);
     let near = nearest(
         name,
         Elementwise::ALL

@@ -289,7 +289,7 @@ fn errors_of_kept_counts_are_noise_and_no_bias() {
     let documents: [&[u32]; 4] = [&[0, 0, 1], &[1, 2, 2], &[0, 2], &[1, 1, 0, 2]];
     let corpus = corpus(&documents, 3, 2, [0.6, 0.4], 0);
     let phi = [0.6, 0.2, 0.3, 0.3, 0.1, 0.5];
-    let elsewhere = [0.1, 0.5, 0.1, 0.3, 0.8, 0.2];
+    let other_topics = [0.1, 0.5, 0.1, 0.3, 0.8, 0.2];
     let mut exact = vec![0.0; 6];
     for document in 0..4 {
         expected_counts(&corpus, document, &phi, &mut exact);
@@ -299,7 +299,7 @@ fn errors_of_kept_counts_are_noise_and_no_bias() {
         let mut gibbs = corpus.document_gibbs();
         let mut kept = KeptCounts::of(control, &corpus, 2).unwrap();
         // Two sweeps at other topics: counts that are far off.
-        kept.fill(&corpus, &elsewhere, &mut gibbs, 2, &mut rng);
+        kept.fill(&corpus, &other_topics, &mut gibbs, 2, &mut rng);
         let count = 20_000;
         let (mut sums, mut squares) = (vec![0.0; 6], vec![0.0; 6]);
         for _ in 0..count {

@@ -674,7 +674,7 @@ fn displaced_oracle() -> Oracle {
 const WARMUP: u64 = 240;
 
 #[test]
-fn the_expansion_follows_a_chain_that_is_elsewhere() {
+fn the_expansion_follows_a_chain_that_is_displaced() {
     let (_model, centre) = target();
     for (mut session, moves) in [(displaced_oracle(), true), (oracle(), false)]
         .map(|(oracle, moves)| (Run::new("hmc-ecs").start(oracle), moves))

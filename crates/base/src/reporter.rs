@@ -79,7 +79,7 @@ macro_rules! remarks {
 /// period.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Warning {
-    /// How much it matters.
+    /// How much the remark matters.
     pub severity: Severity,
     /// Stable identifier of the cause, for grouping repeats: `missing-values`, `constant-column`, …
     pub code: String,

@@ -194,7 +194,7 @@ pub enum SettingError {
     Unknown {
         /// Who has the settings, as a sentence begins: "Sampler `sgld`".
         owner: String,
-        /// What was written.
+        /// Key that was written.
         key: String,
         /// The settings that there are.
         known: String,
@@ -206,7 +206,7 @@ pub enum SettingError {
         key: String,
         /// What the setting takes.
         takes: String,
-        /// What was written.
+        /// Value that was written.
         value: String,
     },
     /// A step with which a chain leaves for infinity, or is noisier than its friction can take.
@@ -214,7 +214,7 @@ pub enum SettingError {
     StepTooLong {
         /// Steps must be shorter.
         limit: f64,
-        /// What was written.
+        /// Step that was written.
         given: f64,
         /// With what, and what would happen.
         why: String,

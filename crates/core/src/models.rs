@@ -93,7 +93,7 @@ pub use topics::Corpus;
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamInfo {
-    /// Which it is, such as `b[age]`.
+    /// Name of the quantity, such as `b[age]`.
     pub name: ParamId,
     /// What the quantity says, on the scale it is reported on, in words.
     pub meaning: String,
@@ -109,7 +109,7 @@ pub struct ParamInfo {
 pub struct Block {
     /// What the coordinates are: the quantity, the word or the first keys that they have in common.
     pub name: ParamId,
-    /// Which they are.
+    /// Places of the coordinates in u.
     pub coordinates: Range<usize>,
 }
 
@@ -316,7 +316,7 @@ pub struct ModelSpec {
     pub fields: &'static [Field],
     /// How the response column is read under these settings ([`ModelEntry::resolve`]).
     pub response: fn(&Settings) -> ResponseUse,
-    /// What priors its parameters can have.
+    /// Priors that parameters of the template can have.
     pub priors: PriorSpec,
 }
 
@@ -339,7 +339,7 @@ pub enum ModelError {
     /// No template of this name.
     #[error("There is no template `{id}`; there are {known}")]
     UnknownTemplate {
-        /// What was written.
+        /// Id that was written.
         id: String,
         /// The templates that there are.
         known: String,
@@ -347,7 +347,7 @@ pub enum ModelError {
     /// A prior for a parameter that the model does not have.
     #[error("There is no parameter `{key}` to set a prior for; there are {known}")]
     UnknownParameter {
-        /// What was written.
+        /// Key that was written.
         key: String,
         /// The parameters and classes that there are.
         known: String,
@@ -358,9 +358,9 @@ pub enum ModelError {
     /// A prior that is not one for its parameter.
     #[error("Prior `{text}` {why}")]
     Prior {
-        /// What was written.
+        /// Text of the prior.
         text: String,
-        /// What is wrong with it and what to write.
+        /// What is wrong with the text and what to write.
         why: String,
     },
     /// A setting of the template, or `priors.default`.
@@ -471,13 +471,13 @@ impl RoundTrip {
 pub trait Template: 'static {
     /// Description of the template.
     const SPEC: ModelSpec;
-    /// How exactly its transforms undo each other.
+    /// How exactly transforms of the template's models undo each other.
     const ROUND_TRIP: RoundTrip = RoundTrip::EXACT;
     /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
     const ALL_VARY: bool = false;
-    /// In which precision its models can store the covariates of rows.
+    /// Precisions in which the template's models can store the covariates of rows.
     const STORAGE: &'static [Storage] = &[Storage::F64];
-    /// Whether its models say how likely rows are, though no response family does.
+    /// Whether the template's models say how likely rows are, though no response family does.
     const EXPLAINS_ROWS: bool = false;
     /// The response family that the settings choose; `None` where rows are not explained by one linear predictor.
     fn family(_settings: &Settings) -> Option<Family> {

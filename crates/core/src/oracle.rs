@@ -64,7 +64,7 @@ pub enum StepError {
         "{what} exceeded its bound at iteration {iter}; the model's bounds are wrong, use another sampler and report it"
     )]
     BoundExceeded {
-        /// What exceeded it.
+        /// What exceeded the bound.
         what: &'static str,
         /// Iteration, 0-based.
         iter: u64,

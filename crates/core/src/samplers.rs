@@ -272,7 +272,7 @@ pub const SIGN: &str = "sign";
 /// more of it: of numbers the newest vector, of labels a thinned list with the draws they belong to.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSpec {
-    /// Name by which it is found.
+    /// Name by which the vector is found.
     pub name: &'static str,
     /// What the vector says.
     pub help: &'static str,
@@ -407,7 +407,7 @@ pub struct SamplerSpec {
     pub own_steps: bool,
     /// Whether the sampler uses minibatches instead of all rows.
     pub minibatch: bool,
-    /// Why its draws are not exactly from the posterior; `None` for exact samplers.
+    /// Why draws are not exactly from the posterior; `None` for exact samplers.
     pub bias: Option<&'static str>,
     /// The order p of the bias where it is C h^p to first order in a setting `step_size` h and is gone at step 0.
     pub bias_order: Option<i32>,

@@ -72,7 +72,7 @@ ergodic_base::remarks! {
 
         /// Rare levels were merged, as was asked for.
         MergedLevels {
-            /// Which.
+            /// The levels that were merged.
             levels: MergedLevels,
             /// All rows.
             rows: usize,
@@ -87,7 +87,7 @@ ergodic_base::remarks! {
         RareLevels {
             /// The predictor.
             column: String,
-            /// Levels of it.
+            /// Levels of the predictor.
             levels: usize,
             /// Levels that are rare.
             rare: usize,
@@ -104,7 +104,7 @@ ergodic_base::remarks! {
         ManyLevels {
             /// The predictor.
             column: String,
-            /// Levels of it.
+            /// Levels of the predictor.
             levels: usize,
         }
         Info "many-levels" (
@@ -322,7 +322,7 @@ ergodic_base::remarks! {
         FewGroups {
             /// The grouping.
             group: String,
-            /// How many it has.
+            /// Groups of the grouping.
             groups: usize,
         }
         Watch "few-groups" ("`{group}` has only {groups} groups, which say little about how much groups differ") about (group)
@@ -436,7 +436,7 @@ ergodic_base::remarks! {
             response: String,
             /// The predictor's term.
             column: String,
-            /// Share of the residual variance that its square would explain.
+            /// Share of the residual variance that the column's square would explain.
             share: f64,
         }
         Watch "bend" (

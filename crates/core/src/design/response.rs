@@ -89,7 +89,7 @@ pub enum ResponseKind {
 pub struct ResponseInfo {
     /// Column, or function of a column: `log(y)`.
     pub name: String,
-    /// What its values are.
+    /// Kind of the values.
     pub kind: ResponseKind,
     /// Rows used per value, failure first; for counts failures and successes in all trials; for categories rows, or the
     /// sum of their weights, in whole numbers; for levels rows; empty for numbers, counts and where there is no response.

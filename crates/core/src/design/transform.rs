@@ -78,7 +78,7 @@ impl Transform {
         Ok((transform, columns))
     }
 
-    /// How many columns it gives.
+    /// How many columns the transform gives.
     pub fn num_columns(&self) -> usize {
         self.num_columns
     }

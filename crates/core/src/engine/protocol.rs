@@ -195,7 +195,7 @@ pub struct LogEntry {
     pub at_secs: f64,
     /// The warning.
     pub warning: Warning,
-    /// How often it was reported.
+    /// How often the warning was reported.
     pub count: u32,
 }
 
@@ -254,7 +254,7 @@ impl Control {
         self.set(PAUSE);
     }
 
-    /// Lets them go on.
+    /// Lets chains go on.
     pub fn resume(&self) {
         self.set(RUN);
     }

@@ -267,7 +267,7 @@ impl<J: Sampling + 'static> Run<J> {
         self.control.pause();
     }
 
-    /// Lets them go on.
+    /// Lets chains go on.
     pub fn resume(&self) {
         self.control.resume();
     }

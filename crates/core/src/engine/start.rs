@@ -74,7 +74,7 @@ pub enum StartError {
     /// A name that no parameter has.
     #[error("There is no parameter `{name}` to start at a value of; there are {known}")]
     Unknown {
-        /// What was written.
+        /// Name that was written.
         name: String,
         /// Some that there are.
         known: String,
@@ -87,9 +87,9 @@ pub enum StartError {
     Impossible {
         /// The parameter.
         name: String,
-        /// What was asked for.
+        /// Value that was asked for.
         value: f64,
-        /// What the model would make of it.
+        /// What the model would make of the value.
         becomes: Option<f64>,
     },
     /// Values, or last draws, of fewer chains than there are.

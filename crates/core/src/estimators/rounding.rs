@@ -63,9 +63,9 @@ ergodic_base::remarks! {
 /// The largest shift of a reported quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shift {
-    /// Which.
+    /// The parameter.
     pub parameter: ParamId,
-    /// By how many of its posterior standard deviations, without sign.
+    /// Shift in the parameter's posterior standard deviations, without sign.
     pub sds: f64,
 }
 

@@ -296,9 +296,9 @@ pub struct FamilyRows<F> {
 
 /// What is made of the rows of a family that is chosen at run time.
 pub trait RowUse {
-    /// What comes of it.
+    /// What is made of the rows.
     type Made;
-    /// Makes it.
+    /// Makes that of `rows`.
     fn of<F: RowFamily>(self, rows: FamilyRows<F>) -> Self::Made;
 }
 

@@ -313,7 +313,7 @@ impl Function {
     /// The functions there are, for errors.
     pub(super) const KNOWN: &str = "log, log2, log10, log1p, sqrt, exp, abs, scale, I(x^2), I(x > 2), poly, ns, bs, s and factor";
 
-    /// How many columns it gives.
+    /// How many columns the function gives.
     pub fn num_columns(self) -> usize {
         match self {
             Self::Elementwise(_) | Self::Scale | Self::Power(_) | Self::Inside { .. } => 1,

@@ -17,7 +17,7 @@ pub(super) const FORM: &str = "beta(a, b) with a and b above 0";
 /// What a template says about one of its chances.
 #[derive(Clone, Debug)]
 pub struct ChanceSpec {
-    /// Which it is.
+    /// Name of the chance.
     pub name: ParamId,
     /// What the chance says, in words.
     pub meaning: String,

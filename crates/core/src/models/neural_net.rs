@@ -102,7 +102,7 @@ fn unfit(why: impl Into<String>) -> ModelError {
 
 /// Weights with a precision in common.
 struct Group {
-    /// Which they are.
+    /// Places of the weights in u.
     weights: std::ops::Range<usize>,
     precision: Positive,
 }

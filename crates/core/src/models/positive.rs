@@ -13,7 +13,7 @@ const TAIL: f64 = 0.02;
 /// What a template says about one of its positive parameters.
 #[derive(Clone, Debug)]
 pub struct PositiveSpec {
-    /// Which it is.
+    /// Name of the parameter.
     pub name: ParamId,
     /// Key of the prior of all parameters of this kind.
     pub class: &'static str,

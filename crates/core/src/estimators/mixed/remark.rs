@@ -5,7 +5,7 @@ ergodic_base::remarks! {
     pub enum Remark {
         /// Variances or correlations are at the edge of what is possible.
         Singular {
-            /// Which.
+            /// Effects at the edge.
             edges: Vec<Edge>,
         }
         Watch "singular-fit" (

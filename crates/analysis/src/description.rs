@@ -33,7 +33,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// Of a recipe and its data.
+    /// The description of a recipe and its data.
     ///
     /// # Errors
     /// The recipe and the data do not make a model.

@@ -188,7 +188,7 @@ pub enum EffectsError {
     /// A name that is none of a predictor.
     #[error("`{name}` is no predictor of this model; {hint}")]
     NoPredictor {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// Names that are near, or all.
         hint: String,

@@ -75,7 +75,7 @@ impl LikelihoodOptions {
 pub struct LikelihoodFit {
     /// The recipe whose data and formula were fitted.
     pub recipe: Recipe,
-    /// What was asked for.
+    /// Options that were asked for.
     pub options: LikelihoodOptions,
     /// Estimates.
     pub fit: MixedFit,

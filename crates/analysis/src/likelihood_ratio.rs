@@ -45,7 +45,7 @@ pub struct Side {
     pub formula: String,
     /// Parameters of the model, variances and correlations included.
     pub parameters: usize,
-    /// Maximum of its log likelihood.
+    /// Maximum of the model's log likelihood.
     pub log_lik: f64,
     /// Akaike's criterion.
     pub aic: f64,
@@ -60,9 +60,9 @@ pub struct LikelihoodRatio {
     pub smaller: Side,
     /// The one with more.
     pub larger: Side,
-    /// Twice the difference of their log likelihoods.
+    /// Twice the difference of the log likelihoods.
     pub statistic: f64,
-    /// Difference of their numbers of parameters.
+    /// Difference of the numbers of parameters.
     pub df: usize,
     /// Chance of so large a statistic if the smaller model is true: of χ² with `df` degrees of freedom.
     pub p_value: f64,

@@ -104,7 +104,7 @@ pub struct RowPrediction {
     pub observed: f64,
     /// Trials; 1 where there are none.
     pub trials: f64,
-    /// Whether its group is new in some grouping.
+    /// Whether the row's group is new in some grouping.
     pub new_group: bool,
 }
 
@@ -117,7 +117,7 @@ pub struct Predictions {
     pub response: ResponseInfo,
     /// Whether outcomes are whole numbers.
     pub whole: bool,
-    /// What was asked for.
+    /// Options that were asked for.
     pub options: PredictOptions,
     /// Draws used, and draws there are.
     pub draws: (usize, usize),
@@ -229,7 +229,7 @@ pub struct Fitted {
     pub(super) table: Arc<Table>,
     /// Rows of the fit, ascending.
     pub(super) rows: Vec<u32>,
-    /// Rows kept out of it, ascending.
+    /// Rows kept out of the fit, ascending.
     held_out: Vec<u32>,
     /// Weight of each of these rows, where the formula has weights.
     pub(super) row_weights: Option<Vec<f64>>,

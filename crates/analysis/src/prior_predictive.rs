@@ -163,7 +163,7 @@ pub enum Outcomes {
     },
     /// Categories.
     Categories {
-        /// In their order.
+        /// Levels in their order.
         levels: Vec<Category>,
     },
 }
@@ -208,7 +208,7 @@ pub struct Expected {
     /// What is expected.
     #[serde(flatten)]
     pub outcomes: Outcomes,
-    /// The share of it that is absurd; `None` of categories, among which none is.
+    /// The share of outcomes that is absurd; `None` of categories, among which none is.
     pub absurd: Option<f64>,
     /// How the expected outcomes compare with the data.
     pub plausibility: Plausibility,

@@ -51,9 +51,9 @@ pub enum RecipeError {
     /// A change that is not understood.
     #[error("`--set {change}` {why}; write key=value, such as sampler.batch=500")]
     Change {
-        /// What was written.
+        /// Text of the change.
         change: String,
-        /// What is wrong with it.
+        /// What is wrong with the change.
         why: &'static str,
     },
     /// A layout of another version.
@@ -67,7 +67,7 @@ pub enum RecipeError {
     /// No sampler of this name.
     #[error("There is no sampler `{id}`; there are {AUTO}, {known}")]
     UnknownSampler {
-        /// What was written.
+        /// Id that was written.
         id: String,
         /// The samplers that there are.
         known: String,

@@ -38,14 +38,14 @@ pub struct DataUsed {
     pub fingerprint: String,
     /// Where the data come from.
     pub source: String,
-    /// Rows in them, and those that the model used.
+    /// Rows in the data, and those that the model used.
     pub rows: (usize, usize),
 }
 
 /// One of two runs.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedRun<'a> {
-    /// What sentences call it.
+    /// Name of the run in sentences.
     pub name: &'a str,
     /// Recipe of the run, if known.
     pub recipe: Option<&'a Recipe>,
@@ -59,7 +59,7 @@ pub struct ComparedRun<'a> {
     pub draws: &'a [&'a DrawList],
     /// Weights of these, one vector per chain, or none.
     pub weights: &'a [Vec<f64>],
-    /// Why they are not exactly from the posterior, if they are not.
+    /// Why draws are not exactly from the posterior, if they are not.
     pub approximation: Option<&'a str>,
 }
 
@@ -401,7 +401,7 @@ impl RunComparison {
 }
 
 impl ParameterRow {
-    /// How much it changes, by what stands out most: 0 where nothing is known.
+    /// How much the parameter changes, by what stands out most: 0 where nothing is known.
     pub fn size(&self) -> f64 {
         let shift = self.shift.map(|shift| Change::Shift(shift).size());
         let clear = self.change.map(Change::size);

@@ -25,7 +25,7 @@ pub enum ExportError {
     /// No format of this name.
     #[error("There is no format `{id}`; there are {known}")]
     UnknownFormat {
-        /// What was written.
+        /// Id that was written.
         id: String,
         /// The formats that there are.
         known: String,

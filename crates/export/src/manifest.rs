@@ -33,7 +33,7 @@ pub struct Manifest {
     pub sampler: String,
     /// Why this sampler.
     pub sampler_reason: String,
-    /// Why its draws are not exactly from the posterior, if they are not.
+    /// Why draws are not exactly from the posterior, if they are not.
     pub approximation: Option<String>,
     /// How the mode was found, if one was.
     #[serde(default)]

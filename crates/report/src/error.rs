@@ -13,7 +13,7 @@ pub enum ReportError {
     /// No figure of this name.
     #[error("There is no figure `{id}`; there are {known}")]
     UnknownFigure {
-        /// What was asked for.
+        /// Id that was asked for.
         id: String,
         /// The figures that there are.
         known: String,
@@ -21,7 +21,7 @@ pub enum ReportError {
     /// No format of reports of this name.
     #[error("There is no format `{id}` of reports; there are {known}")]
     UnknownFormat {
-        /// What was asked for.
+        /// Id that was asked for.
         id: String,
         /// The formats that there are.
         known: String,
@@ -29,7 +29,7 @@ pub enum ReportError {
     /// A parameter that the run does not report.
     #[error("The run has no parameter `{name}`{}; `ergodic summarise` lists them", like(.nearest.as_deref()))]
     UnknownParameter {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The parameter most like it.
         nearest: Option<String>,
@@ -41,7 +41,7 @@ pub enum ReportError {
     Number {
         /// The figure.
         figure: &'static str,
-        /// How many it takes, in words.
+        /// How many parameters the figure takes, in words.
         takes: String,
         /// How many there were.
         named: usize,
@@ -56,7 +56,7 @@ pub enum ReportError {
         figure: &'static str,
         /// The parameter.
         name: String,
-        /// What is wrong with its draws.
+        /// What is wrong with the draws of the parameter.
         missing: Missing,
     },
     /// A figure of something that the run has not got.

@@ -24,9 +24,9 @@ pub struct EcdfPoint {
 pub struct DensityBar {
     /// Lower and upper end of the bar.
     pub ends: [f64; 2],
-    /// Share of observed outcomes over its width.
+    /// Share of observed outcomes over the bar's width.
     pub observed: f64,
-    /// Share of replicated outcomes over its width.
+    /// Share of replicated outcomes over the bar's width.
     pub replicated: Band,
 }
 

@@ -116,7 +116,7 @@ pub struct Pit {
     pub distance: f64,
     /// Chance of such a distance of uniform values (Kolmogorov 1933).
     pub p: f64,
-    /// Rows among them whose importance weights cannot be trusted.
+    /// Rows whose importance weights cannot be trusted.
     pub doubtful: usize,
     /// Rows of the fit.
     pub rows: usize,

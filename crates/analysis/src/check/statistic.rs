@@ -158,7 +158,7 @@ impl Tally {
 /// A statistic of the observed data among those of replicated data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestStatistic {
-    /// Which.
+    /// The statistic.
     pub statistic: Statistic,
     /// Of the observed data.
     pub observed: f64,

@@ -13,9 +13,9 @@ pub struct Derived {
     pub summary: SummaryRow,
     /// Quantiles that leave the same probability on both sides.
     pub interval: [f64; 2],
-    /// Probability that it is above zero; of a ratio that it is above one.
+    /// Probability that the value is above zero; of a ratio that it is above one.
     pub above: f64,
-    /// Probability that it is practically zero, where the user said what that is.
+    /// Probability that the value is practically zero, where the user said what that is.
     pub in_rope: Option<f64>,
 }
 

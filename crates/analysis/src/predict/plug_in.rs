@@ -30,7 +30,7 @@ pub struct PlugIn {
     pub levels: Vec<String>,
     /// Chance of each level with the modes of group effects, per row; of outcomes without ordered levels none.
     pub chances: Vec<Vec<f64>>,
-    /// What to know about them.
+    /// What to know about the predictions.
     pub remarks: Vec<String>,
 }
 

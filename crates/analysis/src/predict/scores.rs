@@ -223,7 +223,7 @@ pub struct CoursePoint {
 pub struct ChainTime {
     /// Of warm-up.
     pub warmup: f64,
-    /// Of all its draws.
+    /// Of all draws of the chain.
     pub draws: f64,
 }
 

@@ -74,13 +74,13 @@ pub enum Saved {
 
 /// One entry of the run history.
 pub struct RunEntry {
-    /// Identifies it in this window.
+    /// Identifies the run in this window.
     pub id: u64,
     /// Number of the run in the project, which people see.
     pub number: u64,
-    /// What somebody called it.
+    /// Name that somebody gave the run.
     pub name: Option<String>,
-    /// What somebody noted about it.
+    /// Note that somebody made about the run.
     pub note: Option<String>,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
@@ -89,7 +89,7 @@ pub struct RunEntry {
     pub phase: RunPhase,
     /// Whether the run is on disk.
     pub saved: Saved,
-    /// The control run of its bias check, while that goes on.
+    /// The control run of the bias check, while that goes on.
     pub control: Option<Box<Run>>,
     /// Whether the bias is to be checked when the run has the draws that a check needs.
     pub check_when_drawn: bool,
@@ -99,7 +99,7 @@ pub struct RunEntry {
     pub correction: Task<Arc<Corrected>>,
     /// The control variates that were asked for.
     pub corrected_by: Option<Order>,
-    /// Predictions of its rows.
+    /// Predictions of the run's rows.
     pub predicted: Task<Arc<Prediction>>,
     /// Whether those that are being made are with group effects.
     pub predicts_with_groups: bool,
@@ -111,23 +111,23 @@ pub struct RunEntry {
     pub fitting: Task<Arc<LikelihoodFit>>,
     /// The run's model compared with one of fewer or more terms, by likelihood.
     pub likelihood_ratio: Task<Arc<LikelihoodRatio>>,
-    /// How much its prior matters.
+    /// How much the prior of the run matters.
     pub prior_sensitivity: Task<Arc<Sensitivity>>,
     /// Bayes factors of its coefficients against 0, looked at with that, or why there are none.
     pub bayes_factors: Option<Result<Arc<Vec<BayesFactor>>, String>>,
-    /// Further columns of its summary.
+    /// Further columns of the summary.
     pub extras: Task<Arc<Extras>>,
     /// Kept draws per chain that those were asked for with.
     pub extras_of: usize,
-    /// How well it predicts rows that it has not seen.
+    /// How well the run predicts rows that it has not seen.
     pub scores: Task<Arc<CrossValidation>>,
     /// Scores from a sample of rows.
     pub sampled_scores: Task<Arc<Subsampled>>,
     /// How the run compares with another.
     pub compared: Task<Arc<Compared>>,
-    /// How good its predictions are of the rows that it holds out.
+    /// How good predictions of the run are of the rows that it holds out.
     pub held_out: Task<Arc<HeldOutScores>>,
-    /// Where its files are, once there is a place for them.
+    /// Where the files of the run are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
     pub recalled: Task<Arc<dyn Model>>,
@@ -195,12 +195,12 @@ impl RunEntry {
         })
     }
 
-    /// Whether its model explains an outcome, so that rows can be predicted.
+    /// Whether the run's model explains an outcome, so that rows can be predicted.
     pub fn can_predict(&self) -> bool {
         self.has_draws() && self.rows.predicted
     }
 
-    /// Whether its model says how likely rows are, so that they can be left out.
+    /// Whether the run's model says how likely rows are, so that they can be left out.
     pub fn has_row_densities(&self) -> bool {
         self.has_draws() && self.rows.have_densities
     }

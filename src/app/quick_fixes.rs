@@ -41,7 +41,7 @@ impl QuickFix {
         }
     }
 
-    /// The draft after it.
+    /// The draft after the change.
     fn applied(&self, document: &Document) -> Document {
         let mut document = document.clone();
         for command in &self.commands {

@@ -44,7 +44,7 @@ pub struct DataState {
     pub loaded: Arc<Loaded>,
     /// What the user changed about the reading.
     pub options: ImportOptions,
-    /// What its columns could be in a model.
+    /// What the columns could be in a model.
     pub suggestions: Arc<Suggestions>,
     /// Profiles of the columns, once they are known.
     pub profiles: Option<Arc<Vec<Profile>>>,
@@ -83,7 +83,7 @@ pub struct ModelCheck {
     pub expected: Option<Result<PriorPredictive, String>>,
     /// Remarks.
     pub warnings: Vec<Warning>,
-    /// What helps against each of them.
+    /// What helps against each remark.
     pub quick_fixes: Vec<Vec<QuickFix>>,
     /// What helps against the error.
     pub ways_out: Vec<QuickFix>,
@@ -133,7 +133,7 @@ pub struct Loading {
 pub struct Message {
     /// What the message says.
     pub warning: Warning,
-    /// How often it was said.
+    /// How often the message was said.
     pub count: usize,
 }
 
@@ -159,7 +159,7 @@ pub struct Opening {
     pub name: String,
     /// Counts readings.
     pub serial: u64,
-    /// How far it is.
+    /// How far opening is.
     pub control: Handle,
 }
 

@@ -134,7 +134,7 @@ impl<T> Task<T> {
         self.refusal.as_deref()
     }
 
-    /// Whether nobody asked for it yet.
+    /// Whether nobody asked for the task yet.
     pub fn is_idle(&self) -> bool {
         self.going.is_none() && self.done.is_none() && self.refusal.is_none()
     }
@@ -143,7 +143,7 @@ impl<T> Task<T> {
 /// A task that goes on, as lists show it.
 #[derive(Debug)]
 pub struct Running {
-    /// Identifies it in this window.
+    /// Identifies the task in this window.
     pub id: u64,
     /// What the task does, as in "Predicting the rows of Run 2".
     pub title: String,
@@ -156,7 +156,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// How far it is.
+    /// How far the task is.
     pub fn control(&self) -> &Control {
         &self.control
     }
@@ -166,7 +166,7 @@ impl Running {
         self.pace.secs_left()
     }
 
-    /// Time since it was begun.
+    /// Time since the task was begun.
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }

@@ -55,7 +55,7 @@ pub(crate) struct Session {
     pub state: AppState,
     /// What was asked of the outside world.
     pub fx: Synchronous,
-    /// Where its runs are saved.
+    /// Where runs are saved.
     pub folder: tempfile::TempDir,
 }
 

@@ -52,7 +52,7 @@ pub struct PaletteView {
 }
 
 impl PaletteView {
-    /// Opens or closes it.
+    /// Opens or closes the palette.
     pub fn toggle(&mut self) {
         *self = Self {
             open: !self.open,
@@ -60,7 +60,7 @@ impl PaletteView {
         };
     }
 
-    /// Opens it with what was typed after its key in the same frame.
+    /// Opens the palette with what was typed after its key in the same frame.
     pub fn open_with(&mut self, typed: Vec<Event>) {
         *self = Self {
             open: true,

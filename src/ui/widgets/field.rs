@@ -125,7 +125,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Shows it.
+    /// Shows the field.
     pub fn show(self, ui: &mut Ui) -> FieldResponse {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = tokens().space.x1;

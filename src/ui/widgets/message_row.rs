@@ -10,7 +10,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 /// A message. Identifiers between backticks are set in mono.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageRow<'a> {
-    /// How serious it is; `None` for plain information.
+    /// How serious the message is; `None` for plain information.
     pub kind: Option<VerdictKind>,
     /// Clock time.
     pub time: &'a str,
@@ -33,7 +33,7 @@ pub struct MessageResponse {
 }
 
 impl MessageRow<'_> {
-    /// Shows it over the full width, 24 high.
+    /// Shows the row over the full width, 24 high.
     pub fn show(self, ui: &mut Ui) -> MessageResponse {
         let t = tokens();
         let p = Palette::of(ui);

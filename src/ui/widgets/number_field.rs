@@ -85,7 +85,7 @@ impl<'a> NumberField<'a> {
         }
     }
 
-    /// Shows it; returns whether the value changed.
+    /// Shows the field; returns whether the value changed.
     pub fn show(self, ui: &mut Ui) -> bool {
         let Self {
             label,

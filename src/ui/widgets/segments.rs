@@ -71,7 +71,7 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
         self
     }
 
-    /// Shows it; `changed()` says whether the value is another one now.
+    /// Shows the segments; `changed()` says whether the value is another one now.
     pub fn show(self, ui: &mut Ui) -> Response {
         let Self {
             name,

@@ -60,7 +60,7 @@ impl<'a> Slider<'a> {
         Self { width, ..self }
     }
 
-    /// Shows it; `changed()` says whether the value is another one now.
+    /// Shows the slider; `changed()` says whether the value is another one now.
     pub fn show(self, ui: &mut Ui) -> Response {
         let t = tokens();
         let p = Palette::of(ui);

@@ -40,7 +40,7 @@ impl<'a> TreeRow<'a> {
         }
     }
 
-    /// The icon of its type.
+    /// The icon of the row's type.
     pub fn icon(self, icon: char) -> Self {
         Self {
             icon: Some(icon),
@@ -97,7 +97,7 @@ impl<'a> TreeRow<'a> {
         Self { selected, ..self }
     }
 
-    /// Shows it over the full width, 26 high.
+    /// Shows the row over the full width, 26 high.
     pub fn show(self, ui: &mut Ui) -> Response {
         let t = tokens();
         let p = Palette::of(ui);

@@ -16,7 +16,7 @@ use crate::ui::widgets::{self, progress};
 pub(super) struct Asked<'a, T> {
     /// The run.
     pub entry: &'a RunEntry,
-    /// What is made of its draws.
+    /// What is made of the run's draws.
     pub task: &'a Task<Arc<T>>,
     /// The result made of the draws that there are now.
     pub done: Option<&'a Arc<T>>,
@@ -24,7 +24,7 @@ pub(super) struct Asked<'a, T> {
     pub later: &'static str,
     /// The icon of the pane.
     pub icon: char,
-    /// What asks for it.
+    /// What asks for the result.
     pub ask: Command,
 }
 

@@ -27,7 +27,7 @@ pub enum Item {
         first: usize,
         /// Number of members.
         count: usize,
-        /// Whether its members follow.
+        /// Whether the members follow.
         open: bool,
     },
 }

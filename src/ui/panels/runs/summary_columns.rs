@@ -140,7 +140,7 @@ impl Column {
         }
     }
 
-    /// Least width that holds its numbers.
+    /// Least width that holds the column's numbers.
     pub fn width(self) -> f32 {
         match self {
             Self::Mean | Self::EssBulk | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 64.0,

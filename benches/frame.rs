@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use divan::Bencher;
 use eframe::egui;
 use egui_kittest::Harness;
-use ergodic::app::Command;
+use ergodic::app::{Command, DraftChange};
 use ergodic::ui::App;
 
 mod support;
@@ -51,11 +51,11 @@ fn window() -> Harness<'static, Option<App>> {
         .as_mut()
         .expect("made by the first frame");
     app.send(Command::AcceptImport);
-    app.send(Command::SetSampler("sgld-cv".to_owned()));
-    app.send(Command::SetSetting(
+    app.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+    app.send(Command::Draft(DraftChange::Setting(
         "steps_per_draw".to_owned(),
         Some(ergodic_base::settings::Value::Int(1)),
-    ));
+    )));
     let mut run = app
         .state
         .document
@@ -65,7 +65,7 @@ fn window() -> Harness<'static, Option<App>> {
         .run
         .clone();
     run.draws = draws();
-    app.send(Command::SetRun(run));
+    app.send(Command::Draft(DraftChange::Run(run)));
     app.send(Command::StartRun);
     step_until(&mut harness, |app| {
         app.state.selected().is_some_and(|entry| {

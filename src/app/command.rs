@@ -2,16 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::draft_change::DraftChange;
 use super::preferences::{Depth, Theme};
 use super::reporting::Picture;
 use super::tasks::Pick;
 use ergodic_analysis::comparison::Variant;
-use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::likelihood::LikelihoodOptions;
-use ergodic_analysis::recipe::Scale;
-use ergodic_base::settings::Value;
-use ergodic_core::engine::run_section::RunSection;
-use ergodic_core::models::Storage;
 use ergodic_data::roles::{Conversion, Role};
 use ergodic_data::sniff::ImportOptions;
 use ergodic_diagnostics::zero_variance::Order;

@@ -84,7 +84,8 @@ pub struct RunEntry {
     pub note: Option<String>,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
-    rows: OfRows,
+    /// What its model says of rows.
+    pub(super) rows: OfRows,
     /// State of the run.
     pub phase: RunPhase,
     /// Whether the run is on disk.
@@ -158,7 +159,7 @@ pub struct Prediction {
 
 /// What a model says of rows, found once: panes ask in every frame, and a model as text has to be parsed for it.
 #[derive(Clone, Copy, Debug, Default)]
-struct OfRows {
+pub(super) struct OfRows {
     /// Whether an outcome is explained.
     predicted: bool,
     /// Whether rows have a density.

@@ -1,7 +1,6 @@
 //! Quick fixes of what is wrong with a run: each does what the message beside it advises.
 
 use super::command::Command;
-use super::draft_change::DraftChange;
 use super::entry::RunEntry;
 use super::quick_fixes::QuickFix;
 use ergodic_analysis::Recipe;
@@ -109,6 +108,7 @@ fn is_centred(recipe: &Recipe) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use ergodic_base::settings::Value;
     use ergodic_diagnostics::Verdict;

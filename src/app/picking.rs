@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::command::Command;
-use super::draft_change::DraftChange;
 use super::state::{AppState, Typing};
 use super::tasks::{Effects, Outcome, Pick};
 use super::update::update;
@@ -92,6 +91,7 @@ pub(super) fn cancel(state: &mut AppState) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
 
     #[test]

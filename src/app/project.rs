@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::command::{Command, Page};
 use super::document::Document;
-use super::draft_change::DraftChange;
 use super::entry::{ReadRun, RunEntry, RunPhase, Saved};
 use super::opening::{Origin, start_loading};
 use super::reading;
@@ -459,6 +458,7 @@ pub(super) fn answer(state: &mut AppState, keep: bool, fx: &mut dyn Effects) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use ergodic_analysis::Recipe;
     use ergodic_core::engine::run_section::RunSection;

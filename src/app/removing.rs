@@ -2,7 +2,6 @@
 
 use super::command::{Command, Page};
 use super::correcting;
-use super::draft_change::DraftChange;
 use super::state::{AppState, Removed};
 use super::tasks::Effects;
 

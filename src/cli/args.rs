@@ -288,6 +288,7 @@ pub struct EstimateArgs {
     /// Model formula, such as 'y ~ x' or 'y ~ x + (1 + x | group)'
     #[arg(long)]
     pub formula: Option<String>,
+    /// Response family
     #[arg(long, help = format!("{FAMILY_CHOICES}; without it the recipe's, or gaussian"))]
     pub family: Option<String>,
     /// profile, em or squarem for gaussian outcomes, laplace, aghq, ghq, monte-carlo, em-aghq, em-laplace or mcem for others;

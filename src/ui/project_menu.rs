@@ -11,7 +11,7 @@ use super::panels::{Views, menu};
 use super::theme::{Text, tokens};
 use super::widgets::{Button, dialog_frame, heading, sentence};
 use crate::app::project::Then;
-use crate::app::{AppState, Command, DraftChange};
+use crate::app::{AppState, Command};
 use ergodic_core::design::Columns as _;
 
 /// Width of the menu and of the question.
@@ -147,6 +147,7 @@ pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;

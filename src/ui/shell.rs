@@ -15,7 +15,7 @@ use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
 use super::widgets::{Button, Segments, paint};
 use super::{icons, landmarks};
-use crate::app::{AppState, Command, Depth, DraftChange, Page, Theme};
+use crate::app::{AppState, Command, Depth, Page, Theme};
 
 /// Width below which steps show no words for depth and search.
 const NARROW: f32 = 1200.0;
@@ -235,6 +235,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use crate::ui::testing::page_harness;
     use ergodic_data::roles::{Conversion, Role};

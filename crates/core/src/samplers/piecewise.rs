@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 
-use super::piecewise::remainders::{self, AllRows, Heading, Remainders};
+use self::remainders::{AllRows, Heading, Remainders};
 use super::{InfoColumn, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};

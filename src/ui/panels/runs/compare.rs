@@ -8,7 +8,7 @@ use super::curves::{self, Densities, Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::comparing_runs::{Compared, others, refusal};
-use crate::app::{Command, DraftChange, RunEntry, scoring};
+use crate::app::{Command, RunEntry, scoring};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::theme::{Text, VerdictKind, tokens};

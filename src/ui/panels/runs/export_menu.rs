@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{Ui, vec2};
 
 use crate::app::reporting::Picture;
-use crate::app::{Command, DraftChange, RunEntry};
+use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
@@ -210,6 +210,7 @@ fn figure_ui(ui: &mut Ui, chosen: &mut usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;

@@ -7,7 +7,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Stroke, Ui};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::{Command, DraftChange};
+use crate::app::Command;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};

@@ -3,7 +3,7 @@
 use eframe::egui::{Frame, Margin, Ui, vec2};
 
 use crate::app::likelihood::simpler_formulas;
-use crate::app::{Command, DraftChange, RunEntry};
+use crate::app::{Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};

@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::entry::Prediction;
-use crate::app::{Command, DraftChange, RunEntry};
+use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -397,6 +397,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;

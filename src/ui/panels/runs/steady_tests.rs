@@ -5,6 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
+use crate::app::DraftChange;
 use crate::app::state::Opening;
 use crate::app::testing::Session;
 use crate::ui::testing::{Shown, page_harness};

@@ -268,3 +268,108 @@ fn errors_show_the_line_with_a_mark() {
     let missing = refused(at, &["fit", "--model", "nowhere.model"]);
     assert!(missing.contains("The model cannot be read"), "{missing}");
 }
+
+/// Rates of counts under gamma priors have gamma posteriors: minibatches of all rows draw from them, and Gibbs sampling by conditionals too.
+#[test]
+fn known_posteriors_are_drawn_by_exact_transitions_and_conditionals() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("rates.model"), gallery("fish_rates")).unwrap();
+    let fit = |more: &[&str]| -> serde_json::Value {
+        let common = [
+            "fit",
+            "--data",
+            "sample:fish",
+            "--model",
+            "rates.model",
+            "--json",
+        ];
+        serde_json::from_str(&done(at, &[&common, more].concat())).unwrap()
+    };
+    let table =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_data/fish.csv"))
+            .unwrap();
+    let counts = |species: &str| -> Vec<f64> {
+        let cells = table
+            .lines()
+            .map(|line| line.split(',').collect::<Vec<_>>());
+        let own = cells.filter(|cells| cells[1] == species);
+        own.map(|cells| cells[2].parse().unwrap()).collect()
+    };
+    let exact = [
+        "--sampler",
+        "exact-transition",
+        "--draws",
+        "2000",
+        "--out",
+        "exact",
+    ];
+    let few = [
+        "--sampler",
+        "exact-transition",
+        "--set",
+        "sampler.batch=64",
+        "--draws",
+        "200",
+        "--out",
+        "few",
+    ];
+    let gibbs = [
+        "--sampler",
+        "gibbs",
+        "--set",
+        "sampler.blocks=rate[*]: conjugate",
+        "--draws",
+        "1000",
+        "--out",
+        "gibbs",
+    ];
+    for (args, is_exact) in [(&exact[..], true), (&few[..], false), (&gibbs[..], true)] {
+        let summary = fit(args);
+        let rows = summary["variables"].as_array().unwrap();
+        for species in ["bream", "roach", "pike", "wels"] {
+            let counts = counts(species);
+            let (shape, rate) = (1.0 + counts.iter().sum::<f64>(), 0.1 + counts.len() as f64);
+            let name = format!("rate[{species}]");
+            let row = rows
+                .iter()
+                .find(|row| row["variable"] == name.as_str())
+                .unwrap();
+            let number = |key: &str| row[key].as_f64().unwrap();
+            let sd = shape.sqrt() / rate;
+            // Batches in which a species is rare or missing bias its mean a little.
+            let allowed = 4.0 * number("mcse_mean") + if is_exact { 0.0 } else { 0.05 * sd };
+            let found = number("mean");
+            assert!(
+                (found - shape / rate).abs() < allowed,
+                "{args:?} {name}: {found}"
+            );
+            assert!(
+                (number("sd") / sd - 1.0).abs() < if is_exact { 0.15 } else { 0.3 },
+                "{name}"
+            );
+        }
+    }
+    // The run replays without its file, and goes on.
+    fs::remove_file(at.join("rates.model")).unwrap();
+    done(at, &["fit", "few", "--out", "again"]);
+    let draws = |run: &str| fs::read(at.join(run).join("draws.csv")).unwrap();
+    assert_eq!(draws("few"), draws("again"));
+    done(at, &["resume", "few", "--draws", "20"]);
+    let own = "parameters\n  a ~ student_t(3, 0, 5)\nrows\n  count ~ poisson_log(a)\n";
+    fs::write(at.join("other.model"), own).unwrap();
+    let args = [
+        "fit",
+        "--data",
+        "sample:fish",
+        "--model",
+        "other.model",
+        "--sampler",
+        "exact-transition",
+    ];
+    let why = refused(at, &args);
+    assert!(
+        why.contains("Sampler `exact-transition` needs parameters that are independent"),
+        "{why}"
+    );
+}

@@ -69,7 +69,7 @@ pub mod topics;
 pub mod translation;
 mod units;
 
-pub use conditional::{Form, KnownConditional, form_of};
+pub use conditional::{Form, KnownConditional, form_of, independent_forms};
 pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
 pub(crate) use density::MAX_DENSE_DIM_OF_GROUPS;

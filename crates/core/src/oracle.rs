@@ -270,6 +270,24 @@ impl Oracle {
         axpy(scale, &self.batch_grad, grad);
     }
 
+    /// Unbiased estimates of ∇ log posterior at two positions (D each) from the same minibatch, without control variates; overwrites
+    /// `grads` (D each).
+    pub fn grad_pair(&mut self, at: [&[f64]; 2], rng: &mut ChainRng, grads: [&mut [f64]; 2]) {
+        debug_assert!(self.view.is_none(), "pairs of gradients know no blocks");
+        let Some(model) = self.model.rows() else {
+            return grads.into_iter().for_each(no_estimate);
+        };
+        let rows = self.estimation.minibatch.draw(rng);
+        let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
+        for (u, grad) in at.into_iter().zip(grads) {
+            self.datum_grads += rows.len(0) as u64;
+            self.batch_grad.fill(0.0);
+            model.log_prior(u, grad);
+            model.grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad);
+            axpy(scale, &self.batch_grad, grad);
+        }
+    }
+
     /// Unbiased estimate (N/B) Σ w_i z_i of the counts of all categories; overwrites `counts` (K). NaN for models without
     /// the view [`Model::simplex`].
     pub fn counts(&mut self, rng: &mut ChainRng, counts: &mut [f64]) {

@@ -26,7 +26,7 @@
 //! | programs for blocks of rows | `code` |
 //! | their values and derivatives | `machine`, `functions` |
 //! | parameters within bounds | `transform` |
-//! | the posterior, and what is linear in it | `model`, `linear` |
+//! | the posterior, what is linear in it, and conditionals of known form | `model`, `linear`, `conditional` |
 //! | draws from the prior | `prior` |
 //! | rows, known and new, under draws | `observation` |
 //! | the template `own` | `own` |
@@ -40,6 +40,7 @@ mod allocations;
 mod code;
 mod columns;
 mod complete;
+mod conditional;
 mod distributions;
 mod functions;
 mod graph;

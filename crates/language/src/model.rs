@@ -6,12 +6,13 @@ use ergodic_base::param::ParamId;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
-    Block, CentreRows, LinearRows, LogDensity, Model, ParamInfo, Posterior, Prior, PriorRows,
-    RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
+    Block, CentreRows, KnownConditional, LinearRows, LogDensity, Model, ParamInfo, Posterior,
+    Prior, PriorRows, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
 use crate::columns::{ColumnUse, Columns};
+use crate::conditional::known_conditionals;
 use crate::linear::{Linear, linear_rows, prior_rows};
 use crate::lower::{Bounds, Lowered, Parameter, Reported};
 use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
@@ -35,6 +36,7 @@ pub(crate) struct ProgramModel {
     reported: Option<Code>,
     linear: Option<Linear>,
     prior_rows: Option<PriorRows>,
+    known: Vec<KnownConditional>,
     observation: Option<Arc<dyn ObservationModel>>,
     level: SimdLevel,
     pool: Pool<Workspace>,
@@ -210,6 +212,7 @@ impl ProgramModel {
             reported: (!outputs.is_empty()).then(|| once(graph, &outputs)),
             linear,
             prior_rows,
+            known: known_conditionals(lowered, &transform),
             transform,
             level: SimdLevel::detect(),
             pool: Pool::default(),
@@ -459,6 +462,10 @@ impl Model for ProgramModel {
 
     fn blocks(&self) -> Vec<Block> {
         self.blocks.clone()
+    }
+
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        self.known.clone()
     }
 
     fn observation(&self) -> Option<&Arc<dyn ObservationModel>> {

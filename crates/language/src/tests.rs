@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use crate::Program;
 use crate::distributions::DISTRIBUTIONS;
 
+mod conditional;
 mod densities;
+mod exact_transition;
 mod levels;
 mod observation;
 mod passes;

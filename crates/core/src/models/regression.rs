@@ -297,6 +297,8 @@ impl<F: RowFamily> Model for Regression<F> {
             vec![KnownConditional {
                 coordinates: 0..coefficients.len(),
                 form: Form::Normal,
+                // Columns and the intercept are rarely orthogonal.
+                independent: self.dim() == 1,
             }]
         } else {
             Vec::new()

@@ -8,8 +8,8 @@ use ndarray::Array2;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
-    CentreRows, LogDensity, Model, ModelOptions, ParamInfo, Posterior, RowLikelihood, Rows,
-    Scratch, Template, sum_of_rows,
+    CentreRows, Form, KnownConditional, LogDensity, Model, ModelOptions, ParamInfo, Posterior,
+    RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::Columns;
 use crate::design::columns::{MemoryColumns, Values};
@@ -237,6 +237,13 @@ impl Model for GaussianRows {
     }
     fn posterior(&self) -> Posterior<'_> {
         Posterior::Density(self)
+    }
+    fn known_conditionals(&self) -> Vec<KnownConditional> {
+        vec![KnownConditional {
+            coordinates: 0..self.dim(),
+            form: Form::Normal,
+            independent: true,
+        }]
     }
 }
 

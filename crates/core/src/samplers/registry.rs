@@ -11,6 +11,7 @@ use super::full_data::metropolis::Metropolis;
 use super::full_data::nuts::Nuts;
 use super::full_data::slice::Slice;
 use super::gibbs::{Gibbs, GibbsStochastic};
+use super::langevin::exact_transition::ExactTransition;
 use super::groups::gibbs_gaussian::GibbsGaussian;
 use super::groups::gibbs_groups::GibbsGroups;
 use super::groups::gibbs_mixed::GibbsMixed;
@@ -65,6 +66,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SvrgLd>(),
     SamplerEntry::of::<Psgld>(),
     SamplerEntry::of::<Sgrld>(),
+    SamplerEntry::of::<ExactTransition>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
     SamplerEntry::of::<HmcEcs>(),

@@ -58,6 +58,12 @@ pub enum Unsuitable {
         /// All categories.
         categories: usize,
     },
+    /// Parameters that are not independent, or whose distribution has no known form.
+    #[error(
+        "needs parameters that are independent given the data, each normal, lognormal, gamma or a power of a gamma variable, as the \
+         mean of normal rows or the rate of Poisson rows under such a prior"
+    )]
+    NoKnownForms,
     /// Not a mixture, so that there are no clusters.
     #[error("finds clusters, which only a mixture has, as template `dp-mixture`")]
     NoClusters,

@@ -137,6 +137,7 @@ impl Example for MeanPrecision {
         let known = |j, form| KnownConditional {
             coordinates: j..j + 1,
             form,
+            independent: false,
         };
         vec![
             known(0, Form::Normal),

@@ -116,6 +116,7 @@ impl Example for Mean {
         vec![KnownConditional {
             coordinates: 0..1,
             form: Form::Normal,
+            independent: true,
         }]
     }
 

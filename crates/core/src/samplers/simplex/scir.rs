@@ -55,10 +55,10 @@ const TIME: f64 = 1.0;
 const LONGEST: f64 = 5.0;
 
 ergodic_base::settings! {
-    /// Settings of `scir` and `scir-cv`.
+    /// Settings of `scir`, `scir-cv` and `exact-transition`.
     pub struct ScirSettings {
         step_size: Option<f64> = Field::real("Time per minibatch", 1e-9, 100.0, None)
-            .help("Langevin time h along which weights move exactly before the next minibatch is drawn")
+            .help("Langevin time h along which the process moves exactly before the next minibatch is drawn")
             .why("the longest time for which minibatches inflate standard deviations by a predicted 2 % at most");
         rows: PlainRows;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
@@ -112,11 +112,40 @@ pub struct Centred;
 /// Settings in force.
 #[derive(Clone, Debug)]
 pub struct ScirConfig {
-    step_size: f64,
-    minibatch: MinibatchSettings,
-    steps_per_draw: u64,
-    decay: Decay,
-    noise_share: f64,
+    pub(super) step_size: f64,
+    pub(super) minibatch: MinibatchSettings,
+    pub(super) steps_per_draw: u64,
+    pub(super) decay: Decay,
+    pub(super) noise_share: f64,
+}
+
+impl ScirSettings {
+    /// Settles what is open for `target`. The noise of a minibatch is `noise` times its [`MinibatchSettings::noise_factor`], and what it
+    /// inflates a variance by is said by `V`.
+    ///
+    /// # Errors
+    /// See [`super::minibatch_settings::Rows::settle`].
+    pub(super) fn settle<V: Variant>(
+        &mut self,
+        target: &Target,
+        noise: f64,
+    ) -> Result<ScirConfig, SettingError> {
+        let minibatch = self.rows.settle(target)?;
+        let noise = noise * minibatch.noise_factor(target.num_obs);
+        let step_size =
+            *(self.step_size).get_or_insert_with(|| V::step(EXCESS, noise).min(LONGEST));
+        let steps = (TIME / step_size).ceil().max(1.0);
+        let excess = V::excess(step_size, noise);
+        let steps_per_draw =
+            *(self.steps_per_draw).get_or_insert_with(|| capped_steps(steps as u64, &minibatch));
+        Ok(ScirConfig {
+            step_size,
+            minibatch,
+            steps_per_draw,
+            decay: self.steps.settle(steps_per_draw),
+            noise_share: excess / (1.0 + excess),
+        })
+    }
 }
 
 impl<V: Variant> Sampler for Process<V> {
@@ -132,23 +161,8 @@ impl<V: Variant> Sampler for Process<V> {
     }
 
     fn configure(settings: &mut ScirSettings, target: &Target) -> Result<ScirConfig, SettingError> {
-        let n = target.num_obs;
-        let minibatch = settings.rows.settle(target)?;
-        let noise =
-            CountNoise::of(target).as_ref().map_or(1.0, V::noise) * minibatch.noise_factor(n);
-        let step_size =
-            *(settings.step_size).get_or_insert_with(|| V::step(EXCESS, noise).min(LONGEST));
-        let steps = (TIME / step_size).ceil().max(1.0);
-        let excess = V::excess(step_size, noise);
-        let steps_per_draw = *(settings.steps_per_draw)
-            .get_or_insert_with(|| capped_steps(steps as u64, &minibatch));
-        Ok(ScirConfig {
-            step_size,
-            minibatch,
-            steps_per_draw,
-            decay: settings.steps.settle(steps_per_draw),
-            noise_share: excess / (1.0 + excess),
-        })
+        let noise = CountNoise::of(target).as_ref().map_or(1.0, V::noise);
+        settings.settle::<V>(target, noise)
     }
 
     fn steps_per_draw(config: &ScirConfig) -> u64 {

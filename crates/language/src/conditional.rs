@@ -24,8 +24,8 @@ use crate::transform::Transform;
 
 /// Most products of a number; of more, all parameters stand otherwise.
 const MOST_PRODUCTS: usize = 200;
-/// Most comparisons of products for a program, beyond which parameters stand otherwise.
-const MOST_WORK: usize = 20_000_000;
+/// Most comparisons and copies of products and factors for a program, beyond which nothing is known of it.
+const MOST_WORK: usize = 1_000_000;
 /// Relative distance of exponents that differ by rounding, as those of λ^(−1/k) to the power k.
 const ROUNDING: f64 = 1e-9;
 
@@ -76,6 +76,9 @@ pub(crate) fn known_conditionals(
         .chain(lowered.row)
         .collect();
     let products = Reader::of(&lowered.graph, &lowered.parameters).products(&roots);
+    let Some(products) = products else {
+        return Vec::new();
+    };
     let parameters = lowered.parameters.iter().zip(transform.coordinates());
     let parameters = parameters.enumerate();
     let known = parameters.filter(|(_, (_, coordinates))| !coordinates.is_empty());
@@ -277,8 +280,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Products of which the sum of `roots` is made.
-    fn products(&mut self, roots: &[Id]) -> Vec<Product> {
+    /// Products of which the sum of `roots` is made; none where that is too much work.
+    fn products(&mut self, roots: &[Id]) -> Option<Vec<Product>> {
         let mut is_reached = vec![false; self.graph.len()];
         roots.iter().for_each(|&id| is_reached[id as usize] = true);
         for at in (0..is_reached.len()).rev() {
@@ -294,10 +297,15 @@ impl<'a> Reader<'a> {
                 true => self.sum(at as Id, &sums),
                 false => Sum::new(),
             };
+            let sizes = sum.iter().map(|product| 1 + product.factors.len());
+            self.work += sizes.sum::<usize>();
+            if self.work > MOST_WORK {
+                return None;
+            }
             sums.push(sum);
         }
         let products = roots.iter().flat_map(|&root| &sums[root as usize]);
-        products.cloned().collect()
+        Some(products.cloned().collect())
     }
 
     fn sum(&mut self, id: Id, sums: &[Sum]) -> Sum {

@@ -275,3 +275,26 @@ fn gibbs_draws_from_conditionals_of_texts() {
         "{refused}"
     );
 }
+
+/// A number of very many products is not taken apart, and one of many elements of a vector is few.
+#[test]
+fn large_programs_are_read_in_bounds() {
+    let declared = |k: usize| format!(" a{k} ~ normal(0, 1)\n");
+    let terms = |count: usize| {
+        let names: Vec<String> = (0..count).map(|k| format!("a{k}")).collect();
+        format!("sum([{}])", names.join(", "))
+    };
+    for (count, found) in [(12, 12), (400, 0)] {
+        let declarations: String = (0..count).map(declared).collect();
+        let text = format!(
+            "parameters\n{declarations}rows\n y ~ normal({}, 1)\n",
+            terms(count)
+        );
+        let known = model(&text, &columns()).known_conditionals();
+        assert_eq!(known.len(), found, "{count}");
+        assert!(known.iter().all(|one| !one.independent));
+    }
+    let text = "parameters\n b: vector(500) ~ normal(0, 1)\nrows\n y ~ normal(x * sum(b), 1)\n";
+    let known = model(text, &columns()).known_conditionals();
+    assert_eq!((known.len(), known[0].form), (1, NORMAL));
+}

@@ -6,7 +6,7 @@ use ergodic_core::samplers::{Unsuitable, find};
 
 /// Rows of a minibatch where it is not all rows.
 const BATCH: usize = 2;
-const DRAWS: usize = 30_000;
+const DRAWS: usize = 20_100;
 const CHAINS: usize = 4;
 /// Stretches of a chain whose means tell the Monte Carlo error.
 const STRETCHES: usize = 30;

@@ -17,6 +17,7 @@
 //! **Temperature** T (Baker 2018, (2.4.3), as corrected; Chen 2016, "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is
 //! the posterior for T = 1 only.
 
+pub(super) mod exact_transition;
 pub(super) mod psgld;
 pub(super) mod saga;
 pub(super) mod sgld;

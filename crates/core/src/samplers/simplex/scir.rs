@@ -112,11 +112,11 @@ pub struct Centred;
 /// Settings in force.
 #[derive(Clone, Debug)]
 pub struct ScirConfig {
-    pub(super) step_size: f64,
-    pub(super) minibatch: MinibatchSettings,
-    pub(super) steps_per_draw: u64,
-    pub(super) decay: Decay,
-    pub(super) noise_share: f64,
+    pub(in crate::samplers) step_size: f64,
+    pub(in crate::samplers) minibatch: MinibatchSettings,
+    pub(in crate::samplers) steps_per_draw: u64,
+    pub(in crate::samplers) decay: Decay,
+    pub(in crate::samplers) noise_share: f64,
 }
 
 impl ScirSettings {
@@ -125,7 +125,7 @@ impl ScirSettings {
     ///
     /// # Errors
     /// See [`super::minibatch_settings::Rows::settle`].
-    pub(super) fn settle<V: Variant>(
+    pub(in crate::samplers) fn settle<V: Variant>(
         &mut self,
         target: &Target,
         noise: f64,

@@ -15,7 +15,7 @@
 //! | a u − b e^{cu}, where e^{cu} is gamma with shape α = a/c and rate b: gamma for c = 1 | x = b e^{cu} | dx = (α̂ − r̂x) dt + sqrt(2x) dW, α̂ = â/c, r̂ = b̂/b |
 //!
 //! Scaled, h is in units in which the exact posterior forgets at rate 1, as everywhere ([`super`]). The transitions are
-//! x' = e^{−r̂h} x + t δ̂ + sqrt((1 − e^{−2r̂h})/r̂) ξ with t = (1 − e^{−r̂h})/r̂, and that of [`super::cir`].
+//! x' = e^{−r̂h} x + t δ̂ + sqrt((1 − e^{−2r̂h})/r̂) ξ with t = (1 − e^{−r̂h})/r̂, and that of [`crate::samplers::cir`].
 //!
 //! **Natural parameters** are read off the gradient at two fixed places, which tell both without approximation: at the mode, where it
 //! is (sizes exact) 0, and beside it, one s away, or where e^{cu} is twice as large and the gradient a − 2q with q = bce^{cu} = a. Passes over
@@ -31,21 +31,21 @@
 //! those of linear recursions with random coefficients, which the tests compare with.
 //!
 //! **Defaults.** h: predicted inflation of the variance by 4 % (2 % of the standard deviation), for the noise of gradients at the mode; steps may
-//! decrease ([`super::schedule`]). A draw is 1 unit of time after the one before. Cost of a step: 2 |S| row gradients.
+//! decrease ([`crate::samplers::schedule`]). A draw is 1 unit of time after the one before. Cost of a step: 2 |S| row gradients.
 //!
 //! Not for: other work than comparison with the source and with stepwise Langevin samplers. One pass over all rows tells the exact
 //! natural parameters, and `nuts` or `gibbs` with `conjugate` blocks have no bias at the cost of a few passes per draw.
 
-use super::cir;
-use super::recommend::{Standing, Traits};
-use super::schedule::WEIGHT_OF_STEP;
-use super::scir::{Plain, ScirConfig, ScirSettings};
-use super::{
-    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
-    Unsuitable,
-};
 use crate::models::{Form, Model, independent_forms};
 use crate::oracle::{Estimator, Oracle, StepError};
+use crate::samplers::cir;
+use crate::samplers::recommend::{Standing, Traits};
+use crate::samplers::schedule::WEIGHT_OF_STEP;
+use crate::samplers::simplex::scir::{Plain, ScirConfig, ScirSettings};
+use crate::samplers::{
+    InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target,
+    Tick, Unsuitable,
+};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, SettingError};
 use rand_distr::{Distribution as _, StandardNormal};
@@ -89,7 +89,7 @@ impl Sampler for ExactTransition {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "exact-transition",
-        family: Family::Langevin,
+        family: SamplerFamily::Langevin,
         title: "Exact transitions of known processes",
         about: "Normal, lognormal and gamma posteriors, and powers of gamma variables, from minibatches without discretisation error: \
                 Ornstein-Uhlenbeck and Cox-Ingersoll-Ross processes",

@@ -16,19 +16,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod beside;
 mod chains;
 mod choice;
 mod comparison;
 mod error;
 pub mod figure;
+mod figure_inputs;
 mod figures;
 mod picture;
 pub mod report;
 mod thin;
 mod xml;
 
-pub use beside::{FigureInputs, Needs, ReadModel};
+pub use figure_inputs::{FigureInputs, Needs, ReadModel};
 pub use chains::Chains;
 pub use choice::choose;
 pub use comparison::density_overlay;

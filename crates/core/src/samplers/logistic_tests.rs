@@ -30,7 +30,7 @@ use crate::oracle::{Centre, Estimator, Oracle, Scheme};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, quadratic_form};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_base::settings::Settings;
+use ergodic_base::settings::{Settings, Value};
 
 const NUM_OBS: usize = 2000;
 const DIM: usize = 3;
@@ -140,8 +140,13 @@ struct Bias {
     correlation: f64,
 }
 
-/// Runs `S` with its defaults from two standard deviations off the mode.
-fn bias<S: Sampler>(posterior: &Posterior, count: usize, seed: u64) -> Vec<Bias> {
+/// Runs `S` with `settings`, all others at their defaults, from two standard deviations off the mode.
+fn bias<S: Sampler>(
+    posterior: &Posterior,
+    settings: &Settings,
+    count: usize,
+    seed: u64,
+) -> Vec<Bias> {
     let Posterior {
         model,
         centre,
@@ -157,7 +162,7 @@ fn bias<S: Sampler>(posterior: &Posterior, count: usize, seed: u64) -> Vec<Bias>
     let mut chain = Chain::<S>::start(
         Arc::clone(model),
         Some(Arc::clone(centre)),
-        &Settings::default(),
+        settings,
         &start,
         seed,
     );
@@ -182,8 +187,21 @@ fn bias<S: Sampler>(posterior: &Posterior, count: usize, seed: u64) -> Vec<Bias>
 
 /// Compares 2,500 draws with the truth.
 fn check<S: Sampler>(mean_tolerance: f64, sd_ratio: std::ops::RangeInclusive<f64>) {
+    check_with::<S>(&[], mean_tolerance, sd_ratio);
+}
+
+/// The same with settings.
+fn check_with<S: Sampler>(
+    set: &[(&str, i64)],
+    mean_tolerance: f64,
+    sd_ratio: std::ops::RangeInclusive<f64>,
+) {
     let id = S::SPEC.id;
-    for (j, bias) in bias::<S>(shared(), 2500, 73).iter().enumerate() {
+    let mut settings = Settings::default();
+    for (key, value) in set {
+        settings.set(key, Value::Int(*value));
+    }
+    for (j, bias) in bias::<S>(shared(), &settings, 2500, 73).iter().enumerate() {
         assert!(bias.correlation < 0.7, "{id} {j}: {bias:?}");
         assert!(
             bias.mean.abs() < mean_tolerance + 3.0 * bias.mean_error,
@@ -212,6 +230,60 @@ fn sghmc_is_right_by_default() {
 fn sgnht_is_right_by_default() {
     check::<SgnhtCv>(0.03, 0.98..=1.02);
     check::<Sgnht>(0.03, 0.98..=1.02);
+}
+
+/// Control variates of the second order (Dang et al. 2019, section 2.2).
+#[test]
+fn expansions_of_the_second_order_are_right() {
+    check_with::<SgldCv>(&[("order", 2)], 0.03, 0.98..=1.05);
+    check_with::<SghmcCv>(&[("order", 2)], 0.03, 0.98..=1.02);
+    check_with::<SgnhtCv>(&[("order", 2)], 0.03, 0.98..=1.02);
+}
+
+/// Gradients that are compared with linear expansions of rows have the exact gradient as their mean, and less noise.
+#[test]
+fn expansions_of_the_second_order_are_unbiased_and_calmer() {
+    let Posterior { model, centre, .. } = shared();
+    let mut u = centre.u.clone();
+    u.iter_mut().zip(centre.sds()).for_each(|(u, sd)| *u += sd);
+    let noise = |second_order: bool| {
+        let mut oracle = Oracle::new(
+            Arc::clone(model),
+            Some(Arc::clone(centre)),
+            false,
+            Arc::default(),
+        );
+        oracle.set_estimator(Estimator::ControlVariate, 40, Scheme::Iid);
+        if second_order {
+            oracle.expand_to_second_order();
+        }
+        let mut rng = stream(77, 0, Purpose::Batch);
+        let (mut exact, mut estimate) = ([0.0; DIM], [0.0; DIM]);
+        oracle.exact(&u, &mut exact).unwrap();
+        let mut errors: [Vec<f64>; DIM] = Default::default();
+        for _ in 0..20_000 {
+            oracle.grad(&u, &mut rng, &mut estimate);
+            axpy(-1.0, &exact, &mut estimate);
+            centre.factor.solve_lower(&mut estimate);
+            for (errors, error) in errors.iter_mut().zip(&estimate) {
+                errors.push(*error);
+            }
+        }
+        errors.map(|errors| Moments::of(&errors))
+    };
+    let (first, second) = (noise(false), noise(true));
+    for (first, second) in first.iter().zip(&second) {
+        assert!(second.mean.abs() < 4.0 * (second.variance / second.count).sqrt());
+        assert!(
+            second.variance < 0.2 * first.variance,
+            "{second:?} {first:?}"
+        );
+    }
+}
+
+#[test]
+fn osgfs_with_a_short_memory_is_as_good() {
+    check_with::<Osgfs>(&[("memory", 2000)], 0.1, 0.90..=1.10);
 }
 
 #[test]
@@ -303,7 +375,7 @@ fn noise_measured_at_the_mode_is_that_of_a_chain() {
 #[ignore = "a measurement of minutes, for descriptions and the benchmarks page"]
 fn measured_biases() {
     fn report<S: Sampler>(what: &str, posterior: &Posterior, draws: usize, seed: u64) {
-        let found = bias::<S>(posterior, draws, seed);
+        let found = bias::<S>(posterior, &Settings::default(), draws, seed);
         let count = found.len() as f64;
         let shift = found.iter().map(|b| b.mean.abs()).fold(0.0, f64::max);
         let ratios = || found.iter().map(|b| b.ratio);

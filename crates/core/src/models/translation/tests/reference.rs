@@ -1,5 +1,5 @@
-//! Stan programs against Stan itself: the programs in `tests/reference/elsewhere` are those that are shown, and
-//! `elsewhere.py` had Stan compute their densities from data that it prepared on its own.
+//! Stan programs against Stan itself: the programs in `tests/reference/translation` are those that are shown, and
+//! `translation.py` had Stan compute their densities from data that it prepared on its own.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::*;
 use ergodic_base::param::Class;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/elsewhere")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/translation")
 }
 
 fn text(value: &str) -> Value {
@@ -209,7 +209,7 @@ fn programs_are_those_of_the_references() {
             let expected = fs::read_to_string(&path).unwrap_or_default();
             assert!(
                 code == expected,
-                "{name}.{ending} has changed: set ERGODIC_UPDATE_STAN, then run elsewhere.py and elsewhere.R\n{code}"
+                "{name}.{ending} has changed: set ERGODIC_UPDATE_STAN, then run translation.py and translation.R\n{code}"
             );
         }
     }

@@ -1,6 +1,6 @@
-"""Densities of the Stan programs in this folder, from data prepared here: elsewhere.py
+"""Densities of the Stan programs in this folder, from data prepared here: translation.py
 
-Writes densities.csv (case, log density, unconstrained parameters) and, where elsewhere.R has written what brms makes of a
+Writes densities.csv (case, log density, unconstrained parameters) and, where translation.R has written what brms makes of a
 call (brms/CASE.stan, CASE.json), compares its density with that of our program. All programs are compiled into one binary
 with the compiler and the headers of Stan 2.35 in the Python package httpstan 4.13, and g++ 12.
 """

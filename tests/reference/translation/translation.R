@@ -1,11 +1,11 @@
-# What brms 2.18 makes of the calls in this folder: Rscript elsewhere.R
-# Every call must be read, with priors for parameters that there are; brms/CASE.stan and CASE.json are for elsewhere.py.
+# What brms 2.18 makes of the calls in this folder: Rscript translation.R
+# Every call must be read, with priors for parameters that there are; brms/CASE.stan and CASE.json are for translation.py.
 suppressMessages(library(brms))
 dir.create("brms", showWarnings = FALSE)
 read <- function() read.csv("data.csv")
 for (file in list.files(".", "\\.R$")) {
   case <- sub("\\.R$", "", file)
-  if (case == "elsewhere") next
+  if (case == "translation") next
   data <- read()
   code <- parse(file)
   environment <- new.env()

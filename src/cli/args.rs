@@ -276,7 +276,7 @@ pub struct EstimateArgs {
     /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
     #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "formula"])]
     pub compare_with: Option<PathBuf>,
-    /// The same by its old name
+    /// Former name of `--compare-with`
     #[arg(long, hide = true, value_name = "DIR", conflicts_with_all = ["data", "formula", "compare_with"])]
     pub beside: Option<PathBuf>,
     /// Data file with rows to predict, with and without group effects

@@ -108,15 +108,15 @@ impl Group {
 
 /// An action with its words, icon and keys.
 pub struct ActionEntry {
-    /// What it does.
+    /// What the action does.
     pub action: Action,
     /// Where it stands.
     pub group: Group,
-    /// Its words.
+    /// Words of the action.
     pub text: &'static str,
     /// What else is to be known, in a few words: a tooltip, and what the palette finds it by.
     pub about: &'static str,
-    /// Its icon.
+    /// Icon of the action.
     pub icon: char,
     shortcuts: &'static [KeyboardShortcut],
 }

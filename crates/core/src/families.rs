@@ -121,7 +121,7 @@ macro_rules! registry {
                 }
             }
 
-            /// The same where a unit of the response is split into `by` units; families with a link have no unit.
+            /// The distribution where a unit of the response is split into `by` units; families with a link have no unit.
             #[must_use]
             pub fn scaled(&self, by: f64) -> Self {
                 match self {
@@ -137,7 +137,7 @@ macro_rules! registry {
                 }
             }
 
-            /// log p and derivatives at z for response `y` of such a row.
+            /// log p and derivatives at z for response `y` of a row of which `known` is known ([`Design::known`]).
             #[inline]
             pub fn at(&self, z: f64, y: f64, known: f64) -> Derivatives {
                 match self {
@@ -167,7 +167,7 @@ macro_rules! registry {
                 }
             }
 
-            /// The same with other parameters besides the linear predictor ([`Self::num_coordinates`]).
+            /// The distribution with other parameters besides the linear predictor ([`Self::num_coordinates`]).
             #[must_use]
             pub fn with_coordinates(&self, at: &[f64]) -> Self {
                 match self {
@@ -294,11 +294,11 @@ impl Support {
 /// A parameter of a family besides the linear predictor.
 #[derive(Debug)]
 pub struct Auxiliary {
-    /// Its name, which is also the key of its prior, and that of its class in brms: `sigma`.
+    /// Name of the parameter, which is also the key of its prior, and that of its class in brms: `sigma`.
     pub name: &'static str,
-    /// What it is, for a comment.
+    /// Meaning of the parameter, for a comment.
     pub what: &'static str,
-    /// What it says about the response, in words.
+    /// What the parameter says about the response, in words.
     pub meaning: fn(&Design) -> String,
     /// What values it can have.
     pub support: Support,
@@ -372,7 +372,7 @@ pub enum FamilyError {
     NotPositive {
         /// The outcome.
         response: String,
-        /// What it is.
+        /// Value of the outcome.
         value: f64,
         /// Row of the file, from 1.
         row: usize,
@@ -387,7 +387,7 @@ pub enum FamilyError {
     NotShare {
         /// The outcome.
         response: String,
-        /// What it is.
+        /// Value of the outcome.
         value: f64,
         /// Row of the file, from 1.
         row: usize,
@@ -402,9 +402,9 @@ pub enum FamilyError {
     Constant {
         /// The outcome.
         response: String,
-        /// That it is so after the offset, if there is one.
+        /// Words for "after the offset", if there is one.
         less: &'static str,
-        /// What it is.
+        /// Value of the outcome.
         value: f64,
         /// Rows.
         rows: usize,
@@ -434,7 +434,7 @@ fn row_of_file(design: &Design, i: usize) -> usize {
 pub enum Link {
     /// The response itself.
     Identity,
-    /// Its logarithm.
+    /// The logarithm of the expected response.
     Log,
     /// The logarithm of the odds.
     Logit,

@@ -28,12 +28,12 @@ pub mod report;
 mod thin;
 mod xml;
 
-pub use figure_inputs::{FigureInputs, Needs, ReadModel};
 pub use chains::Chains;
 pub use choice::choose;
 pub use comparison::density_overlay;
 pub use error::ReportError;
 pub use figure::Figure;
+pub use figure_inputs::{FigureInputs, Needs, ReadModel};
 pub use figures::{FIGURES, FigureEntry, Takes, courses, find};
 pub use picture::{PictureFormat, Pictured, save_figure, write_picture};
 pub use report::Report;

@@ -39,7 +39,9 @@ fn advice(error: &ModeError) -> &'static str {
         // It names its own.
         ModeError::TooFar(_) => "",
         ModeError::TooMany(_) | ModeError::NoneSought => "; or choose a sampler that needs no mode",
-        _ => "; choose nuts, start the search at another place (mode.start), or set a proper prior where one is flat",
+        _ => {
+            "; choose nuts, start the search at another place (mode.start), or set a proper prior where one is flat"
+        }
     }
 }
 

@@ -7,10 +7,13 @@
 //! |---|---|
 //! | energy | 2 E\|X − Y\| − E\|X − X'\| − E\|Y − Y'\| (Székely and Rizzo 2013), over all pairs of draws: 0 only for equal laws |
 //! | Wasserstein-2 | of the normal distributions with the means and covariances of both: \|μ₁ − μ₂\|² + tr(Σ₁ + Σ₂ − 2 (Σ₂^½ Σ₁ Σ₂^½)^½), its root (Dowson and Landau 1982) |
+//! | sliced Wasserstein-2 | of the draws, along one direction after the other ([`sliced`]): shapes count, not means and covariances alone |
 //! | Kullback-Leibler | E log p/q, densities by the distance of the k-th nearest draw ([`divergence`]; Wang, Kulkarni and Verdú 2009, equation 5) |
 //!
 //! All of them are positive by chance, the more so the fewer draws there are. What chance does is read off both runs: the first
 //! half of each chain against the second, and every second chain against the others ([`Apart::halves`]).
+
+mod sliced;
 
 use rayon::prelude::*;
 
@@ -219,6 +222,8 @@ pub struct Distances {
     pub wasserstein: f64,
     /// What of it is the distance of the means.
     pub wasserstein_means: f64,
+    /// Sliced Wasserstein-2 distance of the draws, in standard deviations of the first. `None` with negative weights.
+    pub sliced: Option<f64>,
     /// Kullback-Leibler divergences in nats, from the first (under draws of the first) and from the second; below 0 by chance
     /// only. `None` with negative weights and where too few draws differ.
     pub divergence: Option<[f64; 2]>,
@@ -236,6 +241,10 @@ impl Distances {
             energy_share: self.energy_share.max(other.energy_share),
             wasserstein: self.wasserstein.max(other.wasserstein),
             wasserstein_means: self.wasserstein_means.max(other.wasserstein_means),
+            sliced: self
+                .sliced
+                .zip(other.sliced)
+                .map_or(self.sliced.or(other.sliced), |(a, b)| Some(a.max(b))),
             divergence,
         }
     }
@@ -340,7 +349,7 @@ impl Frame {
         cloud.mapped(&self.centre, &self.scale)
     }
 
-    /// Distances of scaled points: normal approximations from all of them, pairs from those kept for pairs.
+    /// Distances of scaled points: of normal approximations and along directions from all of them, of pairs from those kept for pairs.
     fn distances(
         &self,
         (one, other): (&Cloud, &Cloud),
@@ -360,6 +369,7 @@ impl Frame {
             energy_share,
             wasserstein,
             wasserstein_means,
+            sliced: sliced::sliced(one, other),
             divergence,
         })
     }

@@ -70,7 +70,7 @@ fn distances_are_those_of_scipy() {
     }
 }
 
-fn cloud(chains: &[DrawList], weights: &[Vec<f64>]) -> Cloud {
+pub(super) fn cloud(chains: &[DrawList], weights: &[Vec<f64>]) -> Cloud {
     let lists: Vec<&DrawList> = chains.iter().collect();
     let columns: Vec<usize> = (0..chains[0].width()).collect();
     Cloud::of(&lists, weights, &columns).unwrap()
@@ -177,6 +177,7 @@ fn equal_draws_are_at_distance_zero_also_where_chains_stand_still() {
     let found = apart.distances;
     assert_eq!((found.energy, found.divergence), (0.0, Some([0.0; 2])));
     assert!(found.wasserstein < 1e-6, "{found:?}");
+    assert_eq!(found.sliced, Some(0.0));
     assert!(apart.halves.unwrap().energy > 0.0);
 }
 
@@ -228,6 +229,7 @@ fn weights_turn_one_posterior_into_another() {
     let signed = compare(&plain, &cloud(&chains, &signed)).unwrap();
     assert_eq!(signed.distances.divergence, None);
     assert!(signed.distances.wasserstein.is_finite());
+    assert_eq!(signed.distances.sliced, None);
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn distances(found: &Distances) -> Json {
         "energy_share": found.energy_share,
         "wasserstein": found.wasserstein,
         "wasserstein_means": found.wasserstein_means,
+        "wasserstein_sliced": found.sliced,
         "divergence": found.divergence,
     })
 }

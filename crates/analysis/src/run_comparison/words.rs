@@ -225,6 +225,13 @@ impl RunComparison {
                 ),
             ),
         ];
+        if found.sliced.is_some() {
+            lines.push(line(
+                "sliced Wasserstein-2 distance",
+                &|it| it.sliced.unwrap_or(f64::NAN),
+                "posterior sd by which draws have to move, shapes included".to_owned(),
+            ));
+        }
         if let Some(divergence) = found.divergence {
             for (way, value) in divergence.into_iter().enumerate() {
                 let (from, to) = (&self.names[way], &self.names[1 - way]);

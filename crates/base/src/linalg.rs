@@ -1,7 +1,7 @@
 //! The few dense operations that steps need, on slices; factorisations come from `faer`.
 //!
 //! Matrices are square, row-major slices of length D². Products are written out with a fixed order of additions,
-//! so that they give the same bits on every machine.
+//! so that they give the same bits on every machine; factorisations do within a class of processors.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};

@@ -90,7 +90,7 @@ impl Sampler for ExactTransition {
     const SPEC: SamplerSpec = SamplerSpec {
         id: "exact-transition",
         family: SamplerFamily::Langevin,
-        title: "Exact transitions of known processes",
+        title: "Exact transitions",
         about: "Normal, lognormal and gamma posteriors, and powers of gamma variables, from minibatches without discretisation error: \
                 Ornstein-Uhlenbeck and Cox-Ingersoll-Ross processes",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018, section 3.3, \

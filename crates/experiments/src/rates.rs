@@ -10,7 +10,7 @@
 //! ε²v to the variance of a momentum in every step, which heats it by a share of order ε, not ε². So the order of the bias is measured
 //! by itself, with all rows and with minibatches.
 //!
-//! Steps are in units in which the posterior has curvature 1. Decreasing steps exist for Langevin dynamics (K = 1) here.
+//! Steps are in units in which the posterior has curvature 1.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -30,7 +30,7 @@ const CHAINS: usize = 200;
 const RUNS: [u64; 2] = [5, 1];
 /// Numbers of steps, of which the quick version leaves out the last.
 const LENGTHS: [usize; 4] = [50, 200, 800, 3200];
-/// Exponents α of fixed steps of the second-order integrator, of which 0.2 is the best by theory.
+/// Exponents α of steps of the second-order integrator, of which 0.2 is the best by theory.
 const SECOND_ORDER: [f64; 3] = [0.05, 0.2, 0.6];
 /// Exponents α of decreasing steps of Langevin dynamics, of which 1/3 is the best.
 const FIRST_ORDER: [f64; 3] = [0.1, 1.0 / 3.0, 0.7];
@@ -46,6 +46,53 @@ const NOISY_STEPS: [f64; 4] = [0.1, 0.15, 0.2, 0.3];
 /// Rows of a table for each row of a minibatch.
 const SHARE: usize = 10;
 
+/// How steps go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    /// The same in a chain, shorter in longer ones; second-order SGHMC.
+    Fixed,
+    /// Shorter and shorter in a chain; SGLD.
+    DecreasingFirst,
+    /// Shorter and shorter in a chain; second-order SGHMC.
+    DecreasingSecond,
+}
+
+impl Steps {
+    /// Order K of the integrator.
+    fn order(self) -> f64 {
+        match self {
+            Self::DecreasingFirst => 1.0,
+            Self::Fixed | Self::DecreasingSecond => 2.0,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed, second-order SGHMC",
+            Self::DecreasingFirst => "decreasing, SGLD",
+            Self::DecreasingSecond => "decreasing, second-order SGHMC",
+        }
+    }
+
+    /// The sampler with exponent `alpha` in a chain of `steps` steps, with all `count` rows: what minibatches do to the second order is
+    /// measured by itself.
+    fn variant(self, alpha: f64, steps: usize, count: usize) -> String {
+        let rows = format!("steps_per_draw=1:batch={count}:scheme=epoch");
+        let second = "sghmc:friction=2:friction_correction=off:integrator=aboba";
+        let decreasing = format!("schedule=decreasing:decay_offset=1:decay_exponent={alpha}");
+        match self {
+            Self::Fixed => {
+                let share = (steps as f64 / LENGTHS[0] as f64).powf(-alpha);
+                format!("{second}:{rows}:step_size={}", LARGEST[1] * share)
+            }
+            Self::DecreasingFirst => format!("sgld:{rows}:{decreasing}:step_size={}", LARGEST[0]),
+            Self::DecreasingSecond => {
+                format!("{second}:{rows}:{decreasing}:step_size={}", LARGEST[1])
+            }
+        }
+    }
+}
+
 /// Runs the experiment.
 ///
 /// # Errors
@@ -60,9 +107,20 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })?;
     let truth = truth(count);
     let mut rows = Vec::new();
-    let (second, first) = (
-        rates(&problem, options, &SECOND_ORDER, 2, &mut rows)?,
-        rates(&problem, options, &FIRST_ORDER, 1, &mut rows)?,
+    let (second, first, decreasing) = (
+        rates(&problem, options, (&SECOND_ORDER, Steps::Fixed), &mut rows)?,
+        rates(
+            &problem,
+            options,
+            (&FIRST_ORDER, Steps::DecreasingFirst),
+            &mut rows,
+        )?,
+        rates(
+            &problem,
+            options,
+            (&SECOND_ORDER, Steps::DecreasingSecond),
+            &mut rows,
+        )?,
     );
     let mut orders = Vec::new();
     for (name, batch, steps) in [
@@ -120,6 +178,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 because: words(&first),
             },
             Finding {
+                claim: "decreasing steps of a second-order integrator have the best exponent 1/5",
+                reproduced: is_best(&decreasing, 1),
+                because: words(&decreasing),
+            },
+            Finding {
                 claim: "the bias of the second-order integrator is of order h², and noise of minibatches does not change that",
                 reproduced: (orders[0] - 2.0).abs() < 0.4 && (orders[1] - 2.0).abs() < 0.4,
                 because: format!(
@@ -136,8 +199,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 fn rates(
     problem: &Problem,
     options: &BenchOptions,
-    exponents: &[f64],
-    order: i32,
+    (exponents, how): (&[f64], Steps),
     rows: &mut Vec<Vec<super::Cell>>,
 ) -> Result<Vec<(f64, f64)>, JobError> {
     let quick = usize::from(options.quick);
@@ -147,18 +209,7 @@ fn rates(
     for &alpha in exponents {
         let mut points = Vec::new();
         for &steps in lengths(options) {
-            let share = (steps as f64 / LENGTHS[0] as f64).powf(-alpha);
-            let variant = match order {
-                // All rows: what minibatches do to the second order is measured by itself.
-                2 => format!(
-                    "sghmc:friction=2:friction_correction=off:integrator=aboba:steps_per_draw=1:batch={count}:scheme=epoch:step_size={}",
-                    LARGEST[1] * share
-                ),
-                _ => format!(
-                    "sgld:batch={count}:scheme=epoch:steps_per_draw=1:schedule=decreasing:decay_offset=1:decay_exponent={alpha}:step_size={}",
-                    LARGEST[0]
-                ),
-            };
+            let variant = how.variant(alpha, steps, count);
             let mut errors = Vec::new();
             for seed in 0..RUNS[quick] {
                 let run = problem.run(&variant, |run| {
@@ -177,12 +228,9 @@ fn rates(
             ));
         }
         let rate = log_slope(&points);
-        let theory = -(1.0 - alpha).min(2.0 * f64::from(order) * alpha);
-        let steps = match order {
-            2 => "fixed, second-order SGHMC",
-            _ => "decreasing, SGLD",
-        };
-        rows.push(row(&["mean squared error", steps], &[alpha, rate, theory]));
+        let theory = -(1.0 - alpha).min(2.0 * how.order() * alpha);
+        let words = ["mean squared error", how.title()];
+        rows.push(row(&words, &[alpha, rate, theory]));
         found.push((alpha, rate));
     }
     Ok(found)

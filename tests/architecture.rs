@@ -194,6 +194,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/diagnostics/src/zero_variance.rs", "linear"),
     ("crates/language/src/functions.rs", "logistic"),
     ("crates/language/src/lower/", "ordered"),
+    ("src/ui/panels/runs/topics.rs", "topics"),
 ];
 
 /// Who chooses a template or sampler takes its name from where it is defined (`names`), so that a wrong one does not compile.

@@ -194,7 +194,7 @@ fn statuses_that_say_nothing_are_refused_in_one_sentence() {
         (
             "mixed",
             "gamma",
-            "with model.family = \"weibull\" or \"lognormal\"",
+            "with model.family = \"lognormal\" or \"weibull\"",
         ),
         (
             "linear",

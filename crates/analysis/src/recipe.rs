@@ -402,7 +402,9 @@ impl Recipe {
         for renamed in RENAMED {
             renamed.replace(&mut self.model, renamed.before, renamed.now);
         }
-        self.set_default_priors(self.default_priors());
+        if !self.priors.contains_key(default_priors::KEY) {
+            self.set_default_priors(self.default_priors());
+        }
     }
 
     /// The recipe with `changes` applied.

@@ -59,26 +59,22 @@ fn all_names(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
 /// A finished hierarchical run of the bundled data in seven groups.
 fn grouped() -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Template(
-        "hierarchical".to_owned(),
-    )));
     let column = "support_calls".to_owned();
-    session.send(Command::Draft(DraftChange::Assign(
-        column,
-        ergodic_data::roles::Role::Group,
-    )));
+    for change in [
+        DraftChange::Formula("churned ~ age".to_owned()),
+        DraftChange::Template("hierarchical".to_owned()),
+        DraftChange::Assign(column, ergodic_data::roles::Role::Group),
+    ] {
+        session.send(Command::Draft(change));
+    }
     let document = session.state.document.as_ref().unwrap();
     assert_eq!(
         document.recipe.model.formula,
         "churned ~ age + (1 + age | support_calls)"
     );
     assert_eq!(session.state.check.as_ref().unwrap().error, None);
-    session.send(Command::Draft(DraftChange::Sampler(
-        "gibbs-groups".to_owned(),
-    )));
+    let sampler = DraftChange::Sampler("gibbs-groups".to_owned());
+    session.send(Command::Draft(sampler));
     session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(50),
@@ -154,9 +150,8 @@ fn a_doubtful_run_has_messages_with_quick_fixes() {
 #[test]
 fn a_stale_run_says_so_instead_of_its_verdict() {
     let mut session = finished("nuts");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
+    let formula = DraftChange::Formula("churned ~ age".to_owned());
+    session.send(Command::Draft(formula));
     let harness = page(session);
     harness.get_by_label("Stale");
     harness.get_by_label_contains("These results are out of date: the model was changed since");

@@ -199,7 +199,7 @@ fn statuses_that_say_nothing_are_refused_in_one_sentence() {
         (
             "linear",
             "",
-            "with model.family = \"weibull\" or \"lognormal\"",
+            "with model.family = \"lognormal\" or \"weibull\"",
         ),
     ] {
         let said = refused("t | cens(s) ~ x", template, family);

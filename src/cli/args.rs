@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser as _;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
-use ergodic_core::estimators::mixed::Fineness;
-use ergodic_core::families::choices::FAMILY_CHOICES;
 use ergodic_core::samplers::names::NUTS;
 use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
@@ -127,7 +125,7 @@ pub enum Command {
     /// Fit a mixed model by likelihood, without priors and chains
     ///
     /// ML, REML, Laplace, quadrature, Monte Carlo EM.
-    Estimate(EstimateArgs),
+    Estimate(super::estimate::EstimateArgs),
     /// List templates, samplers, settings, formats, figures, data sets and more
     List(ListArgs),
     /// Summarise run folders, files of draws, or all runs of a project
@@ -262,65 +260,6 @@ pub struct FitArgs {
     #[arg(long, value_name = "N", requires = "check_bias", value_parser = clap::value_parser!(u64).range(100..))]
     pub control_draws: Option<u64>,
     /// Print summary.json instead of a table
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `estimate`.
-#[derive(Debug, Parser)]
-#[command(args_override_self = true, allow_negative_numbers = true)]
-pub struct EstimateArgs {
-    /// Recipe, or run folder, whose data and formula to fit
-    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "compare_with", "beside"])]
-    pub recipe: Option<PathBuf>,
-    /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "formula"])]
-    pub compare_with: Option<PathBuf>,
-    /// Former name of `--compare-with`
-    #[arg(long, hide = true, value_name = "DIR", conflicts_with_all = ["data", "formula", "compare_with"])]
-    pub beside: Option<PathBuf>,
-    /// Data file with rows to predict, with and without group effects
-    #[arg(long, value_name = "FILE")]
-    pub predict: Option<PathBuf>,
-    /// Data file, or sample:NAME for a bundled one
-    #[arg(long, value_name = "FILE")]
-    pub data: Option<String>,
-    /// Model formula, such as 'y ~ x' or 'y ~ x + (1 + x | group)'
-    #[arg(long)]
-    pub formula: Option<String>,
-    /// Response family
-    #[arg(long, help = format!("{FAMILY_CHOICES}; without it the recipe's, or gaussian"))]
-    pub family: Option<String>,
-    /// profile, em or squarem for gaussian outcomes, laplace, aghq, ghq, monte-carlo, em-aghq, em-laplace or mcem for others;
-    /// auto: profile or laplace
-    #[arg(long, default_value = "auto")]
-    pub method: String,
-    /// Restricted maximum likelihood: the default for gaussian outcomes, except by em and squarem
-    #[arg(long, conflicts_with = "ml")]
-    pub reml: bool,
-    /// Maximum likelihood, to compare models with different predictors
-    #[arg(long)]
-    pub ml: bool,
-    /// Formula of a model with fewer or more terms: compare both by their likelihood ratio; implies --ml
-    #[arg(long, value_name = "FORMULA", conflicts_with = "reml")]
-    pub against: Option<String>,
-    /// Nodes of aghq, ghq and em-aghq in the direction of each effect: N effects per group take nodes^N points, at most 20,000
-    #[arg(long, default_value_t = Fineness::default().nodes)]
-    pub nodes: usize,
-    /// Draws of monte-carlo for each group
-    #[arg(long, default_value_t = Fineness::default().draws)]
-    pub draws: usize,
-    /// Group effects to print per group term, the clearest first
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub effects: usize,
-    /// Change a recipe entry, such as model.success=yes
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// New folder for fit.json, effects.csv, fitted.csv, and predictions.csv with --predict; in effects.csv names that begin as a
-    /// formula of spreadsheets have an apostrophe before them
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Print fit.json instead of tables
     #[arg(long)]
     pub json: bool,
 }

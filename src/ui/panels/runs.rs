@@ -28,6 +28,8 @@ mod energy;
 mod export_menu;
 mod folding;
 mod group_head;
+#[cfg(test)]
+mod groups_tests;
 mod held_out;
 mod info;
 mod layout;

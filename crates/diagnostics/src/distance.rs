@@ -98,6 +98,11 @@ impl Cloud {
         self.weights.is_empty()
     }
 
+    /// Whether a weight is negative, so that the points have no density and no quantiles.
+    fn is_signed(&self) -> bool {
+        self.weights.iter().any(|&w| w < 0.0)
+    }
+
     fn point(&self, i: usize) -> &[f64] {
         &self.points[i * self.dim..(i + 1) * self.dim]
     }
@@ -359,9 +364,8 @@ impl Frame {
         let (wasserstein, wasserstein_means) = wasserstein(&one.moments(), &other.moments())?;
         let zero = vec![0.0; self.centre.len()];
         let [a, b] = [paired.0, paired.1].map(|cloud| cloud.mapped(&zero, &self.whiten).merged());
-        let is_signed = |cloud: &Cloud| cloud.weights.iter().any(|&w| w < 0.0);
         let divergence = match (divergence(&a, &b), divergence(&b, &a)) {
-            (Ok(from), Ok(to)) if !is_signed(one) && !is_signed(other) => Some([from, to]),
+            (Ok(from), Ok(to)) if !one.is_signed() && !other.is_signed() => Some([from, to]),
             _ => None,
         };
         Ok(Distances {

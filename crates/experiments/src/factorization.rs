@@ -19,7 +19,7 @@ use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 use super::chain::{self, Chain};
-use super::problem::{is_above, mean_and_sd};
+use super::problem::{is_above, mean_with_error};
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
@@ -481,10 +481,7 @@ fn findings(ends: &[End]) -> Vec<Finding> {
     let (Some(sgld), Some(control)) = (of(Method::Sgld), of(Method::ControlVariates)) else {
         return Vec::new();
     };
-    let said = |of: &[f64]| {
-        let [mean, sd] = mean_and_sd(of);
-        format!("{mean:.4} (se {:.4})", sd / (of.len() as f64).sqrt())
-    };
+    let said = |of: &[f64]| mean_with_error(of, 4);
     let mut all = vec![Finding {
         claim: "With all users SGLD-CV reaches a higher log predictive density than SGLD at equal passes",
         reproduced: is_above(&control[0], &sgld[0]),

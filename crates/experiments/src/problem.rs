@@ -163,6 +163,13 @@ pub fn mean_and_sd(values: &[f64]) -> [f64; 2] {
     [mean, (squares / (n - 1.0)).sqrt()]
 }
 
+/// Mean of independent values with its standard error, in words with as many decimals.
+pub fn mean_with_error(values: &[f64], decimals: usize) -> String {
+    let [mean, sd] = mean_and_sd(values);
+    let error = sd / (values.len() as f64).sqrt();
+    format!("{mean:.decimals$} (se {error:.decimals$})")
+}
+
 /// Whether the mean of `a` is above that of `b` by more than chance explains: by twice the standard error of the difference, of
 /// independent chains of several seeds.
 pub fn is_above(a: &[f64], b: &[f64]) -> bool {

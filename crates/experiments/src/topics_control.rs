@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::chain::Chain;
-use super::problem::{is_above, mean_and_sd};
+use super::problem::{is_above, mean_with_error};
 use super::topics::{corpus, model, subset, tabulated};
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::JobError;
@@ -257,10 +257,7 @@ fn findings(ends: &[End]) -> Vec<Finding> {
         })
     };
     let [plain, centred, table]: [Vec<f64>; 3] = METHODS.map(|(_, method)| last(method));
-    let said = |of: &[f64]| {
-        let [mean, sd] = mean_and_sd(of);
-        format!("{mean:.2} (se {:.2})", sd / (of.len() as f64).sqrt())
-    };
+    let said = |of: &[f64]| mean_with_error(of, 2);
     vec![
         Finding {
             claim: "With all documents SGLD-CV reaches a lower perplexity than SGLD at equal passes",

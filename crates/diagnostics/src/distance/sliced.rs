@@ -21,8 +21,7 @@ const SEED: u64 = 20_120_711;
 /// The sliced Wasserstein-2 distance of two clouds of one dimension D, in its units; exact for D = 1. `None` with negative weights, which
 /// have no quantiles.
 pub(super) fn sliced(one: &Cloud, other: &Cloud) -> Option<f64> {
-    let is_signed = |cloud: &Cloud| cloud.weights.iter().any(|&w| w < 0.0);
-    if is_signed(one) || is_signed(other) {
+    if one.is_signed() || other.is_signed() {
         return None;
     }
     let directions = directions(one.dim);

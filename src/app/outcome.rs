@@ -17,10 +17,6 @@ use ergodic_data::table::Table;
 
 /// Template of a draft without outcome.
 pub(super) const FIRST_TEMPLATE: &str = names::LOGISTIC;
-/// The template of models that explain nothing.
-const NO_OUTCOME: &str = names::DP_MIXTURE;
-/// The template whose family follows the outcome.
-const MIXED: &str = names::MIXED;
 
 /// Why `column` cannot be the outcome whatever the template, if it cannot.
 pub fn refusal(
@@ -97,7 +93,7 @@ pub(super) fn explain_nothing(document: &Document, suggestions: &Suggestions) ->
     if suggestions.made(&roles) {
         roles.predictors = suggestions.roles(None).predictors;
     }
-    changed.set_template(NO_OUTCOME.to_owned());
+    changed.set_template(names::DP_MIXTURE.to_owned());
     changed.set_roles(Roles {
         predictors: roles.predictors,
         response_use: ResponseUse::Absent,
@@ -143,7 +139,7 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     } else {
         match kept(document, &choice, &roles) {
             Kept::Template => (now.as_str(), Vec::new()),
-            Kept::Family(family) => (MIXED, vec![("family", family.id())]),
+            Kept::Family(family) => (names::MIXED, vec![("family", family.id())]),
             Kept::No => (choice.template, choice.settings.clone()),
         }
     };
@@ -210,13 +206,13 @@ fn kept(document: &Document, choice: &Choice, roles: &Roles) -> Kept {
     let takes_groups = entry.group == models::GROUPS;
     if entry.group != models::EXAMPLES
         && (takes_groups || roles.groups.is_empty())
-        && (model.template == MIXED || !roles.has_curves())
+        && (model.template == names::MIXED || !roles.has_curves())
         && entry.response_use(&model.settings) == other.response_use(&settings)
     {
         return Kept::Template;
     }
     match choice.family {
-        Some(family) if model.template == MIXED => Kept::Family(family),
+        Some(family) if model.template == names::MIXED => Kept::Family(family),
         _ => Kept::No,
     }
 }

@@ -138,7 +138,7 @@ pub fn choose(
             _ => {}
         }
         let (template, family) = match kind {
-            OutcomeKind::Categories(_) if !explained => (SHARES, None),
+            OutcomeKind::Categories(_) if !explained => (names::CATEGORICAL, None),
             _ => template_of(&kind),
         };
         (template, family, kind.reason(name))
@@ -176,9 +176,6 @@ pub fn choose(
     })
 }
 
-/// The template of categories that nothing explains.
-const SHARES: &str = names::CATEGORICAL;
-
 /// The template that explains outcomes of this kind by other columns, and the family of mixed models that does, if there is one.
 pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
     match kind {
@@ -190,7 +187,7 @@ pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
         OutcomeKind::Number(_) | OutcomeKind::Rating(_) => (names::LINEAR, Some(Family::Gaussian)),
         OutcomeKind::Levels(_) => (names::ORDERED, Some(Family::Ordered)),
         OutcomeKind::Categories(levels) if *levels <= MAX_LEVELS => (names::MULTINOMIAL, None),
-        OutcomeKind::Categories(_) => (SHARES, None),
+        OutcomeKind::Categories(_) => (names::CATEGORICAL, None),
     }
 }
 
@@ -270,37 +267,34 @@ mod tests {
             )
         };
         for (formula, expected) in [
-            ("ill ~ price", Some(names::LOGISTIC)),
-            ("calls ~ price", Some(names::POISSON)),
-            ("price ~ calls", Some(names::LINEAR)),
-            ("below ~ 1", Some(names::LINEAR)),
-            ("calls | trials(9) ~ 1", Some(names::LOGISTIC)),
-            ("cbind(calls, grade) ~ 1", Some(names::LOGISTIC)),
-            ("calls/grade ~ 1", Some(names::LOGISTIC)),
-            ("log(calls) ~ price", Some(names::LINEAR)),
+            ("ill ~ price", Some("logistic")),
+            ("calls ~ price", Some("poisson")),
+            ("price ~ calls", Some("linear")),
+            ("below ~ 1", Some("linear")),
+            ("calls | trials(9) ~ 1", Some("logistic")),
+            ("cbind(calls, grade) ~ 1", Some("logistic")),
+            ("calls/grade ~ 1", Some("logistic")),
+            ("log(calls) ~ price", Some("linear")),
             ("sqrt(grade) ~ (1 | plan)", Some("mixed gaussian")),
             ("plan ~ 1", Some("categorical")),
-            ("plan ~ price", Some(names::MULTINOMIAL)),
+            ("plan ~ price", Some("multinomial")),
             ("plan ~ (1 | ill)", None),
-            (
-                "plan | weights(calls) ~ price + ill",
-                Some(names::MULTINOMIAL),
-            ),
+            ("plan | weights(calls) ~ price + ill", Some("multinomial")),
             ("same ~ price", None),
             ("nothing ~ price", None),
-            ("pain ~ price", Some(names::ORDERED)),
+            ("pain ~ price", Some("ordered")),
             ("pain ~ (1 | plan)", Some("mixed ordered")),
             ("pain ~ 1", Some("categorical")),
-            ("ordered(grade) ~ price", Some(names::ORDERED)),
-            ("ordered(pain) ~ 1", Some(names::ORDERED)),
+            ("ordered(grade) ~ price", Some("ordered")),
+            ("ordered(pain) ~ 1", Some("ordered")),
             ("ordered(plan) ~ price + (1 | ill)", Some("mixed ordered")),
-            ("wild ~ price", Some(names::NEGATIVE_BINOMIAL)),
+            ("wild ~ price", Some("negative-binomial")),
             ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
-            ("wild ~ price + offset(calls)", Some(names::POISSON)),
+            ("wild ~ price + offset(calls)", Some("poisson")),
             // Within groups these counts are alike.
-            ("steps ~ price", Some(names::NEGATIVE_BINOMIAL)),
+            ("steps ~ price", Some("negative-binomial")),
             ("steps ~ (1 | plan)", Some("mixed poisson")),
-            ("~ price + calls", Some(names::DP_MIXTURE)),
+            ("~ price + calls", Some("dp-mixture")),
             ("ill ~ price + (1 | plan)", Some("mixed bernoulli")),
             ("calls | trials(9) ~ (1 | plan)", Some("mixed binomial")),
             ("calls ~ (1 | plan)", Some("mixed poisson")),
@@ -314,7 +308,7 @@ mod tests {
         );
         assert_eq!(
             chosen("grade ~ price", &["grade"]).as_deref(),
-            Some(names::MULTINOMIAL)
+            Some("multinomial")
         );
     }
 }

@@ -22,12 +22,11 @@ use ergodic_core::engine::RunView;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::run_section::DEFAULT_DRAWS;
+use ergodic_core::samplers::names::NUTS;
 use ergodic_core::samplers::{ACCEPT, ACCEPT_ROWS, ROWS_SHARE, SIGN, WEIGHT};
 use ergodic_diagnostics::density::density;
 use ergodic_diagnostics::{SummaryRow, summarise};
 
-/// The sampler that most models are compared with, and whose preparation finds the mode.
-pub use ergodic_core::samplers::names::NUTS;
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
 const QUADRATIC_DRAWS: usize = 20_000;
 /// Parameters whose densities are kept, the first ones of the report.

@@ -15,8 +15,7 @@ use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
-use ergodic_core::models::names;
-use ergodic_core::models::{DefaultPriors, Storage, default_priors};
+use ergodic_core::models::{DefaultPriors, Storage, default_priors, names};
 use ergodic_data::sniff::ImportOptions;
 
 /// Version of the recipe's layout.

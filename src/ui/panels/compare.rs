@@ -14,10 +14,9 @@ use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Field, number, progress};
-use ergodic_analysis::comparison::{
-    Measured, NUTS, Row, Spread, Variant, VariantError, unit_of_cost,
-};
+use ergodic_analysis::comparison::{Measured, Row, Spread, Variant, VariantError, unit_of_cost};
 use ergodic_base::param::ParamId;
+use ergodic_core::samplers::names::NUTS;
 use ergodic_core::samplers::{SamplerEntry, SamplerSpec, recommend};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
 

@@ -25,6 +25,9 @@ const GENERAL: [(&str, Method, bool); 7] = [
     ("Monte Carlo EM", Method::Mcem, false),
 ];
 
+/// Width of a field, whose label is as wide.
+const FIELD: f32 = 160.0;
+
 /// What is chosen, for outcomes of any family.
 pub struct MethodChoice {
     /// Among the methods that there are for the outcome.
@@ -70,6 +73,8 @@ impl MethodChoice {
         let (_, method, reml) = methods[self.method];
         match method {
             Method::Aghq | Method::Ghq | Method::EmAghq => {
+                // Methods may fill the row, and a field is not broken.
+                ui.end_row();
                 whole(
                     ui,
                     "Nodes in each direction",
@@ -79,6 +84,7 @@ impl MethodChoice {
                 );
             }
             Method::MonteCarlo => {
+                ui.end_row();
                 whole(
                     ui,
                     "Draws for each group",
@@ -107,5 +113,6 @@ fn whole(ui: &mut Ui, label: &str, value: &mut f64, least: usize, most: usize) {
     NumberField::new(label, value, least as f64..=most as f64)
         .integer()
         .without_slider()
+        .field_width(FIELD)
         .show(ui);
 }

@@ -1,7 +1,7 @@
 //! The likelihood fit of a run's data and formula beside its posterior.
 
 use eframe::egui::{
-    Align, Frame, Layout, Margin, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+    Align, Frame, Layout, Margin, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::likelihood_ratio::{RatioView, ratio_ui};
@@ -25,6 +25,8 @@ use ergodic_core::engine::Report;
 const FAR: f64 = 1.0;
 /// Least width of the picture of both intervals.
 const PICTURE: f32 = 120.0;
+/// Most of what is left of the height that the choice of a method takes.
+const METHODS_SHARE: f32 = 0.5;
 
 /// What the pane keeps: the rows of a fit and a report, and what is tested.
 pub(super) struct LikelihoodComparison {
@@ -98,7 +100,14 @@ fn likelihood_comparison_pane(
             refusal_ui(ui, why);
         }
         if view.more {
-            method_ui(ui, entry.id, done, &mut view.method, out);
+            // In a low pane the methods leave room for the table.
+            let most = ui.available_height() * METHODS_SHARE;
+            ScrollArea::vertical()
+                .max_height(most)
+                .auto_shrink([false, true])
+                .show(ui, |ui| {
+                    method_ui(ui, entry.id, done, &mut view.method, out)
+                });
         }
         ratio_ui(ui, entry, &mut view.ratio, out);
         match &view.rows {

@@ -106,7 +106,7 @@ fn likelihood_comparison_pane(
                 .max_height(most)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
-                    method_ui(ui, entry.id, done, &mut view.method, out)
+                    method_ui(ui, entry.id, done, &mut view.method, out);
                 });
         }
         ratio_ui(ui, entry, &mut view.ratio, out);

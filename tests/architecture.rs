@@ -10,13 +10,11 @@ use std::path::{Path, PathBuf};
 use ergodic_analysis::templates;
 use ergodic_core::samplers;
 
+/// Layers of the crate of models below its root from the bottom up; each uses only those before it.
+const MODELS: &[&str] = &["numerics", "formula", "design", "families"];
 /// Layers within the numeric core from the bottom up; each uses only those before it.
 const CORE: &[&str] = &[
     "numerics",
-    "formula",
-    "design",
-    "families",
-    "models",
     "oracle",
     "estimators",
     "samplers",
@@ -90,12 +88,35 @@ fn module(folder: &Path, name: &str) -> Vec<PathBuf> {
 fn layers_of_the_core_use_only_those_below() {
     let folder = root().join("crates/core/src");
     for (place, layer) in CORE.iter().enumerate() {
-        for path in module(&folder, layer) {
+        let files = module(&folder, layer);
+        assert!(files[0].is_file(), "{layer}");
+        for path in files {
             for line in code(&path) {
                 for above in &CORE[place + 1..] {
                     assert!(
                         !line.contains(&format!("crate::{above}::")),
                         "{} may not use {above}: {line}",
+                        path.display()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn designs_and_families_know_no_model() {
+    let folder = root().join("crates/models/src");
+    for (place, layer) in MODELS.iter().enumerate() {
+        let files = module(&folder, layer);
+        assert!(files[0].is_file(), "{layer}");
+        for path in files {
+            for line in code(&path) {
+                for used in line.split("crate::").skip(1) {
+                    let below = MODELS[..=place].iter();
+                    assert!(
+                        below.clone().any(|it| used.starts_with(it)),
+                        "{} may not use {used}: {line}",
                         path.display()
                     );
                 }
@@ -146,6 +167,7 @@ fn nothing_below_the_engine_knows_time_or_environment() {
         .iter()
         .filter(|layer| !["engine", "fit"].contains(layer));
     let mut files: Vec<PathBuf> = below.flat_map(|layer| module(&core, layer)).collect();
+    files.extend(sources(&root().join("crates/models/src")));
     files.extend(sources(&root().join("crates/base/src")));
     for path in files {
         for line in code(&path) {
@@ -172,7 +194,7 @@ fn nothing_below_the_engine_knows_time_or_environment() {
 fn response_families_are_named_in_their_files_only() {
     let mut files = sources(&root().join("src"));
     files.extend(sources(&root().join("crates")));
-    let families = root().join("crates/core/src/families");
+    let families = root().join("crates/models/src/families");
     for path in files.iter().filter(|path| !path.starts_with(&families)) {
         for line in code(path) {
             for id in ["gaussian", "bernoulli", "binomial", "negative_binomial"] {
@@ -189,10 +211,10 @@ fn response_families_are_named_in_their_files_only() {
 /// Words that are names of templates or samplers and mean something else where they stand: the start of a path, and the word.
 const HOMONYMS: &[(&str, &str)] = &[
     ("crates/analysis/src/recipe.rs", "categorical"),
-    ("crates/core/src/families/", "ordered"),
-    ("crates/core/src/families/", "poisson"),
-    ("crates/core/src/families/", "student"),
-    ("crates/core/src/formula/", "ordered"),
+    ("crates/models/src/families/", "ordered"),
+    ("crates/models/src/families/", "poisson"),
+    ("crates/models/src/families/", "student"),
+    ("crates/models/src/formula/", "ordered"),
     ("crates/core/src/samplers/partition/dp_stochastic.rs", "own"),
     ("crates/core/src/samplers.rs", "topics"),
     ("crates/core/src/samplers/topics.rs", "topics"),
@@ -295,19 +317,16 @@ fn files_stay_readable() {
 
 #[test]
 fn every_spec_is_registered() {
-    let core = root().join("crates/core/src");
     // Samplers that only blocks may have are listed where blocks are.
-    for (layer, registries) in [
-        (
-            "samplers",
-            &["samplers/registry.rs", "samplers/gibbs.rs"][..],
-        ),
-        ("models", &["models.rs"]),
+    for (folder, registries) in [
+        ("crates/core/src/samplers", &["registry.rs", "gibbs.rs"][..]),
+        ("crates/models/src", &["lib.rs"]),
     ] {
+        let folder = root().join(folder);
         let listed: String = (registries.iter())
-            .map(|registry| fs::read_to_string(core.join(registry)).unwrap())
+            .map(|registry| fs::read_to_string(folder.join(registry)).unwrap())
             .collect();
-        for path in module(&core, layer) {
+        for path in sources(&folder) {
             let text = fs::read_to_string(&path).unwrap();
             for line in text.lines() {
                 let implements = ["impl Sampler for ", "impl Template for "]

@@ -2,7 +2,7 @@
 
 Normal components: Bayes' theorem m(x) = p(x | mu, Sigma) p(mu, Sigma) / p(mu, Sigma | x) with scipy's densities at an arbitrary
 mu and Sigma. Items: the Dirichlet-multinomial probability of a sequence, from scipy's dirichlet_multinomial without its
-coefficient. The data are those of crates/core/src/models/dp_mixture/testing.rs. Writes mixture.json.
+coefficient. The data are those of crates/models/src/testing/mixtures.rs. Writes mixture.json.
 """
 
 import json

@@ -1,4 +1,5 @@
-//! The numeric heart of Ergodic: designs, models, gradient estimators, optimisers, samplers, and the engine that runs chains.
+//! The numeric heart of Ergodic: gradient estimators, optimisers, samplers, and the engine that runs chains; with it the designs
+//! and models of `ergodic_models`.
 //!
 //! ```
 //! use ergodic_core::Fit;
@@ -25,10 +26,10 @@
 //! | [`engine`] | chains on threads, the collector, published views |
 //! | [`samplers`], [`estimators`] | one file per sampler; mode finders |
 //! | [`oracle`] | how a sampler sees a model: exact and minibatch gradients |
+//! | `numerics` | numerical methods that several samplers share |
 //! | [`models`] | one file per template |
 //! | [`families`] | one file per response family |
 //! | [`design`], [`formula`] | from columns and a formula to the plain matrix that models read |
-//! | [`numerics`] | numerical methods that several samplers share |
 //!
 //! Notation used in code and documentation (densities in nats):
 //!
@@ -46,22 +47,19 @@
 //! | h | `step_size` | Langevin time: θ' = θ + h ∇log π + sqrt(2h) ξ |
 
 #[cfg(test)]
+#[path = "../../models/src/allocations.rs"]
 mod allocations;
-pub mod design;
 pub mod engine;
 pub mod estimators;
-pub mod families;
 pub mod fit;
-pub mod formula;
-pub mod models;
+#[cfg(test)]
+mod model_tests;
 mod numerics;
 pub mod oracle;
 pub mod samplers;
-pub mod synthetic;
+#[cfg(test)]
+mod testing;
 
+pub use ergodic_models as models;
+pub use ergodic_models::{arithmetic, design, families, formula, synthetic};
 pub use fit::{Fit, FitError, Fitted};
-/// How products are added, which decides the last digits of draws, and what loops over rows are made of.
-pub mod arithmetic {
-    pub use crate::numerics::arithmetic::{Arithmetic, Class, RowLoop, SimdLevel, run_loop};
-    pub use crate::numerics::elementary::{LANES, Lane, exp, exp_negative, ln_1p};
-}

@@ -1,9 +1,5 @@
-//! Numerical methods that several models and samplers share.
+//! Numerical methods that several samplers and estimators share.
 
-pub(crate) mod arithmetic;
-pub(crate) mod elementary;
 pub(crate) mod fisher_step;
 pub(crate) mod grad_window;
 pub(crate) mod quadrature;
-pub(crate) mod vector;
-pub(crate) mod wishart;

@@ -35,7 +35,7 @@
 
 mod across;
 #[cfg(test)]
-#[path = "../../core/src/allocations.rs"]
+#[path = "../../models/src/allocations.rs"]
 mod allocations;
 mod code;
 mod columns;

@@ -411,7 +411,7 @@ fn scatter(mixture: &Mixture) -> Option<Scatter> {
 mod tests {
     use super::*;
     use crate::models::dp_mixture::AlphaPrior;
-    use crate::models::dp_mixture::testing::{counts, names, numeric};
+    use crate::testing::mixtures::{counts, names, numeric};
 
     #[test]
     fn units_that_were_not_kept_join_the_cluster_that_predicts_them() {

@@ -89,7 +89,7 @@ impl TopWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::topics::testing::corpus;
+    use crate::testing::topics::corpus;
 
     #[test]
     fn words_stand_by_their_probability_and_topics_by_their_share() {

@@ -350,7 +350,7 @@ pub(super) struct Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::testing::GaussianRows;
+    use crate::testing::GaussianRows;
 
     #[test]
     fn a_gaussian_posterior_peaks_at_its_mean() {

@@ -10,9 +10,9 @@ use super::{
     rmsprop, santa, sgd,
 };
 use crate::design::matrix::{Design, ModelFrame};
-use crate::design::testing::read_csv;
-use crate::models::testing::GaussianRows;
 use crate::models::{self, DefaultPriors, LogDensity, Model, ModelOptions, Rows};
+use crate::testing::GaussianRows;
+use crate::testing::tables::read_csv;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_base::settings::{Declared as _, Settings, Value};

@@ -11,7 +11,7 @@
 
 use super::lipschitz::{AliasTable, squared_lengths};
 use crate::models::RowLikelihood;
-use crate::numerics::elementary::LANES;
+use crate::models::arithmetic::LANES;
 use crate::numerics::quadrature::gauss_hermite;
 use ergodic_base::linalg::Cholesky;
 

@@ -1,7 +1,7 @@
 //! Unbiasedness over all minibatches of a tiny data set, identities at the centre, thread independence.
 
 use super::*;
-use crate::models::testing::GaussianRows;
+use crate::testing::GaussianRows;
 use ergodic_base::rng::{Purpose, stream};
 
 fn oracle(model: &Arc<GaussianRows>, centred: bool, parallel: bool) -> Oracle {

@@ -9,11 +9,11 @@ use super::testing::{
 };
 use super::{LOG_DENSITY, Phase, REGISTRY, SamplerEntry, StateVisitor};
 use crate::allocations::count_during;
-use crate::models::testing::GaussianRows;
 use crate::models::{
     CentreRows, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows, Scratch, sum_of_rows,
 };
 use crate::oracle::{Centre, Oracle, StepError};
+use crate::testing::GaussianRows;
 use ergodic_base::rng::{ChainRng, RngMark};
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
 

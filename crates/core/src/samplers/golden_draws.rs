@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use super::testing::{Run, exact_oracle, suitable_target};
 use super::{REGISTRY, SamplerEntry};
-use crate::numerics::arithmetic::Class;
+use crate::models::arithmetic::Class;
 
 const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

@@ -18,8 +18,8 @@ pub(super) mod gibbs_osgfs;
 pub(super) mod mixed;
 
 use super::{StateVisitor, Tick, Unsuitable};
+use crate::models::NormalInverseWishart;
 use crate::models::{Hierarchy, Model, Rows, Scratch};
-use crate::numerics::wishart::NormalInverseWishart;
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::hamiltonian::LogDensity;
 use ergodic_base::linalg::{Cholesky, axpy, dot, matvec};

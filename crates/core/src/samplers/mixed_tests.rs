@@ -7,10 +7,10 @@ use super::groups::mixed::testing::Moments;
 use super::regression_tests::{read, reported_by};
 use super::testing::{Run, assert_moments_near};
 use crate::design::response::ResponseUse;
-use crate::design::testing::{load_csv, reference};
 use crate::models::mixed::Mixed;
-use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
+use crate::testing::tables::{load_csv, reference};
+use crate::testing::{built, table_of};
 use ergodic_base::settings::{Settings, Value};
 
 /// A posterior that numpyro sampled too.

@@ -11,8 +11,8 @@ use crate::models::linear::Linear;
 use crate::models::negative_binomial::NegativeBinomial;
 use crate::models::poisson::Poisson;
 use crate::models::student::Student;
-use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
+use crate::testing::{built, table_of};
 use ergodic_base::control::Control;
 
 /// Reported quantities of `chains` chains by NUTS: per chain one series per quantity.

@@ -10,9 +10,9 @@ use super::{Kernel, KernelError, Phase, SamplerEntry, Target, Tick, WEIGHT, find
 use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
-use crate::models::testing::{GaussianRows, binary, plain_design};
 use crate::models::{DefaultPriors, DensityModel, LogDensity, Model, ModelOptions};
 use crate::oracle::{Centre, Oracle, StepError};
+use crate::testing::{GaussianRows, binary, plain_design};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, matvec};
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
@@ -135,8 +135,8 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Centre>>)
         let model = super::groups::mixed::testing::nested_mixed("gaussian", &[], true);
         (model, None)
     });
-    let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
-    let topics = std::iter::once_with(|| (crate::models::topics::testing::medium(), None));
+    let mixtures = crate::testing::mixtures_of_forty().map(|model| (model, None));
+    let topics = std::iter::once_with(|| (crate::testing::thirty_documents(), None));
     makers
         .into_iter()
         .map(|make| make())

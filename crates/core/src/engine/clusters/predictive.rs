@@ -182,7 +182,7 @@ impl Student {
 mod tests {
     use super::*;
     use crate::models::dp_mixture::AlphaPrior;
-    use crate::models::dp_mixture::testing::{names, numeric};
+    use crate::testing::mixtures::{names, numeric};
     use rand::RngExt as _;
 
     /// With one partition the mean over many draws is the predictive density with everything integrated out.

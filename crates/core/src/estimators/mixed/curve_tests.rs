@@ -10,8 +10,8 @@ use crate::design::coding::Coding;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;
-use crate::design::testing::{load_csv, reference};
 use crate::families::Family;
+use crate::testing::tables::{load_csv, reference};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 

@@ -4,9 +4,9 @@ use super::tests::{close, general, with_nodes};
 use super::*;
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;
-use crate::design::testing::{load_csv, reference};
 use crate::families::{Family, Outcome};
-use crate::models::testing::table_of;
+use crate::testing::table_of;
+use crate::testing::tables::{load_csv, reference};
 use ergodic_base::control::Control;
 
 /// Against the likelihood that scipy integrates and maximises in `gamma.py`, and glmmTMB's Laplace approximation in `gamma.R`.

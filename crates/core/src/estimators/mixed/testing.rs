@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::MixedData;
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;
-use crate::design::testing::{load_csv, reference};
+use crate::testing::tables::{load_csv, reference};
 
 /// The data of a set under a formula.
 pub fn data(set: &str, formula: &str, response: ResponseUse) -> MixedData {

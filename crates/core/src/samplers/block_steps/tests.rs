@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::saga::SagaLd;
@@ -14,6 +13,7 @@ use crate::samplers::momentum::sgnht::Sgnht;
 use crate::samplers::momentum::{Dynamics, Integrator, stationary};
 use crate::samplers::testing::assert_moments;
 use crate::samplers::{Sampler, Target, configure};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::Value;
 
 const NUM_OBS: usize = 1000;

@@ -7,11 +7,11 @@ use ndarray::Array2;
 use super::*;
 use crate::design::response::ResponseKind;
 use crate::models::ModelOptions;
-use crate::models::testing::{GaussianRows, plain_design};
 use crate::samplers::testing::{
     Chain, Run, assert_moments, estimate, exact_oracle, gaussian_with_centre, mean, sd,
     small_logistic,
 };
+use crate::testing::{GaussianRows, plain_design};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::Moments;
 use crate::samplers::testing::{
     Chain, Run, assert_moments, exact_oracle, grid_moments, logistic_with_centre,
 };
+use crate::testing::GaussianRows;
 use ergodic_base::settings::Value;
 
 fn blocks(id: &'static str, text: &str) -> Run {

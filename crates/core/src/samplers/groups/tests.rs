@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::design::testing::{load_csv, reference};
 use crate::design::{Design, ModelFrame};
 use crate::estimators::find_mode;
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
@@ -13,6 +12,7 @@ use crate::samplers::testing::{
     Chain, Groups, Run, assert_moments, estimate, exact_oracle, groups_with_centre, mean, sd,
 };
 use crate::samplers::{Phase, Target, Tick, find};
+use crate::testing::tables::{load_csv, reference};
 use ergodic_base::control::Control;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};

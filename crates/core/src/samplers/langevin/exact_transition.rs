@@ -203,20 +203,18 @@ fn forms(model: &dyn Model) -> Option<Vec<Form>> {
     independent_forms(model.dim(), &model.known_conditionals())
 }
 
-impl Form {
-    /// The distance from the mode of the second place at which gradients are taken.
-    fn distance(self, scale: f64) -> f64 {
-        match self {
-            Self::Normal => scale,
-            Self::LogGamma { power } => std::f64::consts::LN_2 / power,
-        }
+/// The distance from the mode of the second place at which gradients are taken.
+fn distance(form: Form, scale: f64) -> f64 {
+    match form {
+        Form::Normal => scale,
+        Form::LogGamma { power } => std::f64::consts::LN_2 / power,
     }
 }
 
 impl State {
     fn stand_beside(&mut self) {
         for (j, beside) in self.beside.iter_mut().enumerate() {
-            *beside = self.mode[j] + self.forms[j].distance(self.scale[j]);
+            *beside = self.mode[j] + distance(self.forms[j], self.scale[j]);
         }
     }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::plan::{EXCESS, LONGEST_STEP, Plan, SHORTEST_STEP};
 use super::*;
 use crate::models::Model;
-use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::momentum::sghmc::Sghmc;
 use crate::samplers::momentum::sghmc_naive::SghmcNaive;
 use crate::samplers::momentum::sgnht::Sgnht;
 use crate::samplers::testing::{assert_moments, assert_moments_known_to, estimate, mean};
 use crate::samplers::{Phase, Sampler, Target, recommend};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::Value;
 
 const ALL: [Integrator; 3] = [Integrator::Euler, Integrator::Aboba, Integrator::Baoab];

@@ -22,8 +22,7 @@ use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _};
 
 use crate::models::Mixture;
-use crate::numerics::arithmetic::Separate;
-use crate::numerics::elementary::{LANES, Lane, exp_negative};
+use crate::models::arithmetic::{LANES, Lane, Separate, exp_negative};
 use crate::samplers::cir::log_gamma;
 use crate::samplers::partition::Partition;
 use crate::samplers::partition::components::{Components, normalise};

@@ -3,12 +3,10 @@ use std::sync::Arc;
 
 use super::split_merge::Workspace;
 use super::*;
-use crate::models::dp_mixture::testing::{
-    counts, model_of, names, partitions, posterior, records, small,
-};
 use crate::oracle::Oracle;
 use crate::samplers::testing::{Run, estimate, exact_oracle};
 use crate::samplers::{Phase, Tick, find};
+use crate::testing::mixtures::{counts, names, partitions, posterior, records, small};
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Declared as _, Settings, Value};
 
@@ -57,7 +55,7 @@ fn visited(
     let run = Run::new(id)
         .seed(seed)
         .set("split_merge", Value::Real(split_merge));
-    let mut session = run.start(exact_oracle(model_of(mixture.clone()), None));
+    let mut session = run.start(exact_oracle(mixture.clone().into_model(), None));
     for _ in 0..50 {
         session.warm_up(50).unwrap();
     }
@@ -202,7 +200,7 @@ fn draws_of_data_and_partition_by_turns_keep_the_prior() {
             let slices: Vec<&[u32]> = items.iter().map(Vec::as_slice).collect();
             let part = counts(&[LEVELS as usize], 0.5, &slices);
             let mixture = Mixture::new(names(UNITS), 0, None, Some(part), UNKNOWN);
-            let model = model_of(mixture.clone());
+            let model = mixture.clone().into_model();
             let mut oracle = Oracle::new(Arc::clone(&model), None, false, Arc::default());
             let entry = find(id).unwrap();
             let target = crate::samplers::Target::new(&model, None);

@@ -17,12 +17,12 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
 use crate::estimators::find_mode;
 use crate::models::prior::{Prior, PriorRows};
-use crate::models::testing::plain_design;
 use crate::models::{
     CentreRows, Covariates, LinearRows, LogDensity, ModelOptions, ParamInfo, Posterior,
     RowLikelihood, Rows, Scratch, find, sum_of_rows,
 };
 use crate::oracle::Centre;
+use crate::testing::plain_design;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::{Purpose, RngMark, stream};

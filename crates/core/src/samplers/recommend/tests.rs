@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::*;
 use crate::design::response::ResponseUse;
 use crate::models::mixed::Mixed;
-use crate::models::testing::{GaussianRows, built, table_of};
 use crate::models::{ModelOptions, WorkingRows};
 use crate::samplers::Unsuitable;
 use crate::samplers::testing::{categorical_with_centre, groups_with_centre, logistic_with_centre};
+use crate::testing::{GaussianRows, built, table_of};
 use ergodic_base::settings::{Settings, Value};
 
 fn refusal(sampler: &'static str, reason: Unsuitable) -> Refusal {

@@ -5,10 +5,11 @@ use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
 use crate::models::Corpus;
-use crate::models::topics::testing::{corpus, medium, model_of, two_topics};
 use crate::samplers::testing::{Run, estimate, exact_oracle};
 use crate::samplers::topics::topics_control::{Control, KeptCounts};
 use crate::samplers::{Output, StateVisitor, TOPIC_SHARES, TOPICS, WORDS_HELD_OUT, find};
+use crate::testing::topics::corpus;
+use crate::testing::{thirty_documents, two_topics};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 
@@ -70,7 +71,7 @@ fn gibbs_visits_assignments_as_often_as_their_posterior_says() {
     let chains: Vec<Vec<u64>> = (1..=2)
         .map(|seed| {
             let run = Run::new("topics-gibbs").seed(seed);
-            let mut session = run.start(exact_oracle(model_of(corpus.clone()), None));
+            let mut session = run.start(exact_oracle(corpus.clone().into_model(), None));
             (0..40_000)
                 .map(|_| {
                     session.draw().unwrap();
@@ -107,7 +108,7 @@ fn gibbs_visits_assignments_as_often_as_their_posterior_says() {
 /// Draws of topics after warm-up: probabilities of words in the topic of the first words, and in the other.
 fn matched(run: &Run, corpus: &Corpus, warmup: u64, draws: usize) -> Vec<Vec<f64>> {
     let (words, topics) = (corpus.vocabulary(), corpus.num_topics());
-    let mut session = run.start(exact_oracle(model_of(corpus.clone()), None));
+    let mut session = run.start(exact_oracle(corpus.clone().into_model(), None));
     for _ in 0..warmup {
         session.warm_up(warmup).unwrap();
     }
@@ -334,7 +335,7 @@ fn errors_of_kept_counts_are_noise_and_no_bias() {
 
 #[test]
 fn what_is_made_beside_draws_fits_the_corpus() {
-    let model = medium();
+    let model = thirty_documents();
     let corpus = model.corpus().unwrap();
     for id in ["topics-gibbs", "topics-scir", "topics-sgrld", "topics-sgld"] {
         let entry = find(id).unwrap();

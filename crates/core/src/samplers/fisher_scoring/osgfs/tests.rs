@@ -6,8 +6,8 @@ use std::sync::Arc;
 use statrs::function::erf::erf;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
 fn chain(

@@ -4,10 +4,10 @@ use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
 fn start_chain(

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::Value;
 
 const NUM_OBS: usize = 1000;

@@ -6,9 +6,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::design::response::ResponseUse;
 use crate::models::mixed::Mixed;
-use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
 use crate::samplers::testing::estimate;
+use crate::testing::{built, table_of};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::models::LogDensity as _;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::find;
 use crate::samplers::testing::{
     Run, assert_moments, exact_oracle, logistic_with_centre, mean, sd, target_of,
 };
+use crate::testing::GaussianRows;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::models::{RowLikelihood, Rows};
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
 fn centred(model: &Arc<GaussianRows>) -> Arc<Centre> {

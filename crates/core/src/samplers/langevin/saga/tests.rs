@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::models::Rows;
-use crate::models::testing::GaussianRows;
 use crate::oracle::{Centre, Scheme};
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::langevin::svrg::SvrgLd;
 use crate::samplers::testing::{Run, exact_oracle, logistic_with_centre};
+use crate::testing::GaussianRows;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::*;
 use crate::estimators::find_mode;
 use crate::models::Rows;
-use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::testing::{assert_moments_known_to, logistic_with_centre, small_logistic};
+use crate::testing::GaussianRows;
 use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 

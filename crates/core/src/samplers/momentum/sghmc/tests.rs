@@ -4,10 +4,10 @@ use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::testing::assert_moments_known_to;
+use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
 /// Defaults on a normal posterior: the right variance, since the noise is constant and measured there, and draws correlated by

@@ -4,11 +4,11 @@ use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::momentum::CRITICAL;
 use crate::samplers::testing::assert_moments_known_to;
+use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
 #[test]

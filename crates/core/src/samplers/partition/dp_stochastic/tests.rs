@@ -1,5 +1,4 @@
 use super::*;
-use crate::models::dp_mixture::testing::model_of;
 use crate::samplers::find;
 use crate::samplers::partition::tests::{assert_frequencies, small_items};
 use crate::samplers::testing::{Run, exact_oracle, suitable_target};
@@ -19,7 +18,7 @@ fn visited(
         .set("step_size", Value::Real(step))
         .set("stick_step", Value::Real(step))
         .set("steps_per_draw", Value::Int(1));
-    let mut session = run.start(exact_oracle(model_of(mixture.clone()), None));
+    let mut session = run.start(exact_oracle(mixture.clone().into_model(), None));
     for _ in 0..100 {
         session.warm_up(100).unwrap();
     }
@@ -91,7 +90,7 @@ fn steps_decay_by_the_formula_of_the_source() {
                 .set("decay_offset", Value::Real(8.0))
                 .set("decay_exponent", Value::Real(power))
                 .set("steps_per_draw", Value::Int(3));
-            let mut session = run.start(exact_oracle(model_of(mixture.clone()), None));
+            let mut session = run.start(exact_oracle(mixture.clone().into_model(), None));
             let mut last = Vec::new();
             for _ in 0..3 {
                 session.warm_up(3).unwrap();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::models::testing::GaussianRows;
 use crate::samplers::testing::{
     KNOWN_TO, Run, assert_moments, assert_moments_known_to, assert_weighted_moments,
     categorical_with_centre, estimate, exact_oracle, target_of,
 };
 use crate::samplers::{REGISTRY, find};
+use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
 const COUNTS: [usize; 4] = [80, 15, 5, 0];

@@ -12,7 +12,6 @@ use crate::design::response::ResponseUse;
 use crate::estimators::find_mode;
 use crate::models::ModelOptions;
 use crate::models::logistic::Logistic;
-use crate::models::testing::{built, table_of};
 use crate::oracle::Centre;
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::full_data::hamiltonian::LogDensity as _;
@@ -21,6 +20,7 @@ use crate::samplers::testing::{
     Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, logistic_with_centre,
     mean, sd, small_logistic, weighted_estimate,
 };
+use crate::testing::{built, table_of};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};

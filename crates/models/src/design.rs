@@ -1,0 +1,53 @@
+//! Designs: from columns in memory and a formula to the plain matrix that models read.
+//!
+//! ```
+//! use ergodic_models::design::{Design, MemoryColumns, ModelFrame, Values, checks};
+//!
+//! let columns = MemoryColumns::new(
+//!     "visits",
+//!     vec![
+//!         ("churned".to_owned(), Values::Numbers(vec![0.0, 1.0, 1.0, 0.0])),
+//!         ("age".to_owned(), Values::Numbers(vec![31.0, 40.0, 52.0, 28.0])),
+//!     ],
+//! )?;
+//! let (design, _) = Design::build(&columns, &ModelFrame::new("churned ~ age".parse()?))?;
+//! assert_eq!(design.terms, ["Intercept", "age"]);
+//! // Four rows are few for two coefficients, and the checks say so.
+//! assert_eq!(checks::check(&design).warnings.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod build;
+pub mod censoring;
+pub mod checks;
+mod codes;
+pub mod coding;
+pub mod columns;
+pub mod confounding;
+pub mod design_term;
+pub mod error;
+mod exact_fit;
+pub mod lump_levels;
+mod many_levels;
+pub mod matrix;
+mod model_frame;
+pub mod observation;
+pub mod ordered_levels;
+pub mod rating;
+mod remark;
+pub mod response;
+mod response_columns;
+pub mod scaling;
+mod separation;
+pub(crate) mod smooth;
+pub(crate) mod spline;
+pub mod terms;
+pub(crate) mod transform;
+
+pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};
+pub use design_term::DesignTerm;
+pub use error::DesignError;
+pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
+pub use observation::{ObservationModel, ObservationRows};
+pub use remark::Remark;
+pub use response::{ResponseInfo, ResponseKind, ResponseUse};

@@ -1,0 +1,410 @@
+//! Where the numbers of rows are kept, in double or in single precision, and how tiles of eight rows come about.
+//!
+//! In double precision covariates and extra numbers of a row stand together, so that a random row costs one stretch of memory. In
+//! single precision only covariates are rounded: extra numbers, such as responses, stand apart in double precision, and tiles are
+//! widened on the way into the buffer of a pass, so that the row loop is the same.
+
+use std::sync::OnceLock;
+
+use super::blocks::Blocks;
+use super::machine::prefetch_span;
+use super::source::Neighbours;
+use crate::Covariates;
+use crate::families::rows::{LANES, Lane};
+use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
+use ergodic_base::linalg::widening_axpy;
+
+/// Covariates and extra numbers of all rows.
+#[derive(Clone, Debug)]
+pub(super) struct RowStore {
+    /// P.
+    num_columns: usize,
+    /// Extra numbers per row.
+    num_extra: usize,
+    /// N.
+    num_obs: usize,
+    numbers: Numbers,
+}
+
+/// The numbers, row by row. `blocks` are the tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
+#[derive(Clone, Debug)]
+enum Numbers {
+    Double {
+        /// Covariates and then extra numbers.
+        rows: Vec<f64>,
+        blocks: OnceLock<Blocks>,
+    },
+    Single {
+        covariates: Vec<f32>,
+        extra: Vec<f64>,
+        /// Of covariates alone.
+        blocks: OnceLock<Vec<[f32; LANES]>>,
+    },
+}
+
+impl RowStore {
+    /// Rows of `num_columns` covariates and then `num_extra` numbers each, in double precision.
+    pub fn new(num_columns: usize, num_extra: usize, rows: Vec<f64>) -> Self {
+        Self {
+            num_columns,
+            num_extra,
+            num_obs: rows.len() / (num_columns + num_extra),
+            numbers: Numbers::Double {
+                rows,
+                blocks: OnceLock::new(),
+            },
+        }
+    }
+
+    /// The rows with covariates rounded to single precision.
+    pub fn rounded(self) -> Self {
+        let Numbers::Double { rows, .. } = &self.numbers else {
+            return self;
+        };
+        if self.num_columns == 0 {
+            return self;
+        }
+        let mut covariates = Vec::with_capacity(self.num_obs * self.num_columns);
+        let mut extra = Vec::with_capacity(self.num_obs * self.num_extra);
+        for row in rows.chunks_exact(self.stride()) {
+            let (x, rest) = row.split_at(self.num_columns);
+            covariates.extend(x.iter().map(|&x| x as f32));
+            extra.extend_from_slice(rest);
+        }
+        Self {
+            numbers: Numbers::Single {
+                covariates,
+                extra,
+                blocks: OnceLock::new(),
+            },
+            ..self
+        }
+    }
+
+    /// N.
+    pub fn num_obs(&self) -> usize {
+        self.num_obs
+    }
+
+    /// Numbers per row.
+    pub fn stride(&self) -> usize {
+        self.num_columns + self.num_extra
+    }
+
+    /// Bytes of the numbers of all rows, and of the tiles that are kept.
+    #[cfg(test)]
+    pub fn bytes(&self) -> [usize; 2] {
+        match &self.numbers {
+            Numbers::Double { rows, blocks } => [
+                size_of_val(&rows[..]),
+                blocks.get().map_or(0, |it| size_of_val(it.lanes())),
+            ],
+            Numbers::Single {
+                covariates,
+                extra,
+                blocks,
+            } => [
+                size_of_val(&covariates[..]) + size_of_val(&extra[..]),
+                blocks.get().map_or(0, |it| size_of_val(&it[..])),
+            ],
+        }
+    }
+
+    /// Covariates of row `i`.
+    #[inline]
+    pub fn covariates(&self, i: usize) -> Covariates<'_> {
+        let columns = self.num_columns;
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                Covariates::Double(&rows[i * self.stride()..][..columns])
+            }
+            Numbers::Single { covariates, .. } => {
+                Covariates::Single(&covariates[i * columns..][..columns])
+            }
+        }
+    }
+
+    /// ADDS Σ w_k a_k to `out` (D), where a_k are the covariates of row `row(k)`: where they are is looked up once.
+    #[inline]
+    pub fn add_weighted(&self, row: impl Fn(usize) -> usize, weights: &[f64], out: &mut [f64]) {
+        let columns = self.num_columns;
+        let weights = weights.iter().enumerate();
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                for (k, &weight) in weights {
+                    widening_axpy(weight, &rows[row(k) * self.stride()..][..columns], out);
+                }
+            }
+            Numbers::Single { covariates, .. } => {
+                for (k, &weight) in weights {
+                    widening_axpy(weight, &covariates[row(k) * columns..][..columns], out);
+                }
+            }
+        }
+    }
+
+    /// Extra numbers of row `i`.
+    #[inline]
+    pub fn extra(&self, i: usize) -> &[f64] {
+        match &self.numbers {
+            Numbers::Double { rows, .. } => {
+                &rows[i * self.stride() + self.num_columns..][..self.num_extra]
+            }
+            Numbers::Single { extra, .. } => &extra[i * self.num_extra..][..self.num_extra],
+        }
+    }
+
+    /// Whether the tiles of blocks are kept already.
+    pub fn has_blocks(&self) -> bool {
+        match &self.numbers {
+            Numbers::Double { blocks, .. } => blocks.get().is_some(),
+            Numbers::Single { blocks, .. } => blocks.get().is_some(),
+        }
+    }
+
+    /// What a pass over rows reads.
+    #[inline(always)]
+    pub fn view(&self) -> View<'_> {
+        View {
+            num_columns: self.num_columns,
+            num_extra: self.num_extra,
+            num_obs: self.num_obs,
+            numbers: match &self.numbers {
+                Numbers::Double { rows, blocks } => Viewed::Double { rows, blocks },
+                Numbers::Single {
+                    covariates,
+                    extra,
+                    blocks,
+                } => Viewed::Single {
+                    covariates,
+                    extra,
+                    blocks,
+                },
+            },
+        }
+    }
+}
+
+/// What a pass reads of a [`RowStore`], looked up once: compilers keep it in registers, as they cannot keep what stands beside the
+/// tiles that are made on demand.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    num_columns: usize,
+    num_extra: usize,
+    num_obs: usize,
+    numbers: Viewed<'a>,
+}
+
+/// [`Numbers`] by reference.
+#[derive(Clone, Copy)]
+enum Viewed<'a> {
+    Double {
+        rows: &'a [f64],
+        blocks: &'a OnceLock<Blocks>,
+    },
+    Single {
+        covariates: &'a [f32],
+        extra: &'a [f64],
+        blocks: &'a OnceLock<Vec<[f32; LANES]>>,
+    },
+}
+
+impl<'a> View<'a> {
+    /// Numbers per row.
+    #[inline(always)]
+    fn stride(&self) -> usize {
+        self.num_columns + self.num_extra
+    }
+
+    /// The kept tiles of the rows from `start` on, where they are read in place; they are made where there are none yet.
+    #[inline(always)]
+    pub fn neighbours(self, start: usize) -> Option<Neighbours<'a>> {
+        let Viewed::Double { rows, blocks } = self.numbers else {
+            return None;
+        };
+        start.is_multiple_of(LANES).then(|| Neighbours {
+            blocks: kept(blocks, || self.transposed(rows)).lanes(),
+            stride: self.stride(),
+            view: self,
+            start,
+        })
+    }
+
+    /// The tile of eight rows, of which `row(k)` is the k-th, or of the `block` of neighbours that they are: the kept one, or put
+    /// together in `buffer`, a lane for each number of a row.
+    #[inline(always)]
+    pub fn tile<A: Arithmetic>(
+        &self,
+        block: Option<usize>,
+        row: impl Fn(usize) -> usize,
+        buffer: &'a mut [Lane],
+    ) -> &'a [Lane] {
+        let stride = self.stride();
+        match self.numbers {
+            Viewed::Double { rows, blocks } => match block {
+                Some(block) => {
+                    let blocks = kept(blocks, || self.transposed(rows)).lanes();
+                    &blocks[block * stride..][..stride]
+                }
+                None => {
+                    A::transpose(eight(|k| &rows[row(k) * stride..][..stride]), buffer);
+                    buffer
+                }
+            },
+            Viewed::Single {
+                covariates,
+                extra,
+                blocks,
+            } => {
+                let rows = [
+                    row(0),
+                    row(1),
+                    row(2),
+                    row(3),
+                    row(4),
+                    row(5),
+                    row(6),
+                    row(7),
+                ];
+                A::apart(
+                    #[inline(always)]
+                    || self.widened(covariates, extra, blocks, block, rows, buffer),
+                );
+                buffer
+            }
+        }
+    }
+
+    /// [`Self::tile`] of rows in single precision.
+    #[inline(always)]
+    fn widened(
+        &self,
+        covariates: &[f32],
+        extra: &[f64],
+        blocks: &OnceLock<Vec<[f32; LANES]>>,
+        block: Option<usize>,
+        rows: [usize; LANES],
+        buffer: &mut [Lane],
+    ) {
+        let (p, count) = (self.num_columns, self.num_extra);
+        let (x, rest) = buffer.split_at_mut(p);
+        match block {
+            Some(block) => {
+                let blocks = kept(blocks, || self.transposed_single(covariates));
+                for (lane, stored) in x.iter_mut().zip(&blocks[block * p..][..p]) {
+                    for k in 0..LANES {
+                        lane[k] = stored[k].widen();
+                    }
+                }
+            }
+            None => columns(eight(|k| &covariates[rows[k] * p..][..p]), x),
+        }
+        match (block, rest) {
+            // The responses of a block stand one after the other already.
+            (Some(block), [lane]) => lane.copy_from_slice(&extra[block * LANES..][..LANES]),
+            (_, rest) => columns(eight(|k| &extra[rows[k] * count..][..count]), rest),
+        }
+    }
+
+    #[cold]
+    fn transposed(&self, rows: &[f64]) -> Blocks {
+        let stride = self.stride();
+        let mut blocks = Blocks::new(self.num_obs / LANES * stride);
+        let lanes = blocks.lanes_mut();
+        for (block, tile) in lanes.chunks_exact_mut(stride).enumerate() {
+            let row = |k: usize| &rows[(block * LANES + k) * stride..][..stride];
+            Separate::transpose(eight(row), tile);
+        }
+        blocks
+    }
+
+    #[cold]
+    fn transposed_single(&self, covariates: &[f32]) -> Vec<[f32; LANES]> {
+        let p = self.num_columns;
+        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * p];
+        for (tile, rows) in blocks
+            .chunks_exact_mut(p)
+            .zip(covariates.chunks_exact(LANES * p))
+        {
+            for (k, row) in rows.chunks_exact(p).enumerate() {
+                for (lane, &x) in tile.iter_mut().zip(row) {
+                    lane[k] = x;
+                }
+            }
+        }
+        blocks
+    }
+
+    /// Asks for the numbers of a kept block ahead of their use.
+    #[inline(always)]
+    pub fn prefetch_block(&self, block: usize) {
+        let stride = self.stride();
+        match self.numbers {
+            Viewed::Double { rows, blocks } => {
+                let blocks = kept(blocks, || self.transposed(rows)).lanes();
+                prefetch_span(blocks, block * stride, stride);
+            }
+            Viewed::Single { .. } => self.prefetch_single_block(block),
+        }
+    }
+
+    /// Asks for the numbers of row `i` ahead of their use.
+    #[inline(always)]
+    pub fn prefetch_row(&self, i: usize) {
+        match self.numbers {
+            Viewed::Double { rows, .. } => {
+                prefetch_span(rows, i * self.stride(), self.stride());
+            }
+            Viewed::Single { .. } => self.prefetch_single_row(i),
+        }
+    }
+
+    #[inline(never)]
+    fn prefetch_single_block(&self, block: usize) {
+        let Viewed::Single {
+            covariates,
+            extra,
+            blocks,
+        } = self.numbers
+        else {
+            return;
+        };
+        let blocks = kept(blocks, || self.transposed_single(covariates));
+        prefetch_span(blocks, block * self.num_columns, self.num_columns);
+        let count = LANES * self.num_extra;
+        prefetch_span(extra, block * count, count);
+    }
+
+    #[inline(never)]
+    fn prefetch_single_row(&self, i: usize) {
+        let Viewed::Single {
+            covariates, extra, ..
+        } = self.numbers
+        else {
+            return;
+        };
+        prefetch_span(covariates, i * self.num_columns, self.num_columns);
+        prefetch_span(extra, i * self.num_extra, self.num_extra);
+    }
+}
+
+/// Tiles that are kept from the first use on.
+#[inline(always)]
+fn kept<T>(blocks: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    blocks.get_or_init(make)
+}
+
+/// Eight rows. No `from_fn`: what the standard library calls is not compiled for vector instructions.
+#[inline(always)]
+fn eight<'a, T>(row: impl Fn(usize) -> &'a [T]) -> [&'a [T]; LANES] {
+    [
+        row(0),
+        row(1),
+        row(2),
+        row(3),
+        row(4),
+        row(5),
+        row(6),
+        row(7),
+    ]
+}

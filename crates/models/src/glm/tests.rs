@@ -1,0 +1,271 @@
+//! The rows of a family against the density that it has for one response.
+
+use super::*;
+use crate::conformance::{censor, design_of};
+use crate::design::matrix::Design;
+use crate::families::Family;
+use crate::families::bernoulli::SignedBernoulli;
+use crate::families::rows::{CurvatureOf, FamilyRows, RowUse, value_or};
+use crate::testing::regressions::{Shape, design};
+
+const ROWS: usize = 40;
+/// By how much the intercept is moved to compare values.
+const MOVE: f64 = 0.3;
+
+/// Compares all rows of the design.
+struct Against<'a>(&'a Design, SimdLevel);
+
+fn near(here: f64, there: f64) -> bool {
+    (here - there).abs() < 1e-9 * (1.0 + there.abs())
+}
+
+impl RowUse for Against<'_> {
+    type Made = ();
+
+    fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
+        let Self(design, level) = self;
+        let columns = design.terms.len();
+        let scale = rows.response;
+        let rows = GlmRows::new(rows.family, columns, rows.data).at_level(level);
+        let mut scratch = rows.scratch();
+        let mut u = vec![0.15; columns];
+        u.extend([0.4, 0.3].iter().cycle().take(rows.num_aux()));
+        let outcome = rows.family().outcome(&rows.shared(&u));
+        let width = rows.width();
+        let mut slopes = vec![0.0; ROWS * width];
+        let mut weights = vec![0.0; ROWS];
+        let [mut values, mut moved] = [vec![0.0; ROWS], vec![0.0; ROWS]];
+        rows.residuals(&u, Rows::All, &mut scratch, &mut slopes);
+        rows.pointwise(&u, Rows::All, &mut scratch, &mut values);
+        rows.per_row(
+            &u,
+            Rows::All,
+            &mut scratch,
+            CurvatureOf,
+            |k, _x, lane, c| {
+                weights[k] = c.zz[lane];
+            },
+        );
+        let z: Vec<f64> = design
+            .x
+            .rows()
+            .into_iter()
+            .map(|x| 0.15 * x.sum())
+            .collect();
+        u[0] += MOVE;
+        rows.pointwise(&u, Rows::All, &mut scratch, &mut moved);
+        for i in 0..ROWS {
+            let offset = value_or(&design.offset, i, 0.0);
+            let known = design.known(i);
+            let (z, y) = if scale.identity {
+                (z[i], (design.y[i] - offset - scale.centre) / scale.scale)
+            } else {
+                (z[i] + offset, design.y[i])
+            };
+            let (at, after) = (outcome.at(z, y, known), outcome.at(z + MOVE, y, known));
+            let what = format!("{outcome:?} row {i}");
+            assert!(near(slopes[i * width], at.score), "{what}: {at:?}");
+            assert!(near(weights[i], at.weight), "{what}: {at:?}");
+            assert!(near(moved[i] - values[i], after.log_p - at.log_p), "{what}");
+            // Rows of trials leave out the number of their orders.
+            if design.trials.is_none() || known == 1.0 {
+                let constant = outcome.constant(y, known) - scale.scale.ln();
+                assert!(near(values[i], at.log_p + constant), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_have_the_density_of_their_family() {
+    for &family in Family::ALL {
+        let shape = Shape {
+            offset: true,
+            trials: family == Family::Binomial,
+            ..Shape::default()
+        };
+        let mut design = design_of(family, shape, ROWS);
+        for level in SimdLevel::available() {
+            family.rows(&design, Against(&design, level)).unwrap();
+        }
+        censor(&mut design);
+        for level in SimdLevel::available() {
+            let censored = family.rows(&design, Against(&design, level));
+            assert_eq!(censored.is_ok(), family.takes_censoring());
+        }
+    }
+}
+
+/// Tiles that are kept, tiles put together from rows, and those of chosen rows that happen to be neighbours.
+#[test]
+fn every_way_to_a_tile_gives_the_same_bits() {
+    use crate::families::bernoulli::SignedBernoulli;
+    const COLUMNS: usize = 11;
+    const LEN: usize = 1000;
+    let number = |i: usize| ((i * 7919 % 1009) as f64 / 504.0 - 1.0) * 0.7;
+    let data: Vec<f64> = (0..COLUMNS * (LEN + 1)).map(number).collect();
+    let u: Vec<f64> = (0..COLUMNS).map(|j| 0.3 * number(j + 5)).collect();
+    let centre: Vec<f64> = (0..=LEN).map(|i| 0.1 * number(3 * i)).collect();
+    let (start, len) = (1, LEN);
+    let picks: Vec<u32> = (0..LEN as u32).collect();
+    let every = Storage::ALL.iter().flat_map(|&storage| {
+        let levels = SimdLevel::available().into_iter();
+        levels.map(move |level| (storage, level))
+    });
+    for (storage, level) in every {
+        // The rows from 1 on are no whole blocks; without the first they are.
+        let rows =
+            |data: &[f64]| GlmRows::new(SignedBernoulli, COLUMNS, data.to_vec()).stored_as(storage);
+        let (shifted, aligned) = (rows(&data), rows(&data[COLUMNS..]));
+        let of = |rows: &GlmRows<_>, which: Rows<'_>, centre: &[f64]| {
+            let rows = rows.clone().at_level(level);
+            let (mut scratch, mut grad) = (rows.scratch(), vec![0.0; 2 * COLUMNS]);
+            let (first, second) = grad.split_at_mut(COLUMNS);
+            let value = rows.value_gradient(&u, which, &mut scratch, first);
+            rows.gradient_difference(&u, which, centre, &mut scratch, second);
+            grad.push(value);
+            grad
+        };
+        let expected = of(&shifted, Rows::Span { start, len }, &centre);
+        assert!(
+            expected
+                .iter()
+                .all(|number| number.is_finite() && *number != 0.0)
+        );
+        for which in [Rows::All, Rows::Pick(&picks)] {
+            let found = of(&aligned, which, &centre[1..]);
+            assert_eq!(found, expected, "{storage:?} {level:?}");
+        }
+    }
+}
+
+/// Compares rows in single precision with rows of rounded covariates.
+struct Rounded(usize, SimdLevel);
+
+impl RowUse for Rounded {
+    type Made = ();
+
+    fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
+        let Self(columns, level) = self;
+        let mut data = rows.data.clone();
+        for row in data.chunks_exact_mut(columns + F::EXTRA) {
+            for x in &mut row[..columns] {
+                *x = f64::from(*x as f32);
+            }
+        }
+        assert_ne!(data, rows.data);
+        let expected = all_of(&GlmRows::new(rows.family, columns, data).at_level(level));
+        let stored = GlmRows::new(rows.family, columns, rows.data).stored_as(Storage::F32);
+        assert_eq!(all_of(&stored.at_level(level)), expected, "{level:?}");
+    }
+}
+
+/// Everything that is computed of rows.
+fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
+    let (n, dim, width) = (rows.num_obs(), rows.dim(), rows.width());
+    let mut scratch = rows.scratch();
+    let mut u: Vec<f64> = (0..dim).map(|j| 0.2 - 0.15 * j as f64).collect();
+    u[rows.num_columns()..].fill(0.35);
+    let centre: Vec<f64> = (0..n * width).map(|k| 0.01 * (k % 17) as f64).collect();
+    let picks: Vec<u32> = (0..n as u32)
+        .map(|i| i * 7 % n as u32)
+        .chain(8..24)
+        .collect();
+    let mut out = Vec::new();
+    let spans = [(0, 16), (3, 29)].map(|(start, len)| Rows::Span { start, len });
+    // Row by row before there are blocks, and after.
+    for which in [spans[0], spans[1], Rows::Pick(&picks), Rows::All, spans[0]] {
+        let len = which.len(n);
+        let mut part = vec![0.0; 3 * dim + dim * dim + len * (1 + width + dim)];
+        let (gradients, rest) = part.split_at_mut(3 * dim);
+        let (hessian, rest) = rest.split_at_mut(dim * dim);
+        let (values, rest) = rest.split_at_mut(len);
+        let (residuals, scores) = rest.split_at_mut(len * width);
+        rows.pointwise(&u, which, &mut scratch, values);
+        rows.residuals(&u, which, &mut scratch, residuals);
+        rows.scores(&u, which, Some(&centre), &mut scratch, scores);
+        rows.add_neg_hessian(&u, which, &mut scratch, hessian);
+        rows.gradient(&u, which, &mut scratch, &mut gradients[..dim]);
+        let value = rows.value_gradient(&u, which, &mut scratch, &mut gradients[dim..2 * dim]);
+        rows.gradient_difference(&u, which, &centre, &mut scratch, &mut gradients[2 * dim..]);
+        out.extend(part);
+        out.push(value);
+    }
+    if rows.num_aux() == 0 {
+        let mut sum = vec![0.0; dim];
+        for i in 0..n {
+            let z = rows.predictor(i, &u);
+            out.push(z);
+            out.extend(rows.derivatives(i, z));
+            rows.covariates(i).add_to(z, &mut sum);
+            out.extend(rows.covariates(i).to_vec());
+        }
+        out.extend(sum);
+    }
+    out
+}
+
+#[test]
+fn single_precision_rounds_covariates_and_nothing_else() {
+    for &family in Family::ALL {
+        let shape = Shape {
+            offset: true,
+            weights: true,
+            trials: family == Family::Binomial,
+            ..Shape::default()
+        };
+        let design = design_of(family, shape, ROWS);
+        for level in SimdLevel::available() {
+            family
+                .rows(&design, Rounded(design.terms.len(), level))
+                .unwrap();
+        }
+    }
+    let plain = design(Shape::default(), ROWS);
+    for level in SimdLevel::available() {
+        let rows = crate::families::bernoulli::signed(&plain).unwrap();
+        Rounded(plain.terms.len(), level).of(rows);
+    }
+}
+
+#[test]
+fn single_precision_takes_half_the_memory_of_covariates() {
+    let design = design(Shape::default(), ROWS);
+    let rows = crate::families::bernoulli::signed(&design).unwrap();
+    let double = GlmRows::new(rows.family, design.terms.len(), rows.data);
+    let single = double.clone().stored_as(Storage::F32);
+    let bytes = [double, single].map(|rows| {
+        let mut grad = vec![0.0; rows.dim()];
+        rows.gradient(&[0.1; 4], Rows::All, &mut rows.scratch(), &mut grad);
+        rows.store.bytes()
+    });
+    assert!(bytes[0].iter().all(|&bytes| bytes > 0));
+    assert_eq!(bytes[0].map(|bytes| bytes / 2), bytes[1]);
+}
+
+#[test]
+fn hessians_of_many_coordinates_are_sums_over_rows() {
+    /// More than there are sums at once, and more rows than a stretch, neither in whole tiles.
+    const COLUMNS: usize = 70;
+    const MANY: usize = 1045;
+    let data: Vec<f64> = (0..MANY * COLUMNS)
+        .map(|k| (0.37 * k as f64).sin())
+        .collect();
+    let u: Vec<f64> = (0..COLUMNS).map(|j| 0.02 * (j % 5) as f64).collect();
+    let mut expected = vec![0.0; COLUMNS * COLUMNS];
+    for x in data.chunks_exact(COLUMNS) {
+        let chance = 1.0 / (1.0 + (-ergodic_base::linalg::dot(x, &u)).exp());
+        for (line, x_i) in expected.chunks_exact_mut(COLUMNS).zip(x) {
+            ergodic_base::linalg::axpy(chance * (1.0 - chance) * x_i, x, line);
+        }
+    }
+    let rows = GlmRows::new(SignedBernoulli, COLUMNS, data);
+    let picks: Vec<u32> = (0..MANY as u32).rev().collect();
+    for which in [Rows::All, Rows::Pick(&picks)] {
+        let mut hessian = vec![0.0; COLUMNS * COLUMNS];
+        rows.add_neg_hessian(&u, which, &mut rows.scratch(), &mut hessian);
+        for (got, expected) in hessian.iter().zip(&expected) {
+            assert!((got - expected).abs() < 1e-11, "{got} {expected}");
+        }
+    }
+}

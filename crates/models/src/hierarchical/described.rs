@@ -1,0 +1,224 @@
+//! The hierarchical model in other notations.
+//!
+//! Parameters of the Stan program stand in the order of u, and Stan takes a covariance apart as [`super::coordinates`] does:
+//! the lower factor by rows, with logarithms on the diagonal.
+
+use super::options;
+use crate::ModelError;
+use crate::logistic::of_trials;
+use crate::translation::{Context, Glm, Program, Translation, comment, each_of, number, numbers};
+use ergodic_base::param::Class;
+
+pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
+    let design = context.design;
+    options::check_design(design)?;
+    let chosen = options::choose(design, context.options)?;
+    let factor = &design.groups[design.group_terms[0].factor];
+    let regression = Glm::of(context, of_trials(design))?;
+    Ok(Translation {
+        words: words(context, &regression, &factor.name, factor.levels.len()),
+        equation: equation(context, &regression, &factor.name),
+        stan: Ok(stan(context, &regression, &chosen.niw, &factor.name)),
+        brms: Err(
+            "brms gives groups standard deviations and LKJ correlations, not a covariance with an inverse-Wishart prior; \
+             template `mixed` with model.family = \"bernoulli\" is the model that brms has"
+                .to_owned(),
+        ),
+    })
+}
+
+/// The priors of μ and Σ as they are reported.
+fn priors<'a>(context: &Context<'a>) -> (Vec<(&'a str, &'a str)>, &'a str) {
+    let means = (context.params.iter())
+        .filter(|param| param.name.class() == Class::Mean)
+        .map(|param| (param.name.as_str(), param.prior.as_str()))
+        .collect();
+    let covariance = (context.params.iter()).find(|param| param.name.class() == Class::Covariance);
+    (means, covariance.map_or("", |param| &param.prior))
+}
+
+fn words(context: &Context<'_>, regression: &Glm<'_>, group: &str, groups: usize) -> String {
+    let design = context.design;
+    let slopes = &design.terms[usize::from(design.has_intercept)..];
+    let terms = match (design.has_intercept, slopes.is_empty()) {
+        (true, true) => "an intercept".to_owned(),
+        (true, false) => format!("an intercept, and a coefficient times {}", each_of(slopes)),
+        (false, _) => format!("a coefficient times {}", each_of(slopes)),
+    };
+    let offset = if design.offset.is_some() {
+        " An offset with the coefficient 1 is added."
+    } else {
+        ""
+    };
+    let scale = if context.options.standardize {
+        "per standard deviation of a predictor, with the intercept at average predictors"
+    } else {
+        "per unit of a predictor, with the intercept where all predictors are 0"
+    };
+    let (means, covariance) = priors(context);
+    let same = means.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let shown = if same { &means[..1] } else { &means[..] };
+    let shown: Vec<&str> = shown.iter().map(|(_, prior)| *prior).collect();
+    format!(
+        "{} is a sum: {terms}, all with their own value in each of the {groups} groups of `{group}`.{offset}{} These values \
+         are multivariate normal over groups, with mean `mu` and covariance `Sigma`. Priors, for coefficients {scale}, are \
+         {} for `mu` given `Sigma` and {covariance} for `Sigma`. {}",
+        regression.notation.predicted,
+        context.weights(),
+        shown.join(", "),
+        context.rows(),
+    )
+}
+
+fn equation(context: &Context<'_>, regression: &Glm<'_>, group: &str) -> String {
+    let design = context.design;
+    let mut lines = regression.notation.response.clone();
+    let mut sum: Vec<String> = (design.terms.iter())
+        .map(|term| match term.as_str() {
+            "Intercept" => format!("theta[{group}[i],Intercept]"),
+            term => format!("theta[{group}[i],{term}] × {term}[i]"),
+        })
+        .collect();
+    if design.offset.is_some() {
+        sum.push("offset[i]".to_owned());
+    }
+    lines.push(format!("eta[i] = {}", sum.join(" + ")));
+    if design.weights.is_some() {
+        lines.push("row i counts weight[i] times".to_owned());
+    }
+    lines.push(format!(
+        "theta[g] ~ multi_normal(mu, Sigma) for all groups g of {group}"
+    ));
+    let (means, covariance) = priors(context);
+    lines.extend(
+        means
+            .iter()
+            .map(|(name, prior)| format!("{name} ~ {prior}")),
+    );
+    lines.push(format!("Sigma ~ {covariance}"));
+    if context.options.standardize {
+        lines.push(
+            "with predictors centred and scaled to standard deviation 1 in the last relations"
+                .to_owned(),
+        );
+    }
+    lines.push(format!("i = 1 … {}", design.rows_used));
+    lines.join("\n")
+}
+
+/// A diagonal matrix in Stan of a row-major matrix that is one.
+fn diagonal(matrix: &[f64], p: usize) -> String {
+    let entries: Vec<f64> = (0..p).map(|i| matrix[i * p + i]).collect();
+    format!("diag_matrix([{}]')", numbers(&entries))
+}
+
+fn stan(
+    context: &Context<'_>,
+    regression: &Glm<'_>,
+    prior: &crate::numerics::wishart::NormalInverseWishart,
+    group: &str,
+) -> String {
+    let design = context.design;
+    let (p, first) = (design.terms.len(), usize::from(design.has_intercept));
+    let (slopes, k) = (&design.terms[first..], p - first);
+    let standardize = context.options.standardize;
+    let mut program = Program::default();
+    program.notes.push(
+        "Rows with missing values are left out; columns of x are coded as listed.".to_owned(),
+    );
+    program.notes.extend(
+        (design.reference_levels.iter())
+            .map(|(column, level)| comment(&format!("{column}: reference level {level}"))),
+    );
+    program.data.extend([
+        "int<lower=1> N;".to_owned(),
+        format!("int<lower=1> G;  // groups of {}", comment(group)),
+        "array[N] int<lower=1, upper=G> g;  // that of each row".to_owned(),
+    ]);
+    if k > 0 {
+        let names = comment(&slopes.join(", "));
+        program.data.push(format!("matrix[N, {k}] x;  // {names}"));
+    }
+    program
+        .data
+        .extend_from_slice(&regression.notation.stan_data);
+    if design.offset.is_some() {
+        program
+            .data
+            .push("vector[N] offset_;  // the sum of all offset terms".to_owned());
+    }
+    if design.weights.is_some() {
+        program.data.push("vector<lower=0>[N] weight;".to_owned());
+    }
+    let mut columns = if standardize && k > 0 {
+        program.transformed_data.extend([
+            "// means and population standard deviations of the columns of x".to_owned(),
+            format!(
+                "row_vector[{k}] centre = [{}];",
+                numbers(&design.raw_center[first..])
+            ),
+            format!(
+                "row_vector[{k}] scale = [{}];",
+                numbers(&design.raw_scale[first..])
+            ),
+        ]);
+        "(x - rep_matrix(centre, N)) ./ rep_matrix(scale, N)".to_owned()
+    } else {
+        "x".to_owned()
+    };
+    let ones = "rep_matrix(1, N, 1)";
+    columns = match (design.has_intercept, k) {
+        (true, 0) => ones.to_owned(),
+        (true, _) => format!("append_col({ones}, {columns})"),
+        (false, _) => columns,
+    };
+    program
+        .transformed_data
+        .push(format!("matrix[N, {p}] z = {columns};"));
+    program.parameters.extend([
+        format!("vector[{p}] mu;  // means over groups"),
+        format!("cov_matrix[{p}] Sigma;  // covariance between groups"),
+        format!(
+            "matrix[{p}, G] v;  // deviations of groups from mu, uncorrelated with unit variance"
+        ),
+    ]);
+    program.transformed_parameters.push(format!(
+        "matrix[{p}, G] theta = rep_matrix(mu, G) + cholesky_decompose(Sigma) * v;"
+    ));
+    let offset = if design.offset.is_some() {
+        " + offset_"
+    } else {
+        ""
+    };
+    program.model.extend([
+        format!("vector[N] eta = rows_dot_product(z, theta[ : , g]'){offset};"),
+        format!(
+            "mu ~ multi_normal([{}]', Sigma / {});",
+            numbers(&prior.mean),
+            number(prior.strength)
+        ),
+        format!(
+            "Sigma ~ inv_wishart({}, {});",
+            number(prior.dof),
+            diagonal(&prior.scale, p)
+        ),
+        "to_vector(v) ~ std_normal();".to_owned(),
+    ]);
+    program.model.extend(regression.stan_likelihood());
+    if standardize && k > 0 {
+        let to_raw = if design.has_intercept {
+            "append_col(append_row([1]', rep_vector(0, K)), append_row(-centre ./ scale, diag_matrix((1 ./ scale)')))"
+                .replace('K', &k.to_string())
+        } else {
+            "diag_matrix((1 ./ scale)')".to_owned()
+        };
+        program.generated.extend([
+            "// on the scale of the columns of x".to_owned(),
+            format!("matrix[{p}, {p}] T = {to_raw};"),
+            format!("vector[{p}] mu_x = T * mu;"),
+            format!("matrix[{p}, {p}] Sigma_x = T * Sigma * T';"),
+            format!("matrix[{p}, G] theta_x = T * theta;"),
+        ]);
+    }
+    program.text()
+}

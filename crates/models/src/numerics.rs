@@ -1,0 +1,6 @@
+//! Numerical methods that several models share.
+
+pub(crate) mod arithmetic;
+pub(crate) mod elementary;
+pub(crate) mod vector;
+pub(crate) mod wishart;

@@ -481,6 +481,7 @@ mod tests {
         has_its_moments(&fit().sampler::<Slice>().run().unwrap());
         has_its_moments(&fit().sampler::<Metropolis>().draws(20_000).run().unwrap());
         has_its_moments(&fit().sampler_called("mala").unwrap().run().unwrap());
+        has_its_moments(&fit().sampler_called("osgfs-cv").unwrap().run().unwrap());
     }
 
     #[test]

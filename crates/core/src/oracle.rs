@@ -220,7 +220,8 @@ impl Oracle {
         &mut self.estimation.minibatch
     }
 
-    /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D, or as long as the block that is seen).
+    /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D, or as long as the block that is seen). Of a density without
+    /// rows it is the gradient itself, and NaN where there is no density.
     pub fn grad(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
         let Some(mut view) = self.view.take() else {
             return self.grad_joint(u, rng, grad);
@@ -233,7 +234,7 @@ impl Oracle {
 
     fn grad_joint(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
         let Some(model) = self.model.rows() else {
-            return no_estimate(grad);
+            return self.grad_of_whole(u, grad);
         };
         let rows = self.estimation.minibatch.draw(rng);
         let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
@@ -268,6 +269,17 @@ impl Oracle {
             _ => model.grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
         }
         axpy(scale, &self.batch_grad, grad);
+    }
+
+    /// The gradient of a density without rows, one evaluation.
+    fn grad_of_whole(&mut self, u: &[f64], grad: &mut [f64]) {
+        let Some(density) = self.model.density() else {
+            return no_estimate(grad);
+        };
+        self.datum_grads += 1;
+        if !density.log_density(u, grad).is_finite() {
+            no_estimate(grad);
+        }
     }
 
     /// Unbiased estimates of ∇ log posterior at two positions (D each) from the same minibatch, without control variates; overwrites
@@ -476,7 +488,7 @@ impl Oracle {
     }
 }
 
-/// Without rows there is nothing to estimate a gradient from: samplers refuse what is no number.
+/// Where there is nothing to estimate a gradient from: samplers refuse what is no number.
 fn no_estimate(grad: &mut [f64]) {
     grad.fill(f64::NAN);
 }

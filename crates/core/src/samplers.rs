@@ -467,6 +467,9 @@ pub trait Sampler: Send + Sync + 'static {
     const ON_SIMPLEX: bool = false;
     /// Whether the sampler needs a density on u, as all do but those for models without one ([`crate::models::Posterior::Partition`]).
     const NEEDS_DENSITY: bool = true;
+    /// Whether the sampler needs a density that is made of rows of data, as those of minibatches do but for the ones that take the exact
+    /// gradient of a density without rows for an estimate free of noise.
+    const NEEDS_ROWS: bool = Self::SPEC.minibatch;
     /// Vectors that it makes beside its position and [`SamplerSpec::info`]; at most one of labels.
     const OUTPUTS: &'static [OutputSpec] = &[];
     /// What the adviser must know beyond that, where the ordinary does not fit.
@@ -689,7 +692,7 @@ impl SamplerEntry {
 fn suits<S: Sampler>(model: &dyn Model) -> Result<(), Refusal> {
     let checked = if S::NEEDS_DENSITY && model.density().is_none() {
         Err(Unsuitable::NoDensity)
-    } else if S::NEEDS_DENSITY && S::SPEC.minibatch && model.rows().is_none() {
+    } else if S::NEEDS_DENSITY && S::NEEDS_ROWS && model.rows().is_none() {
         Err(Unsuitable::NoRows)
     } else if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
         S::suits(model).and_then(|()| simplex::refuse_sparse(model))

@@ -17,6 +17,7 @@ mod observation;
 mod passes;
 mod reading;
 mod stan;
+mod target_alone;
 mod templates;
 
 /// A column of numbers.

@@ -16,6 +16,12 @@
 //!
 //! Burn-in ends by the same criterion ([`crate::samplers::criterion`]). Cost of a step: |S| row gradients and 4 D².
 //!
+//! **Any density.** The report leaves open (section 4) what takes the place of the Fisher information where a density is not that of rows of
+//! data, and suggests a Taylor approximation. Here it is that of second order at the mode û, log π(θ) ≈ log π(û) − ½ (θ − û)'H(θ − û):
+//! H above is the curvature at û of whatever density there is, exact or by differences of gradients. Without rows gradients are exact,
+//! Σ = 0 and k = `k_max`, and the update is θ' = θ + (k/2) H⁻¹ ∇log π(θ) + N(0, (k − ¼k²) H⁻¹): a Langevin step of h = k/2 with as much
+//! less noise as makes H⁻¹ stationary. `osgfs` and `sgfs` estimate H from the spread of row gradients and cannot do without rows.
+//!
 //! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
 
 use crate::numerics::fisher_step::k_limit;
@@ -72,6 +78,7 @@ impl Sampler for OsgfsCv {
     type Config = OsgfsCvConfig;
     type State = Scoring;
     const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
+    const NEEDS_ROWS: bool = false;
     const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs-cv",
@@ -111,9 +118,14 @@ impl Sampler for OsgfsCv {
         target: &Target,
     ) -> Result<OsgfsCvConfig, SettingError> {
         if target.difference_rows.is_none() {
+            let has_rows = target.model.as_ref().is_none_or(|it| it.rows().is_some());
             return Err(SettingError::NoMode {
                 sampler: "osgfs-cv",
-                instead: "use `nuts` or `osgfs`",
+                instead: if has_rows {
+                    "use `nuts` or `osgfs`"
+                } else {
+                    "use `nuts`"
+                },
             });
         }
         let n = target.num_obs;

@@ -25,6 +25,8 @@ const BATCH: i64 = 20;
 const WARMUP: u64 = 40;
 /// The setting whose blocks have steps.
 const BLOCK_STEPS: &str = "block_steps";
+/// The setting whose blocks have samplers.
+const BLOCKS: &str = "blocks";
 /// Iterations of short runs.
 const LENGTH: u64 = 60;
 
@@ -41,16 +43,17 @@ fn base_run(entry: &SamplerEntry) -> Run {
     }
 }
 
-/// Setting `key` so that it names parameters of the model that the sampler is tried on: one of its inner ones apart, so that the
-/// others are not neighbours.
-fn named(entry: &SamplerEntry, key: &str) -> Option<Value> {
+/// A text for setting `key`: its `example`, or where it takes names of parameters those of the model that the sampler is tried on, one of
+/// its inner ones apart, so that the others are not neighbours.
+fn written(entry: &SamplerEntry, key: &str, example: &str) -> Option<Value> {
+    let [one, others] = match key {
+        BLOCK_STEPS => ["0.5", "2"],
+        BLOCKS => ["slice", "mala"],
+        _ => return Some(Value::Text(example.to_owned())),
+    };
     let oracle = base_run(entry).suitable_oracle();
     let parts = crate::models::parts(oracle.model());
     let inner = &parts.get(1).filter(|_| parts.len() > 2)?.name;
-    let [one, others] = match key {
-        BLOCK_STEPS => ["0.5", "2"],
-        _ => ["slice", "mala"],
-    };
     Some(Value::Text(format!("{inner}: {one}; *: {others}")))
 }
 
@@ -63,10 +66,10 @@ fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
                 .iter()
                 .map(|word| Value::Text((*word).to_owned()))
                 .collect(),
-            Kind::Text { words, .. } => words
+            Kind::Text { words, example } => words
                 .iter()
                 .map(|word| Value::Text((*word).to_owned()))
-                .chain(named(entry, field.key))
+                .chain(written(entry, field.key, example))
                 .collect(),
             Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
             Kind::Int { .. } | Kind::Real { .. } | Kind::Rows => continue,

@@ -17,6 +17,7 @@
 //! **Temperature** T (Baker 2018, (2.4.3), as corrected; Chen 2016, "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is
 //! the posterior for T = 1 only.
 
+pub(super) mod complete_recipe;
 pub(super) mod exact_transition;
 pub(super) mod psgld;
 pub(super) mod saga;
@@ -142,6 +143,8 @@ pub const INFO: &[InfoColumn] = &[
 pub enum Noise {
     /// (N/B) ρ.
     Plain,
+    /// (N/B) ρ, and so much less is injected.
+    Corrected,
     /// κ/B.
     Mode,
     /// Centred at gradients of positions that are older by a geometric number of steps with mean `age`, each row its own: two
@@ -162,7 +165,7 @@ impl Noise {
     /// V at step h (whitened), where centred gradients have noise `centred` and plain ones `plain`.
     fn at(self, h: f64, plain: f64, centred: f64) -> f64 {
         match self {
-            Self::Plain => plain,
+            Self::Plain | Self::Corrected => plain,
             Self::Mode => centred,
             Self::Geometric { age } => 2.0 * centred * h * age / (1.0 + h * age),
             Self::Periodic { period } => {
@@ -177,6 +180,8 @@ impl Noise {
     pub fn step(self, excess: f64, plain: f64, centred: f64) -> f64 {
         match self {
             Self::Plain => step_for_excess(excess, plain),
+            // No more noise can be made up for than is injected: h²V < 2h.
+            Self::Corrected => step_for_excess(excess, 0.0).min(2.0 / plain),
             Self::Mode => step_for_excess(excess, centred),
             Self::Geometric { .. } | Self::Periodic { .. } => {
                 // h (1 + ε + V(h)) grows with h: bisection.
@@ -225,6 +230,14 @@ pub enum Rates {
     Of(Precondition),
     /// The stiffest has rate 1, the slowest this one.
     Own(f64),
+    /// The posterior's directions times what is between these factors; an infinite one says that nothing is known. They are exact where they
+    /// are equal.
+    Within {
+        /// The slowest direction has this factor at least.
+        slowest: f64,
+        /// The stiffest has this one at most.
+        stiffest: f64,
+    },
     /// Nobody knows: blocks have steps of their own.
     Blocks(BlockSteps),
 }
@@ -286,7 +299,7 @@ impl Config {
     ) -> Result<Self, SettingError> {
         let block_steps = match &rule.rates {
             Rates::Blocks(blocks) => blocks.clone(),
-            Rates::Of(_) | Rates::Own(_) => BlockSteps::Equal,
+            Rates::Of(_) | Rates::Own(_) | Rates::Within { .. } => BlockSteps::Equal,
         };
         let known = target
             .noise_ratio
@@ -300,7 +313,9 @@ impl Config {
         }
         let preconditioned = rule.rates == Rates::Of(Precondition::Curvature);
         let temperature = settings.temperature;
-        let is_scaled = block_steps.differ();
+        let is_unbounded =
+            matches!(rule.rates, Rates::Within { stiffest, .. } if stiffest.is_infinite());
+        let is_scaled = block_steps.differ() || is_unbounded;
         let finish =
             |settings: &mut LangevinSettings<R, O>, step_size, steps_per_draw, noise_share| {
                 settings.step_size = Some(step_size);
@@ -322,7 +337,9 @@ impl Config {
                     sampler: rule.id,
                     instead: match rule.rates {
                         Rates::Of(_) => "set `precondition` to none and give `step_size`",
-                        Rates::Own(_) | Rates::Blocks(_) => "give `step_size`",
+                        Rates::Own(_) | Rates::Blocks(_) | Rates::Within { .. } => {
+                            "give `step_size`"
+                        }
                     },
                 });
             };
@@ -342,13 +359,19 @@ impl Config {
             Rates::Of(Precondition::Curvature) => (1.0, 1.0),
             Rates::Of(Precondition::None) => (slowest, stiffest),
             Rates::Own(slow) => (slow, 1.0),
+            Rates::Within {
+                slowest: least,
+                stiffest: most,
+            } => (slowest * least, stiffest * most),
             // Steps of blocks have left above.
             Rates::Blocks(_) => (1.0, 1.0),
         };
         let step_size = settings
             .step_size
             .unwrap_or_else(|| noise.step(rule.excess, plain, centred) / stiff);
-        if step_size * stiff >= 2.0 {
+        let is_bound =
+            matches!(rule.rates, Rates::Within { slowest, stiffest } if slowest < stiffest);
+        if step_size * stiff >= 2.0 && !is_bound {
             return Err(explodes(2.0 / stiff, step_size));
         }
         let steps = (rule.time / (step_size * slow)).ceil().max(1.0);

@@ -16,6 +16,7 @@ use super::groups::gibbs_groups::GibbsGroups;
 use super::groups::gibbs_mixed::GibbsMixed;
 use super::groups::gibbs_mixed_osgfs::GibbsMixedOsgfs;
 use super::groups::gibbs_osgfs::GibbsOsgfs;
+use super::langevin::complete_recipe::CompleteRecipe;
 use super::langevin::exact_transition::ExactTransition;
 use super::langevin::psgld::Psgld;
 use super::langevin::saga::SagaLd;
@@ -66,6 +67,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SvrgLd>(),
     SamplerEntry::of::<Psgld>(),
     SamplerEntry::of::<Sgrld>(),
+    SamplerEntry::of::<CompleteRecipe>(),
     SamplerEntry::of::<ExactTransition>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),

@@ -7,6 +7,7 @@ mod adadelta;
 mod adagrad;
 mod adam;
 mod ascent;
+pub(crate) mod hessian_free;
 pub(crate) mod lbfgs;
 pub mod mixed;
 pub mod mode;

@@ -4,7 +4,7 @@
 use super::registry::{Plan, Way};
 use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
-use super::{lbfgs, newton, stochastic};
+use super::{hessian_free, lbfgs, newton, stochastic};
 use crate::models::{LogDensity, MAX_DENSE_DIM_OF_GROUPS, Model, RowLikelihood, Rows, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
@@ -181,6 +181,13 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
             recorder.enter(spec.id);
             let outcome = smoothly(full, &mut u, |objective, u| {
                 by_lbfgs(objective, u, control, &mut recorder)
+            })?;
+            (outcome.iterations, spec.id)
+        }
+        Some((Way::HessianFree, spec)) => {
+            recorder.enter(spec.id);
+            let outcome = smoothly(full, &mut u, |objective, u| {
+                hessian_free::maximise(objective, u, control, &mut recorder)
             })?;
             (outcome.iterations, spec.id)
         }

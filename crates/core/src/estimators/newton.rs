@@ -14,6 +14,8 @@ const MAX_ITERATIONS: u64 = 100;
 const MAX_HALVINGS: u32 = 40;
 /// Share of the expected gain that a step must reach (Armijo's condition, the usual small value).
 const SUFFICIENT: f64 = 1e-4;
+/// Why a climb that takes its most iterations finds nothing.
+pub(super) const RUNS_AWAY: &str = "it runs away, as under separation with a flat prior";
 
 pub(super) const SPEC: OptimiserSpec = OptimiserSpec {
     id: "newton",
@@ -33,10 +35,32 @@ pub(super) fn maximise(
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
     let mut scratch = objective.scratch();
-    let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
-    let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
     let mut hessian = vec![0.0; dim * dim];
     let mut factor = Cholesky::empty(dim);
+    climb_along(objective, u, control, recorder, |u, step, recorder| {
+        objective.neg_hessian(u, &mut scratch, &mut hessian);
+        recorder.spend(objective.num_rows());
+        factor
+            .factor(&hessian)
+            .map_err(|_indefinite| ModeError::NotFound("the curvature is not positive definite"))?;
+        factor.solve(step);
+        Ok(())
+    })
+}
+
+/// Climbs from `u` to a local maximum, in place, along steps that `make_step` makes of the position and the gradient there (D each): it
+/// overwrites the gradient by a step uphill, that of Newton or nearly so, which is halved until the density rises enough.
+pub(super) fn climb_along(
+    objective: Objective<'_>,
+    u: &mut [f64],
+    control: &Control,
+    recorder: &mut Recorder,
+    mut make_step: impl FnMut(&[f64], &mut [f64], &mut Recorder) -> Result<(), ModeError>,
+) -> Result<Outcome, ModeError> {
+    let dim = u.len();
+    let mut scratch = objective.scratch();
+    let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
+    let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
     let mut value = objective.value(u, &mut scratch, &mut grad, &mut work);
     recorder.spend(objective.num_rows());
     if !value.is_finite() {
@@ -47,13 +71,8 @@ pub(super) fn maximise(
     for iteration in 0..MAX_ITERATIONS {
         tick(control)?;
         recorder.note(value, &grad);
-        objective.neg_hessian(u, &mut scratch, &mut hessian);
-        recorder.spend(objective.num_rows());
-        factor
-            .factor(&hessian)
-            .map_err(|_indefinite| ModeError::NotFound("the curvature is not positive definite"))?;
         let mut step = grad.clone();
-        factor.solve(&mut step);
+        make_step(u, &mut step, recorder)?;
         let decrement = dot(&grad, &step);
         if decrement <= DECREMENT {
             // The last step is free and makes the gradient vanish to rounding.
@@ -85,7 +104,5 @@ pub(super) fn maximise(
             return Err(ModeError::NotFound("no step improves the density"));
         }
     }
-    Err(ModeError::NotFound(
-        "it runs away, as under separation with a flat prior",
-    ))
+    Err(ModeError::NotFound(RUNS_AWAY))
 }

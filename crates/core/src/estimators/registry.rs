@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{adadelta, adagrad, adam, lbfgs, newton, rmsprop, santa, sgd, stochastic};
+use super::{
+    adadelta, adagrad, adam, hessian_free, lbfgs, newton, rmsprop, santa, sgd, stochastic,
+};
 use crate::models::Model;
 use ergodic_base::settings::{Field, SettingError, Settings};
 
@@ -31,6 +33,7 @@ pub struct OptimiserSpec {
 pub(super) enum Method {
     Newton,
     Lbfgs,
+    HessianFree,
     Stochastic(stochastic::Planner),
 }
 
@@ -39,6 +42,7 @@ pub(super) enum Method {
 pub(super) enum Way {
     Newton,
     Lbfgs,
+    HessianFree,
     Stochastic(Arc<dyn stochastic::Search>),
 }
 
@@ -65,6 +69,10 @@ pub static REGISTRY: &[OptimiserEntry] = &[
     OptimiserEntry {
         spec: lbfgs::SPEC,
         method: Method::Lbfgs,
+    },
+    OptimiserEntry {
+        spec: hessian_free::SPEC,
+        method: Method::HessianFree,
     },
     stochastic::<sgd::Sgd>(),
     stochastic::<sgd::Momentum>(),
@@ -122,6 +130,7 @@ impl Plan {
         let (way, settings) = match entry.method {
             Method::Newton => (Way::Newton, Settings::default()),
             Method::Lbfgs => (Way::Lbfgs, Settings::default()),
+            Method::HessianFree => (Way::HessianFree, Settings::default()),
             Method::Stochastic(plan) => {
                 let (search, settings) = plan(settings, model)?;
                 (Way::Stochastic(search), settings)

@@ -6,8 +6,8 @@ use super::mode::{GOOD_ENOUGH, Objective};
 use super::stochastic::{Moment, Optimiser, Power, Schedule, Update, moment};
 use super::trace::Recorder;
 use super::{
-    AUTO, ModeError, Plan, REGISTRY, adadelta, adagrad, adam, find_mode, find_mode_by, lbfgs,
-    rmsprop, santa, sgd,
+    AUTO, ModeError, Plan, REGISTRY, adadelta, adagrad, adam, ascend, find_mode, find_mode_by,
+    hessian_free, lbfgs, rmsprop, santa, sgd,
 };
 use crate::design::matrix::{Design, ModelFrame};
 use crate::models::{self, DefaultPriors, LogDensity, Model, ModelOptions, Rows};
@@ -417,4 +417,102 @@ fn a_density_without_bound_ends_the_search() {
         found.map(|it| it.iterations),
         Err(ModeError::NotFound("the density has no bound"))
     );
+}
+
+/// The independent normal coordinates of these precisions around 1, 2, …
+struct Quadratic(Vec<f64>);
+
+impl LogDensity for Quadratic {
+    fn dim(&self) -> usize {
+        self.0.len()
+    }
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let mut value = 0.0;
+        for (j, precision) in self.0.iter().enumerate() {
+            let away = u[j] - (j + 1) as f64;
+            grad[j] = -precision * away;
+            value -= 0.5 * precision * away * away;
+        }
+        value
+    }
+}
+
+fn hessian_free_from(density: &dyn LogDensity, u: &mut [f64]) -> u64 {
+    let objective = Objective::new(density, Rows::All);
+    let mut recorder = Recorder::new(1);
+    let found = hessian_free::maximise(objective, u, &Control::default(), &mut recorder);
+    found.unwrap().iterations
+}
+
+#[test]
+fn a_quadratic_is_solved_in_one_hessian_free_step() {
+    let quadratic = Quadratic(vec![1.0, 3.0, 0.5, 7.0, 2.0, 20.0]);
+    let mut u = [0.0; 6];
+    assert_eq!(hessian_free_from(&quadratic, &mut u), 1);
+    for (j, u) in u.into_iter().enumerate() {
+        assert!((u - (j + 1) as f64).abs() < 1e-8, "{j}: {u}");
+    }
+    // Of many parameters conjugate gradients stop early, and a few steps do.
+    let quadratic = Quadratic((0..300).map(|j| 1.0 + f64::from(j % 50)).collect());
+    let mut u = vec![0.0; 300];
+    let steps = hessian_free_from(&quadratic, &mut u);
+    assert!(steps <= 12, "{steps}");
+    for (j, u) in u.into_iter().enumerate() {
+        assert!((u - (j + 1) as f64).abs() < 1e-5, "{j}: {u}");
+    }
+}
+
+/// log π = −Σ log(1 + u_j²) is not concave beyond 1, where conjugate gradients meet a direction of negative curvature.
+#[test]
+fn hessian_free_steps_climb_where_the_curvature_is_negative() {
+    struct Heavy;
+    impl LogDensity for Heavy {
+        fn dim(&self) -> usize {
+            2
+        }
+        fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+            let mut value = 0.0;
+            for (grad, u) in grad.iter_mut().zip(u) {
+                *grad = -2.0 * u / (1.0 + u * u);
+                value -= (u * u).ln_1p();
+            }
+            value
+        }
+    }
+    for start in [[3.0, -2.0], [0.3, 5.0], [0.1, 0.2]] {
+        let mut u = start;
+        hessian_free_from(&Heavy, &mut u);
+        assert!(u.iter().all(|u| u.abs() < 1e-5), "{start:?}: {u:?}");
+    }
+}
+
+#[test]
+fn the_hessian_free_mode_of_a_logistic_regression_is_that_of_newton() {
+    let (model, control) = (churn(), Control::default());
+    let newton = find_mode(model.as_ref(), &control).unwrap();
+    let plan = Plan::new("hessian-free", &Settings::default(), model.as_ref()).unwrap();
+    let mode = find_mode_by(model.as_ref(), &plan, &control).unwrap();
+    assert_eq!(mode.search.method, "hessian-free");
+    for (found, expected) in mode.centre.u.iter().zip(&newton.centre.u) {
+        assert!((found - expected).abs() < 1e-8, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn an_ascent_may_be_hessian_free_and_by_no_other_method_of_curvature() {
+    let model = GaussianRows::simulated(500, 3, 1);
+    let climb = |method: &str| {
+        let plan = Plan::new(method, &Settings::default(), &model).unwrap();
+        let mut u = vec![0.0; 3];
+        ascend(&model, &plan, &mut u, &Control::default()).map(|()| u)
+    };
+    for (found, mean) in climb("hessian-free")
+        .unwrap()
+        .iter()
+        .zip(model.posterior_mean())
+    {
+        assert!((found - mean).abs() < 1e-8, "{found} for {mean}");
+    }
+    let refused = climb("newton").unwrap_err().to_string();
+    assert!(refused.contains("hessian-free"), "{refused}");
 }

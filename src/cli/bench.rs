@@ -1,6 +1,6 @@
 //! `bench`: experiments of the papers, one command each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use serde_json::{Map, Value as Json, json};
@@ -28,7 +28,7 @@ pub struct BenchArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// File for the table as CSV
+    /// File for the table as CSV; further tables stand beside it, such as x-roc.csv beside x.csv
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 }
@@ -64,7 +64,11 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
             .map_err(Failure::run)?;
         output::json(&(text + "\n"));
     } else {
-        output::result(&plain(&table));
+        output::result(&plain(&table.columns, &table.rows));
+        for further in &table.further {
+            let text = plain(&further.columns, &further.rows);
+            output::result(&format!("\n{}\n{text}", further.name));
+        }
     }
     for note in &table.notes {
         output::note(note);
@@ -73,37 +77,69 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         output::note(&finding.to_string());
     }
     if let Some(path) = &args.out {
-        std::fs::write(path, table.to_csv()).map_err(|error| {
-            Failure::run(format!(
-                "The table cannot be saved ({error}): {}",
-                path.display()
-            ))
-        })?;
-        output::note(&format!("Table: {}", path.display()));
+        save(path, &table.to_csv())?;
+        for further in &table.further {
+            save(&beside(path, further.name), &further.to_csv())?;
+        }
     }
     Ok(())
 }
 
-/// Rows as objects; numbers that are not finite are null.
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        Failure::run(format!(
+            "The table cannot be saved ({error}): {}",
+            path.display()
+        ))
+    })?;
+    output::note(&format!("Table: {}", path.display()));
+    Ok(())
+}
+
+/// The file of the table called `name` beside that of the first table: `x-name.csv` beside `x.csv`.
+fn beside(path: &Path, name: &str) -> PathBuf {
+    let mut file = path.file_stem().unwrap_or_default().to_owned();
+    file.push(format!("-{name}"));
+    if let Some(extension) = path.extension() {
+        file.push(".");
+        file.push(extension);
+    }
+    path.with_file_name(file)
+}
+
+/// All tables and what is said of them.
 fn json(id: &str, options: &BenchOptions, table: &BenchTable) -> Json {
-    let rows: Vec<Json> = table
-        .rows
-        .iter()
+    let further = table.further.iter();
+    let further: Map<String, Json> = further
+        .map(|it| (it.name.to_owned(), objects(&it.columns, &it.rows)))
+        .collect();
+    json!({
+        "id": id,
+        "seed": options.seed,
+        "quick": options.quick,
+        "rows": objects(&table.columns, &table.rows),
+        "further": further,
+        "notes": table.notes,
+        "findings": table.findings,
+    })
+}
+
+/// Rows as objects; numbers that are not finite are null.
+fn objects(columns: &[&str], rows: &[Vec<Cell>]) -> Json {
+    rows.iter()
         .map(|row| {
-            let pairs = table.columns.iter().zip(row);
+            let pairs = columns.iter().zip(row);
             Json::Object(
                 pairs
                     .map(|(name, cell)| ((*name).to_owned(), json!(cell)))
                     .collect::<Map<_, _>>(),
             )
         })
-        .collect();
-    json!({ "id": id, "seed": options.seed, "quick": options.quick, "rows": rows, "notes": table.notes, "findings": table.findings })
+        .collect()
 }
 
-fn plain(table: &BenchTable) -> String {
-    let rows: Vec<Vec<String>> = table
-        .rows
+fn plain(columns: &[&str], rows: &[Vec<Cell>]) -> String {
+    let rows: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
             let cells = row.iter().map(|cell| match cell {
@@ -114,7 +150,7 @@ fn plain(table: &BenchTable) -> String {
             cells.collect()
         })
         .collect();
-    output::table(&table.columns, &rows)
+    output::table(columns, &rows)
 }
 
 /// Three significant digits, without trailing zeros.
@@ -130,6 +166,28 @@ fn significant(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ergodic_experiments::FurtherTable;
+
+    #[test]
+    fn further_tables_have_names_in_json_and_files_beside_the_first() {
+        let table = BenchTable {
+            columns: vec!["sampler"],
+            rows: vec![vec![Cell::from("a")]],
+            further: vec![FurtherTable {
+                name: "roc",
+                columns: vec!["false_positives", "a"],
+                rows: vec![vec![Cell::from(0.5), Cell::from(f64::NAN)]],
+            }],
+            ..BenchTable::default()
+        };
+        let json = json("subsampling", &BenchOptions::default(), &table);
+        assert_eq!(json["rows"], json!([{ "sampler": "a" }]));
+        let points = json!([{ "false_positives": 0.5, "a": null }]);
+        assert_eq!(json["further"], json!({ "roc": points }));
+        for (first, second) in [("a/x.csv", "a/x-roc.csv"), ("x", "x-roc")] {
+            assert_eq!(beside(Path::new(first), "roc"), Path::new(second));
+        }
+    }
 
     #[test]
     fn trailing_zeros_are_left_out() {

@@ -87,6 +87,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 without[2], with[2], found[1].0
             ),
         }],
+        ..BenchTable::default()
     })
 }
 

@@ -105,6 +105,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

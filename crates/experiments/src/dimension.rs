@@ -149,6 +149,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 slopes[0], slopes[1], slopes[2], slopes[3]
             ),
         }],
+        ..BenchTable::default()
     })
 }
 

@@ -84,6 +84,7 @@ pub fn run(_options: &BenchOptions) -> Result<BenchTable, JobError> {
                 100.0 * escaped
             ),
         }],
+        ..BenchTable::default()
     })
 }
 

@@ -173,6 +173,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

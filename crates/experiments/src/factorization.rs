@@ -201,6 +201,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         rows,
         notes,
         findings: findings(&ends),
+        ..BenchTable::default()
     })
 }
 

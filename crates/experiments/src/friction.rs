@@ -99,6 +99,7 @@ pub fn friction(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 
@@ -156,6 +157,7 @@ pub fn thermostat(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 100.0 * thermostat
             ),
         }],
+        ..BenchTable::default()
     })
 }
 

@@ -118,6 +118,19 @@ pub struct BenchTable {
     pub notes: Vec<String>,
     /// The claims of the source, judged by the rows.
     pub findings: Vec<Finding>,
+    /// Tables beside this one, such as the points of curves.
+    pub further: Vec<FurtherTable>,
+}
+
+/// A table that stands beside the first one of an experiment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FurtherTable {
+    /// One word; the name of a file that holds the table ends with it.
+    pub name: &'static str,
+    /// Names of the columns.
+    pub columns: Vec<&'static str>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<Cell>>,
 }
 
 /// An experiment.
@@ -399,15 +412,27 @@ pub fn find(id: &str) -> Option<&'static Bench> {
 }
 
 impl BenchTable {
-    /// As CSV: a header and one line per row; words have no commas.
+    /// As CSV, without the further tables.
     pub fn to_csv(&self) -> String {
-        let mut text = self.columns.join(",") + "\n";
-        for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::plain).collect();
-            text.push_str(&(cells.join(",") + "\n"));
-        }
-        text
+        csv(&self.columns, &self.rows)
     }
+}
+
+impl FurtherTable {
+    /// As CSV.
+    pub fn to_csv(&self) -> String {
+        csv(&self.columns, &self.rows)
+    }
+}
+
+/// A header and one line per row; words have no commas.
+fn csv(columns: &[&str], rows: &[Vec<Cell>]) -> String {
+    let mut text = columns.join(",") + "\n";
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(Cell::plain).collect();
+        text.push_str(&(cells.join(",") + "\n"));
+    }
+    text
 }
 
 impl Cell {

@@ -157,6 +157,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         rows: found.iter().flat_map(lines).collect(),
         notes: notes(&trial, &images, options.data.as_ref(), fits),
         findings: findings(&found),
+        ..BenchTable::default()
     })
 }
 

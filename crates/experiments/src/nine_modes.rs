@@ -104,6 +104,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

@@ -69,6 +69,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 chances[0], chances[1]
             ),
         }],
+        ..BenchTable::default()
     })
 }
 

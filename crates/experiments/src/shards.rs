@@ -493,6 +493,7 @@ fn bench(
         rows,
         notes,
         findings: judge(&found),
+        ..BenchTable::default()
     })
 }
 

@@ -118,6 +118,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

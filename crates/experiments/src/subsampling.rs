@@ -202,6 +202,7 @@ fn bench(tall: Tall, formula: &str, options: &BenchOptions) -> Result<BenchTable
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

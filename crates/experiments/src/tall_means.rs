@@ -121,6 +121,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        ..BenchTable::default()
     })
 }
 

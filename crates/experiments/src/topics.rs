@@ -144,6 +144,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             .collect(),
         notes: notes(options, &models, truth.as_ref(), seeds),
         findings: findings(&last),
+        ..BenchTable::default()
     })
 }
 

@@ -142,6 +142,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             },
         ],
         findings: findings(&ends),
+        ..BenchTable::default()
     })
 }
 

@@ -124,6 +124,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 100.0 * exact
             ),
         }],
+        ..BenchTable::default()
     })
 }
 

@@ -368,15 +368,16 @@ pub static REGISTRY: &[Bench] = &[
     Bench {
         id: "subsampling",
         title: "HMC on subsamples beside its rivals",
-        about: "Relative computational time and bias of HMC, HMC-ECS, SG-HMC and SGLD; --data FILE with the outcome in its last column, \
-                otherwise simulated rows",
+        about: "Relative computational time, bias and ROC curves of HMC, HMC-ECS, SG-HMC and SGLD; --data FILE with the outcome in its last \
+                column, otherwise simulated rows",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.5",
         run: subsampling::higgs,
     },
     Bench {
         id: "subsampling-splines",
         title: "The same with splines and a rare outcome",
-        about: "The same for splines of eight predictors and an outcome that one row in a hundred has",
+        about: "The same for splines of eight predictors and an outcome that one row in a hundred has, and its realised and predicted share \
+                along a predictor",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.6",
         run: subsampling::bankruptcy,
     },

@@ -161,6 +161,50 @@ fn held_out_scores_have_their_pictures_and_runs_share_one() {
 }
 
 #[test]
+fn moments_of_two_runs_stand_against_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fit(
+        folder,
+        "a",
+        "--data sample:churn --formula churned~age+plan",
+    );
+    fit(folder, "b", "--data sample:churn --formula churned~age");
+    let found = ergodic(folder, "compare-runs a b --no-loo --json", 0);
+    let json: Json = serde_json::from_slice(&found.stdout).unwrap();
+    let parameters = json["parameters"].as_array().unwrap();
+    assert_eq!(parameters.len(), 2, "intercept and age");
+    ergodic(folder, "plot a --what moments --with b --out m.csv", 0);
+    let rows = drawn(folder, "m.csv");
+    let points: Vec<[f64; 2]> = (rows.iter())
+        .filter(|(series, mark, ..)| series == "parameters" && mark == "point")
+        .map(|&(_, _, x, y)| [x, y])
+        .collect();
+    assert_eq!(points.len(), 4);
+    // Means, then standard deviations.
+    for (points, key) in points.chunks(2).zip(["mean", "sd"]) {
+        for row in parameters {
+            let [x, y] = [0, 1].map(|run| row[key][run].as_f64().unwrap());
+            let there = |point: &[f64; 2]| (point[0] - x).abs() + (point[1] - y).abs() < 1e-9;
+            assert!(points.iter().any(there), "{row}: {points:?}");
+        }
+    }
+    let line = rows.iter().filter(|(series, ..)| series == "the same");
+    assert!(line.clone().count() == 4 && line.clone().all(|&(_, _, x, y)| x == y));
+    for name in ["m.svg", "m.png"] {
+        let line = format!("plot a --what moments --with b --parameters b[age] --out {name}");
+        ergodic(folder, &line, 0);
+    }
+    assert!(
+        fs::read(folder.join("m.png"))
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
+    let alone = ergodic(folder, "plot a --what moments --out n.svg", 2);
+    assert!(text(&alone.stderr).contains("name one by --with"));
+}
+
+#[test]
 fn densities_known_in_closed_form_stand_beside_those_of_draws() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

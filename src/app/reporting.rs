@@ -13,7 +13,9 @@ use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_export::{Results, RunFolder};
 use ergodic_report::report::{Format, find as find_format};
-use ergodic_report::{Chains, Pictured, ReadModel, Report, ReportError, find, write_picture};
+use ergodic_report::{
+    Chains, Needs, Pictured, ReadModel, Report, ReportError, find, write_picture,
+};
 
 /// A picture of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +112,13 @@ fn report_of(
     Report::of(results, &recipe, description, control)
 }
 
+/// Results of the run that `entry` was compared with last, where `picture` compares two.
+fn other_run(state: &AppState, entry: &RunEntry, picture: Picture) -> Option<Results> {
+    let needs = find(picture.figure).ok()?.needs;
+    let compared = entry.compared.done().filter(|_| needs == Needs::OtherRun)?;
+    results_of(state.run(compared.with)?)
+}
+
 /// Saves a picture of a run as it stands.
 pub(super) fn save_picture(
     state: &mut AppState,
@@ -123,6 +132,7 @@ pub(super) fn save_picture(
         return;
     };
     let (title, source) = (entry.title(), source(entry));
+    let other = other_run(state, entry, picture);
     let work = move |control: &Control| -> Result<String, ReportError> {
         let entry = find(picture.figure)?;
         let around = entry.around(&Chains::of(&results)?, picture.variable);
@@ -135,7 +145,7 @@ pub(super) fn save_picture(
             results: &results,
             parameters: &around,
             model: source.as_ref().map(|_known| &read as ReadModel<'_>),
-            other: None,
+            other: other.as_ref(),
         };
         write_picture(entry, &pictured, &path, control)?;
         Ok(format!("Saved as {}", path.display()))
@@ -195,8 +205,16 @@ mod tests {
                 };
                 let path = folder.path().join(name);
                 session.send(Command::SavePicture(id, picture, path.clone()));
-                // Outcomes are yes or no, and no rows are held out.
-                let others = ["ecdf", "survival", "outcomes", "rootogram", "roc", "course"];
+                // Outcomes are yes or no, no rows are held out, and no run is compared with.
+                let others = [
+                    "ecdf",
+                    "survival",
+                    "outcomes",
+                    "rootogram",
+                    "roc",
+                    "course",
+                    "moments",
+                ];
                 if others.contains(&figure.id) {
                     let toast = session.state.toast.as_ref().unwrap();
                     assert!(toast.is_error && !path.exists(), "{}", figure.id);

@@ -24,7 +24,7 @@ pub struct PlotArgs {
     /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
     #[arg(long, value_name = "NAME,NAME")]
     pub parameters: Vec<String>,
-    /// Another run folder or file of draws, whose ellipse `components` draws too
+    /// Another run folder or file of draws: `moments` compares with it, `components` draws its ellipse too
     #[arg(long = "with", value_name = "RUN")]
     pub other: Option<PathBuf>,
     /// File: .svg for a vector picture, .png for one of dots (300 per inch), .csv for a table of what is drawn

@@ -12,6 +12,8 @@ use ergodic_export::{Results, scores};
 pub enum Needs {
     /// Draws alone.
     Draws,
+    /// Draws of two runs.
+    OtherRun,
     /// Predictive checks.
     Check,
     /// Scores of rows that were held out.
@@ -47,7 +49,7 @@ impl<'a> FigureInputs<'a> {
             other,
             ..Self::default()
         };
-        if needs == Needs::Draws {
+        if matches!(needs, Needs::Draws | Needs::OtherRun) {
             return Ok(inputs);
         }
         let read = read.ok_or_else(|| ReportError::Unsuitable {
@@ -57,7 +59,7 @@ impl<'a> FigureInputs<'a> {
         let fitted = read(control).map_err(ScoresError::from)?;
         let (draws, weights) = results.usable();
         match needs {
-            Needs::Draws => {}
+            Needs::Draws | Needs::OtherRun => {}
             Needs::Check => {
                 inputs.check = Some(fitted.check(&draws, &weights, DRAWS, control)?);
             }

@@ -16,6 +16,7 @@ mod ecdf;
 mod energy;
 mod intervals;
 mod loo_pit;
+mod moments;
 mod outcomes;
 mod pairs;
 mod parallel;
@@ -41,6 +42,7 @@ pub static FIGURES: &[FigureEntry] = &[
     pairs::ENTRY,
     parallel::ENTRY,
     components::ENTRY,
+    moments::ENTRY,
     energy::ENTRY,
     statistics::ENTRY,
     ecdf::ENTRY,

@@ -124,7 +124,10 @@ fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
     let read = |_: &Control| Fitted::of(&ran.job);
     let inputs = FigureInputs::find(
         (entry.id, entry.needs),
-        (&ran.results, None),
+        (
+            &ran.results,
+            (entry.needs == Needs::OtherRun).then_some(&ran.results),
+        ),
         Some(&read),
         &Control::default(),
     );

@@ -40,6 +40,7 @@ mod loo;
 #[cfg(test)]
 mod mixing_tests;
 mod mode;
+mod moments;
 mod pairs;
 mod pane;
 mod panes;

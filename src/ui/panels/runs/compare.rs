@@ -5,6 +5,7 @@ use std::sync::Arc;
 use eframe::egui::{Frame, Margin, ScrollArea, Ui};
 
 use super::curves::{self, Densities, Key, Memo};
+use super::moments::moments_ui;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::comparing_runs::{Compared, others, refusal};
@@ -172,6 +173,8 @@ fn done_ui(
             widgets::hint(ui, &text);
         }
     }
+    ui.add_space(t.space.x2);
+    moments_ui(ui, of, done, out);
     ui.add_space(t.space.x2);
     densities_ui(ui, of, other, view);
     ui.add_space(t.space.x2);
@@ -413,12 +416,14 @@ fn scores_ui(
 #[cfg(test)]
 mod tests {
     use eframe::egui::accesskit::Role;
+    use eframe::egui::vec2;
     use egui_kittest::kittest::Queryable as _;
 
+    use crate::app::reporting::Picture;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
-    use crate::ui::testing::page_harness;
+    use crate::ui::testing::{page_harness, press_t_over};
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
@@ -476,6 +481,32 @@ mod tests {
             .send(Command::SelectVariable(index));
         harness.run_steps(3);
         harness.get_by_label(&format!("Densities of {first} in Run 2 and Run 1"));
+        // Means and standard deviations of all parameters are drawn against each other, and saved as a picture.
+        harness.set_size(vec2(1280.0, 2400.0));
+        harness.run_steps(3);
+        harness.get_by_label("Posterior standard deviations in Run 1 against those in Run 2");
+        press_t_over(
+            &mut harness,
+            "Posterior means in Run 1 against those in Run 2",
+        );
+        // Beside the column of settings.
+        let heads = harness.query_all_by_role_and_label(Role::ColumnHeader, "Run 1");
+        assert_eq!(heads.count(), 2);
+        harness.get_by_label("Save as a picture…").click_accesskit();
+        harness.run_steps(2);
+        let picture = Picture {
+            figure: "moments",
+            variable: index,
+        };
+        let state = harness.state_mut();
+        assert!(state.sent.contains(&Command::PickPicture(ids[1], picture)));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("moments.csv");
+        let save = Command::SavePicture(ids[1], picture, path.clone());
+        state.session.send(save);
+        let drawn = std::fs::read_to_string(path).unwrap();
+        let points = drawn.lines().filter(|line| line.contains(",parameters,"));
+        assert_eq!(points.count(), 2 * done.found.parameters.len());
         harness.get_by_role_and_label(Role::Cell, "energy distance");
         harness
             .get_by_label("Leave rows out of both")

@@ -1600,6 +1600,54 @@ fn runs_are_scored_by_leaving_rows_out_and_compared() {
 }
 
 #[test]
+fn noise_of_minibatch_gradients_is_told_with_and_without_control_variates() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = ["--draws", "100", "--set", "sampler.batch=100"];
+    let noise = ["sgld", "sgld-cv"].map(|sampler| {
+        let fit = short_fit(
+            folder.path(),
+            sampler,
+            &[&batch[..], &["--sampler", sampler]].concat(),
+        );
+        assert!(fit.status.success(), "{}", stderr(&fit));
+        let told = ergodic(folder.path(), &["summarise", sampler]);
+        let told = text(&told.stdout);
+        let words = "Gradient noise of 100 rows, summed over ";
+        assert!(
+            told.contains(words) && told.contains("with control variates "),
+            "{told}"
+        );
+        let told = ergodic(folder.path(), &["summarise", sampler, "--json"]);
+        let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+        json["run"]["gradient_noise"].clone()
+    });
+    // Both are measured around one mode.
+    assert_eq!(noise[0]["plain"], noise[1]["plain"]);
+    for noise in &noise {
+        let size = |kind: &str, what: &str| noise[kind][what].as_f64().unwrap();
+        assert_eq!(noise["batch"], 100);
+        for kind in ["plain", "control_variates"] {
+            assert!(size(kind, "largest") > 0.0);
+            assert!(size(kind, "largest") <= size(kind, "trace"));
+        }
+        // A model that fits has N/B in each direction.
+        let dim = noise["dim"].as_f64().unwrap();
+        let expected = dim * 1000.0 / 100.0;
+        assert!(
+            (size("plain", "trace") / expected - 1.0).abs() < 0.5,
+            "{noise}"
+        );
+        assert!(size("control_variates", "trace") < 0.2 * size("plain", "trace"));
+    }
+    // Steps by all rows have no noise.
+    let fit = short_fit(folder.path(), "nuts", &["--draws", "100"]);
+    assert!(fit.status.success(), "{}", stderr(&fit));
+    let told = ergodic(folder.path(), &["summarise", "nuts", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    assert!(json["run"].get("gradient_noise").is_none());
+}
+
+#[test]
 fn two_runs_are_compared_in_settings_parameters_and_predictions() {
     let folder = tempfile::tempdir().unwrap();
     for (out, more) in [

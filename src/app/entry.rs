@@ -25,6 +25,7 @@ use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _};
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Model;
+use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{self, SamplerSpec};
 use ergodic_diagnostics::extra::Extras;
 use ergodic_diagnostics::zero_variance::Order;
@@ -325,6 +326,15 @@ impl RunEntry {
         match &self.phase {
             RunPhase::Live(run) => run.job().mode.as_deref(),
             RunPhase::Read(read) => read.manifest.as_ref()?.mode.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Noise of the sampler's gradients from minibatches, plain and with control variates, where its steps have it.
+    pub fn gradient_noise(&self) -> Option<GradientNoise> {
+        match &self.phase {
+            RunPhase::Live(run) => run.job().gradient_noise(),
+            RunPhase::Read(read) => read.manifest.as_ref()?.gradient_noise,
             _ => None,
         }
     }

@@ -652,6 +652,10 @@ fn summary_text(results: &Results) -> String {
             text.push('\n');
         }
     }
+    let noise = results.manifest.as_ref().and_then(|it| it.gradient_noise);
+    if let Some(noise) = noise {
+        text.push_str(&format!("{}\n", noise.sentence()));
+    }
     text
 }
 

@@ -24,6 +24,7 @@ pub mod comparison;
 pub mod description;
 pub mod effects;
 mod fit;
+mod gradient_noise;
 pub mod hold_out;
 pub mod job;
 pub mod lesson;

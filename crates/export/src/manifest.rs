@@ -13,6 +13,7 @@ use ergodic_core::design::response::ResponseKind;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason};
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
+use ergodic_core::oracle::GradientNoise;
 use ergodic_diagnostics::Verdict;
 
 /// Everything about a run besides its numbers.
@@ -38,6 +39,9 @@ pub struct Manifest {
     /// How the mode was found, if one was.
     #[serde(default)]
     pub mode: Option<Search>,
+    /// Noise of the gradients from minibatches, plain and with control variates, of samplers whose steps have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_noise: Option<GradientNoise>,
     /// How the draws' weights enter, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
@@ -127,6 +131,7 @@ impl Manifest {
             sampler_reason: job.sampler_reason.clone(),
             approximation: job.sampler.spec.bias.map(str::to_owned),
             mode: job.mode.as_deref().cloned(),
+            gradient_noise: job.gradient_noise(),
             weights: report.weighted.then(|| {
                 "every average is the ratio of weighted sums, with the information column `weight`"
                     .to_owned()

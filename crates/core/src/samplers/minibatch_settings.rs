@@ -2,10 +2,11 @@
 
 use super::langevin::{centred_batch, plain_batch};
 use super::recommend::Traits;
-use super::{SamplerSpec, Target};
+use super::{NOISE_SHARE, SamplerSpec, Target};
+use crate::models::Model;
 use crate::oracle::minibatch::BLOCK_ROWS;
-use crate::oracle::{Estimator, Oracle, Scheme};
-use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Value};
+use crate::oracle::{Centre, Estimator, GradientNoise, Oracle, Scheme};
+use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Settings, Value};
 
 /// Rows per gradient.
 pub const BATCH: Field = Field::rows("Rows per step")
@@ -165,7 +166,38 @@ impl Rows for CentredRows {
     }
 }
 
+impl SamplerSpec {
+    /// The noise of gradients from minibatches of the sampler's `settings`, once these are settled, both plain and with control
+    /// variates; `None` of samplers whose steps have no such noise.
+    pub fn gradient_noise(
+        &self,
+        settings: &Settings,
+        model: &dyn Model,
+        centre: &Centre,
+    ) -> Option<GradientNoise> {
+        let has_noise = self.info.iter().any(|column| column.name == NOISE_SHARE);
+        let rows = model.rows().filter(|_| has_noise)?;
+        let minibatch = MinibatchSettings::named(settings, rows.num_obs())?;
+        centre.gradient_noise(
+            rows,
+            (minibatch.batch, minibatch.noise_factor(rows.num_obs())),
+            (minibatch.scheme, 1 + usize::from(minibatch.second_order)),
+        )
+    }
+}
+
 impl MinibatchSettings {
+    /// Those that the settled `settings` of a sampler name; `None` where these have no batch.
+    fn named(settings: &Settings, num_obs: usize) -> Option<Self> {
+        let batch = settings.get("batch").and_then(Size::from_value)?;
+        let scheme = settings.get("scheme").and_then(Scheme::from_value);
+        Some(Self {
+            batch: batch.of(num_obs),
+            scheme: scheme.unwrap_or(Scheme::Iid),
+            second_order: settings.int("order") == Some(2),
+        })
+    }
+
     /// Settles `batch`, `default_batch` rows where the user chose none.
     pub fn settle(
         batch: &mut Option<Size>,

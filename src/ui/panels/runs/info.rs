@@ -15,7 +15,9 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
+use ergodic_core::design::columns::plural;
 use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{CRITERION_OF_COMPONENTS, DIVERGENT};
 
 /// Height of a row.
@@ -31,6 +33,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Default)]
 pub(super) struct Info {
     lines: Memo<Vec<InfoLine>>,
+    noise: Memo<Option<GradientNoise>>,
     trace: TraceCache,
     selected: usize,
 }
@@ -108,9 +111,36 @@ fn info_ui(ui: &mut Ui, of: &Variable<'_>, span: TraceSpan, filter: &ChainFilter
                     selected = k;
                 }
             }
+            // Draws do not change it.
+            let key = Key { version: 1, ..key };
+            let noise = (view.noise).get(ui, key, || of.entry.gradient_noise());
+            if let Some(noise) = noise {
+                noise_ui(ui, noise);
+            }
             criterion_ui(ui, of);
         });
     view.selected = selected;
+}
+
+/// The noise of gradients from minibatches, plain and with control variates.
+fn noise_ui(ui: &mut Ui, noise: &GradientNoise) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::heading(ui, &noise.title());
+        let text = format!(
+            "Summed over {} and in the noisiest one, in {}",
+            plural(noise.dim, "direction"),
+            GradientNoise::UNITS
+        );
+        widgets::hint(ui, &text);
+        for (name, size) in noise.sizes() {
+            let numbers = [size.trace, size.largest].map(|value| number::significant(value, 2));
+            widgets::value_row(ui, name, &numbers.join("   "));
+        }
+        let share = format!("{}%", number::significant(100.0 * noise.share(), 2));
+        widgets::value_row(ui, "what control variates leave of the sum", &share);
+    });
 }
 
 /// The criterion of each component in each chain, with what is to be expected of it.
@@ -238,7 +268,47 @@ fn is_constant(low: f64, high: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use egui_kittest::kittest::Queryable as _;
+
     use super::*;
+    use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
+    use crate::ui::panels::runs::runs_ui;
+    use crate::ui::testing::page_harness;
+    use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn noise_of_minibatch_gradients_stands_beside_what_control_variates_leave_of_it() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 60,
+            ..RunSection::default()
+        })));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let place = session.state.runs[0].place().unwrap().to_owned();
+        let live = session.state.runs[0].gradient_noise().unwrap();
+        assert!(live.control_variates.trace < live.plain.trace);
+        // What the folder holds is the same, to the last digit.
+        session.send(Command::Open(place));
+        assert_eq!(
+            session.state.selected().unwrap().gradient_noise(),
+            Some(live)
+        );
+        let mut harness = page_harness(session, runs_ui);
+        harness.set_size(vec2(1280.0, 1800.0));
+        harness.run_steps(3);
+        harness
+            .get_by_role_and_label(Role::Tab, "Sampler")
+            .click_accesskit();
+        harness.run_steps(3);
+        harness.get_by_label(&live.title());
+        let left = number::significant(100.0 * live.share(), 2);
+        harness.get_by_label(&format!("what control variates leave of the sum: {left}%"));
+    }
 
     #[test]
     fn rounding_is_not_variation() {

@@ -114,6 +114,53 @@ fn checks_have_residuals_and_all_their_pictures() {
 }
 
 #[test]
+fn shares_of_yes_by_predictor_stand_beside_their_probabilities() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fit(
+        folder,
+        "a",
+        "--data sample:churn --formula churned~age+plan",
+    );
+    let found = ergodic(folder, "check a --bins 8 --json", 0);
+    let json: Json = serde_json::from_slice(&found.stdout).unwrap();
+    let columns = json["residuals"].as_array().unwrap();
+    let age = columns.iter().find(|it| it["along"] == "age").unwrap();
+    let means = age["means"].as_array().unwrap();
+    assert_eq!(means.len(), 8);
+    let number = |it: &Json| it.as_f64().unwrap();
+    for mean in means {
+        let share = &mean["share"];
+        let [predicted, realised] = [&share["predicted"], &share["realised"]].map(number);
+        assert!((realised - predicted - number(&mean["observed"])).abs() < 1e-12);
+        let range = &share["replicated"];
+        assert!(number(&range["lower"]) < predicted && predicted < number(&range["upper"]));
+        // A share of so many rows is a whole number of them.
+        let yes = realised * number(&mean["rows"]);
+        assert!((yes - yes.round()).abs() < 1e-9, "{mean}");
+    }
+    ergodic(folder, "plot a --what shares --bins 8 --out shares.csv", 0);
+    let rows = drawn(folder, "shares.csv");
+    let discs: Vec<f64> = (rows.iter())
+        .filter(|(series, mark, ..)| series == "observed" && mark == "point")
+        .map(|&(.., y)| y)
+        .collect();
+    // The first column is the probability itself.
+    for (drawn, mean) in discs.iter().zip(columns[0]["means"].as_array().unwrap()) {
+        assert!((drawn - number(&mean["share"]["realised"])).abs() < 1e-9);
+    }
+    let told = text(&ergodic(folder, "check a --bins 8 --by age,plan", 0).stdout);
+    for words in ["predicted", "realised", "premium"] {
+        assert!(told.contains(words), "`{words}` is not in: {told}");
+    }
+    let unknown = ergodic(folder, "check a --by agee", 2);
+    assert!(text(&unknown.stderr).contains("there are those by expected, age, plan"));
+    fit(folder, "b", "--data sample:churn --formula age~plan");
+    let numbers = ergodic(folder, "check b --by plan", 2);
+    assert!(text(&numbers.stderr).contains("--by takes outcomes that are yes or no"));
+}
+
+#[test]
 fn held_out_scores_have_their_pictures_and_runs_share_one() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

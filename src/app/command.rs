@@ -158,8 +158,8 @@ pub enum Command {
     FindAnswers(u64),
     /// Stop finding that.
     CancelAnswers(u64),
-    /// Check a run by data that its model makes.
-    Replicate(u64),
+    /// Check a run by data that its model makes, numbers in so many bins, or as many as suit the rows.
+    Replicate(u64, Option<usize>),
     /// Stop doing that.
     CancelReplicate(u64),
     /// Score the predictions of the rows that a run holds out.

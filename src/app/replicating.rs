@@ -6,7 +6,7 @@ use super::entry::RunEntry;
 use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::check::{Check, CheckError, DRAWS};
+use ergodic_analysis::check::{Check, CheckError, Resolution};
 use ergodic_analysis::predict::log_lik::LogLikError;
 
 /// The predictive checks of a run.
@@ -16,6 +16,8 @@ pub struct Replicated {
     pub check: Check,
     /// Draws of the run when they were made.
     pub draws: usize,
+    /// Bins that were asked for.
+    pub bins: Option<usize>,
 }
 
 impl RunEntry {
@@ -33,19 +35,29 @@ const QUESTION: Question<Replicated> = Question {
     cancelled: "The predictive checks were cancelled",
 };
 
-/// Checks a run, unless that is done or being done.
-pub(super) fn replicate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+/// Checks a run with numbers in so many bins, unless that is done or a check is being made.
+pub(super) fn replicate(
+    state: &mut AppState,
+    (id, bins): (u64, Option<usize>),
+    fx: &mut dyn Effects,
+) {
     let Some(entry) = state.run(id) else { return };
-    let is_there = entry.replicates().is_some() || entry.replicated.working().is_some();
+    let is_done = entry.replicates().is_some_and(|done| done.bins == bins);
+    let is_there = is_done || entry.replicated.working().is_some();
     if entry.is_active() || is_there {
         return;
     }
-    find(state, id, &QUESTION, fx, |draws, control| {
+    find(state, id, &QUESTION, fx, move |draws, control| {
         let fitted = draws.source.fitted(control).map_err(LogLikError::from)?;
-        let check = fitted.check(draws.lists, draws.weights, DRAWS, control)?;
+        let resolution = Resolution {
+            bins,
+            ..Resolution::default()
+        };
+        let check = fitted.check(draws.lists, draws.weights, resolution, control)?;
         Ok::<_, CheckError>(Replicated {
             check,
             draws: draws.count,
+            bins,
         })
     });
 }
@@ -58,23 +70,23 @@ mod tests {
     #[test]
     fn checks_are_of_the_draws_that_a_run_has_and_end_when_it_is_not_shown() {
         let (mut session, id) = Session::with_run("churn");
-        let work = session.begin(Command::Replicate(id)).remove(0);
+        let work = session.begin(Command::Replicate(id, None)).remove(0);
         // Asked twice is asked once.
-        assert!(session.begin(Command::Replicate(id)).is_empty());
+        assert!(session.begin(Command::Replicate(id, None)).is_empty());
         let flag = session.state.runs[0].replicated.working().unwrap().flag();
         session.send(Command::GoTo(Page::Data));
         assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
         session.end(work());
         assert!(session.state.runs[0].replicated.is_idle() && !session.state.is_busy());
         session.send(Command::SelectRun(id));
-        session.send(Command::Replicate(id));
+        session.send(Command::Replicate(id, None));
         let made = session.state.runs[0].replicates().unwrap().clone();
         assert_eq!((made.draws, made.check.draws), (30, (30, 30)));
         // A run read from its folder reads its data again and says the same.
         let folder = session.state.runs[0].place().unwrap().to_owned();
         session.send(Command::Open(folder));
         let read = session.state.selected().unwrap().id;
-        session.send(Command::Replicate(read));
+        session.send(Command::Replicate(read, None));
         let again = session.state.run(read).unwrap().replicates().unwrap();
         assert_eq!(again.check, made.check);
     }

@@ -133,6 +133,7 @@ pub(super) fn save_picture(
     };
     let (title, source) = (entry.title(), source(entry));
     let other = other_run(state, entry, picture);
+    let bins = entry.replicated.done().and_then(|done| done.bins);
     let work = move |control: &Control| -> Result<String, ReportError> {
         let entry = find(picture.figure)?;
         let around = entry.around(&Chains::of(&results)?, picture.variable);
@@ -146,6 +147,7 @@ pub(super) fn save_picture(
             parameters: &around,
             model: source.as_ref().map(|_known| &read as ReadModel<'_>),
             other: other.as_ref(),
+            bins,
         };
         write_picture(entry, &pictured, &path, control)?;
         Ok(format!("Saved as {}", path.display()))

@@ -127,7 +127,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
                 entry.answered.cancel();
             }
         }
-        Command::Replicate(id) => replicating::replicate(state, id, fx),
+        Command::Replicate(id, bins) => replicating::replicate(state, (id, bins), fx),
         Command::CancelReplicate(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.replicated.cancel();

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::{Failure, output, progress, results};
-use ergodic_analysis::check::{Check, CheckError, DRAWS};
+use ergodic_analysis::check::{Check, CheckError, DRAWS, MOST_BINS, Resolution};
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
-use ergodic_base::numerals::{brief, thousands};
+use ergodic_base::numerals::{brief, fixed, thousands};
 use ergodic_export::{RunFolder, check as files, check_place};
 
 /// `check`.
@@ -21,6 +21,12 @@ pub struct CheckArgs {
     /// Most draws used, evenly spaced; each makes a data set
     #[arg(long, default_value_t = DRAWS as u64, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub draws: u64,
+    /// Bins of about equally many rows that each number is divided in; as many as suit the rows if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=MOST_BINS as u64))]
+    pub bins: Option<u64>,
+    /// Print predicted and realised shares of yes by these predictors, groupings, or `expected`, comma separated
+    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    pub by: Vec<String>,
     /// File for statistics, curves, bars and residuals as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
@@ -35,6 +41,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         check_place(path).map_err(Failure::request)?;
     }
     let check = run(args)?;
+    let shares = shares(&check, &args.by)?;
     if let Some(path) = &args.out {
         files::save(&check, path).map_err(Failure::run)?;
     }
@@ -45,7 +52,51 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         return Ok(());
     }
     print(&args.run.display().to_string(), &check);
+    output::result(&shares);
     Ok(())
+}
+
+/// Predicted and realised shares by each of the columns called `names`, as tables.
+fn shares(check: &Check, names: &[String]) -> Result<String, Failure> {
+    if !names.is_empty() && !check.is_of_shares() {
+        return Err(Failure::request(
+            "--by takes outcomes that are yes or no, or successes among trials; --json and --out have the mean residuals of others",
+        ));
+    }
+    let mut text = String::new();
+    for name in names {
+        let mut all = check.residuals.iter();
+        let found = all.find(|it| it.along.name() == name).ok_or_else(|| {
+            let names = check.residuals.iter().map(|it| it.along.name());
+            Failure::request(format!(
+                "There are no shares by `{name}`; there are those by {}",
+                names.collect::<Vec<_>>().join(", ")
+            ))
+        })?;
+        let rows: Vec<Vec<String>> = (found.means.iter())
+            .map(|it| {
+                let range = it.shares();
+                let is_outside = !it.replicated.holds(it.observed);
+                vec![
+                    it.label(),
+                    it.rows.to_string(),
+                    fixed(it.expected, 3),
+                    fixed(range.lower, 3),
+                    fixed(range.upper, 3),
+                    fixed(it.share(), 3),
+                    if is_outside { "*" } else { "" }.to_owned(),
+                ]
+            })
+            .collect();
+        let heads = [name, "rows", "predicted", "5 %", "95 %", "realised", ""];
+        text.push_str(&format!("\n{}", output::table(&heads, &rows)));
+    }
+    if !text.is_empty() {
+        text.push_str(
+            "predicted: mean probability, with the central 90 % of shares in replicated data; *: realised shares outside\n",
+        );
+    }
+    Ok(text)
 }
 
 fn print(name: &str, check: &Check) {
@@ -95,7 +146,11 @@ fn run(args: &CheckArgs) -> Result<Check, Failure> {
     let work = || -> Result<Check, CheckError> {
         let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
         let (draws, weights) = results.usable();
-        fitted.check(&draws, &weights, args.draws as usize, &control)
+        let resolution = Resolution {
+            draws: args.draws as usize,
+            bins: args.bins.map(|bins| bins as usize),
+        };
+        fitted.check(&draws, &weights, resolution, &control)
     };
     let tell = |done: Option<f64>| {
         let rows = done.map(|done| format!("{:.0} % of rows replicated", 100.0 * done));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::{Failure, output, results};
+use ergodic_analysis::check::MOST_BINS;
 use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
 use ergodic_export::RunFolder;
@@ -27,6 +28,9 @@ pub struct PlotArgs {
     /// Another run folder or file of draws: `moments` compares with it, `components` draws its ellipse too
     #[arg(long = "with", value_name = "RUN")]
     pub other: Option<PathBuf>,
+    /// Bins that pictures of checks divide numbers in; as many as suit the rows if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=MOST_BINS as u64))]
+    pub bins: Option<u64>,
     /// File: .svg for a vector picture, .png for one of dots (300 per inch), .csv for a table of what is drawn
     #[arg(long, value_name = "PATH")]
     pub out: PathBuf,
@@ -57,6 +61,7 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
         parameters: &parameters,
         model: read.as_ref().map(|read| read as ReadModel<'_>),
         other: other.as_ref(),
+        bins: args.bins.map(|bins| bins as usize),
     };
     let caption = write_picture(entry, &pictured, &args.out, &Control::default());
     let caption = caption.map_err(|error| match error {

@@ -198,6 +198,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::Picture("calibration"), icons::CHART_LINE, &[], "Save a picture: calibration…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("loo-pit"), icons::CHART_LINE, &[], "Save a picture: LOO-PIT…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("residuals"), icons::CHART_LINE, &[], "Save a picture: residuals…", "SVG, PNG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("shares"), icons::CHART_LINE, &[], "Save a picture: shares by predictor…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("roc"), icons::CHART_LINE, &[], "Save a picture: ROC curve…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("course"), icons::CHART_LINE, &[], "Save a picture: course of held-out scores…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Model, Action::Undo, icons::ARROW_COUNTER_CLOCKWISE, &[ctrl(Key::Z)], "Undo", "Takes back the last change of the model"),

@@ -9,7 +9,7 @@
 //! | numbers | distribution function and histogram ([`overlay`]) |
 //! | censored numbers | Kaplan-Meier curve ([`survival`]) alone |
 //! | counts, levels | observed and expected frequency of every value ([`rootogram`]) |
-//! | yes or no, successes | calibration by isotonic regression ([`calibration`]) |
+//! | yes or no, successes | calibration by isotonic regression ([`calibration`]), shares along predictors and in groups ([`residuals`]) |
 //! | all but levels without an order | probability integral transforms by leave-one-out weights ([`pit`]) |
 //! | every | mean residuals along predictors and in groups ([`residuals`]); of levels without an order those of whether the most probable one came true |
 //!
@@ -64,6 +64,27 @@ const LEAST_ROWS: usize = 64;
 const AT_A_TIME: usize = 16;
 /// Most draws that frequencies are counted for: their quantiles are no better to the eye with more.
 const COUNTED: usize = 1000;
+
+/// Most bins of numbers that may be asked for.
+pub const MOST_BINS: usize = 1000;
+
+/// How finely a model is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// Most draws used, evenly spaced; each makes a data set.
+    pub draws: usize,
+    /// Bins of about equally many rows that each number is divided in; as many as suit the rows where `None`.
+    pub bins: Option<usize>,
+}
+
+impl Default for Resolution {
+    fn default() -> Self {
+        Self {
+            draws: DRAWS,
+            bins: None,
+        }
+    }
+}
 
 /// Why there are no checks: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -173,7 +194,7 @@ struct Part {
 
 impl Fitted {
     /// Checks the model by the rows of the fit and `draws` of reported quantities (one list per chain) with `weights` (one vector
-    /// per chain, or empty), of which at most `most` are used, evenly spaced.
+    /// per chain, or empty).
     ///
     /// # Errors
     /// See [`CheckError`].
@@ -181,12 +202,12 @@ impl Fitted {
         &self,
         draws: &[&DrawList],
         draw_weights: &[Vec<f64>],
-        most: usize,
+        resolution: Resolution,
         control: &Control,
     ) -> Result<Check, CheckError> {
         self.expects_an_outcome().map_err(LogLikError::from)?;
         let all: usize = draws.iter().map(|chain| chain.len()).sum();
-        let places = places(draws, draw_weights, most)?;
+        let places = places(draws, draw_weights, resolution.draws)?;
         let replicates = self.replicates(draws, &places, control);
         let replicates = replicates.map_err(|error| match error {
             LogLikError::Predict(PredictError::Cancelled) => CheckError::Cancelled,
@@ -244,7 +265,7 @@ impl Fitted {
             .collect();
         control.check(CheckError::Cancelled)?;
         let expected: Vec<f64> = own.iter().map(|(_, expected)| *expected).collect();
-        let looked = self.looked_at(&expected);
+        let looked = self.looked_at(&expected, resolution.bins);
         let pit_stride = rows.div_ceil(pit::ROWS).max(1);
         let tile = rows.div_ceil(TILES).max(LEAST_ROWS);
         control.enter("drawing data sets");
@@ -344,7 +365,7 @@ impl Fitted {
     }
 
     /// What residuals of the rows of the fit are looked at along.
-    fn looked_at(&self, expected: &[f64]) -> Looked {
+    fn looked_at(&self, expected: &[f64], bins: Option<usize>) -> Looked {
         let columns = self.coding.coded_columns().into_iter();
         let predictors: Vec<(String, Option<Vec<String>>)> = columns
             .map(|column| (column.name, column.levels.map(|(levels, _)| levels)))
@@ -354,7 +375,7 @@ impl Fitted {
             self.table.as_ref(),
             &self.rows,
             expected,
-            &predictors,
+            (&predictors, bins),
             formula,
         )
     }
@@ -426,6 +447,11 @@ impl Check {
             ));
         }
         found
+    }
+
+    /// Whether outcomes are yes or no, or successes among trials, so that means of rows are shares.
+    pub fn is_of_shares(&self) -> bool {
+        matches!(self.picture, Picture::Calibration(_))
     }
 
     /// What to know about these checks.

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::number::shortest;
 use super::spreadsheet::inert;
 use super::{ExportError, write_file};
-use ergodic_analysis::check::residuals::{Along, Residuals};
+use ergodic_analysis::check::residuals::{Along, ResidualMean, Residuals};
 use ergodic_analysis::check::{Band, Check, INTERVAL, Picture};
 
 /// The columns of a table of checks; `NA` where a check has no such number.
@@ -97,16 +97,32 @@ fn lines(check: &Check) -> Vec<Line> {
         });
     }
     for residuals in &check.residuals {
-        let along = residuals.along.name();
-        lines.extend(residuals.means.iter().map(|it| {
-            let of = match &it.level {
-                Some(level) => format!("{along}: {level}"),
-                None => format!("{along}: {}", shortest(it.at)),
-            };
-            line("residuals", of, it.observed, it.replicated)
+        let means = residuals.means.iter();
+        lines.extend(means.map(|it| {
+            line(
+                "residuals",
+                place(residuals, it),
+                it.observed,
+                it.replicated,
+            )
         }));
+        if check.is_of_shares() {
+            lines.extend(residuals.means.iter().map(|it| Line {
+                expected: Some(it.expected),
+                ..line("shares", place(residuals, it), it.share(), it.shares())
+            }));
+        }
     }
     lines
+}
+
+/// Which rows a mean is of: "age: 31.5", "plan: premium".
+fn place(residuals: &Residuals, mean: &ResidualMean) -> String {
+    let along = residuals.along.name();
+    match &mean.level {
+        Some(level) => format!("{along}: {level}"),
+        None => format!("{along}: {}", shortest(mean.at)),
+    }
 }
 
 /// One line per statistic, place of a curve, and bar.
@@ -147,10 +163,10 @@ fn band(band: Band) -> Json {
     json!({ "lower": band.lower, "median": band.median, "upper": band.upper })
 }
 
-/// Mean residuals along one column.
-fn residuals(residuals: &Residuals) -> Json {
+/// Mean residuals along one column, and shares where outcomes have them.
+fn residuals(residuals: &Residuals, of_shares: bool) -> Json {
     let means = residuals.means.iter().map(|it| {
-        json!({
+        let mut mean = json!({
             "level": it.level,
             "from": it.level.is_none().then_some(it.ends[0]),
             "to": it.level.is_none().then_some(it.ends[1]),
@@ -158,7 +174,15 @@ fn residuals(residuals: &Residuals) -> Json {
             "rows": it.rows,
             "observed": it.observed,
             "replicated": band(it.replicated),
-        })
+        });
+        if of_shares {
+            mean["share"] = json!({
+                "predicted": it.expected,
+                "realised": it.share(),
+                "replicated": band(it.shares()),
+            });
+        }
+        mean
     });
     json!({
         "along": residuals.along.name(),
@@ -202,7 +226,7 @@ pub fn to_json(check: &Check) -> Json {
             "p": pit.p,
             "doubtful_rows": pit.doubtful,
         })),
-        "residuals": check.residuals.iter().map(residuals).collect::<Vec<Json>>(),
+        "residuals": check.residuals.iter().map(|it| residuals(it, check.is_of_shares())).collect::<Vec<Json>>(),
     });
     match &check.picture {
         Picture::Overlay(overlay) => {

@@ -1,7 +1,7 @@
 //! What some pictures show besides the draws of a run: found with its model and data, or another run.
 
 use super::ReportError;
-use ergodic_analysis::check::{Check, CheckError, DRAWS};
+use ergodic_analysis::check::{Check, CheckError, Resolution};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_base::control::Control;
@@ -35,14 +35,15 @@ pub struct FigureInputs<'a> {
 }
 
 impl<'a> FigureInputs<'a> {
-    /// What a figure called `figure` needs, from `results` and the model that `read` reads, which draws of other origin have not.
+    /// What a figure called `figure` needs, from `results` and the model that `read` reads, which draws of other origin have not;
+    /// checks divide numbers in `bins`, where so many are asked for.
     ///
     /// # Errors
     /// There is no model, the data cannot be read, or somebody cancelled.
     pub fn find(
         (figure, needs): (&'static str, Needs),
         (results, other): (&Results, Option<&'a Results>),
-        read: Option<ReadModel<'_>>,
+        (read, bins): (Option<ReadModel<'_>>, Option<usize>),
         control: &Control,
     ) -> Result<Self, ReportError> {
         let mut inputs = Self {
@@ -61,7 +62,11 @@ impl<'a> FigureInputs<'a> {
         match needs {
             Needs::Draws | Needs::OtherRun => {}
             Needs::Check => {
-                inputs.check = Some(fitted.check(&draws, &weights, DRAWS, control)?);
+                let resolution = Resolution {
+                    bins,
+                    ..Resolution::default()
+                };
+                inputs.check = Some(fitted.check(&draws, &weights, resolution, control)?);
             }
             Needs::Scores => {
                 let mut found = fitted.scores(&draws, &weights, None, usize::MAX, control)?;

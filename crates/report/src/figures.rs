@@ -25,6 +25,7 @@ mod ranks;
 mod residuals;
 mod roc;
 mod rootogram;
+mod shares;
 mod statistics;
 mod survival;
 mod trace;
@@ -52,6 +53,7 @@ pub static FIGURES: &[FigureEntry] = &[
     calibration::ENTRY,
     loo_pit::ENTRY,
     residuals::ENTRY,
+    shares::ENTRY,
     roc::ENTRY,
     course::ENTRY,
 ];

@@ -62,6 +62,8 @@ pub struct Pictured<'a> {
     pub model: Option<ReadModel<'a>>,
     /// Another run, for figures that compare.
     pub other: Option<&'a Results>,
+    /// Bins that checks divide numbers in; as many as suit the rows where `None`.
+    pub bins: Option<usize>,
 }
 
 /// Draws a picture and writes it to `path`, whose ending says how; what stood there before stays if that fails. Gives its caption.
@@ -76,7 +78,7 @@ pub fn write_picture(
 ) -> Result<String, ReportError> {
     let format = PictureFormat::of(path)?;
     let runs = (of.results, of.other);
-    let inputs = FigureInputs::find((entry.id, entry.needs), runs, of.model, control)?;
+    let inputs = FigureInputs::find((entry.id, entry.needs), runs, (of.model, of.bins), control)?;
     control.enter("drawing the picture");
     let chains = Chains::of(of.results)?.with(&inputs);
     let figure = entry.draw(&chains, of.parameters)?;

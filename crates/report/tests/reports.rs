@@ -128,7 +128,7 @@ fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
             &ran.results,
             (entry.needs == Needs::OtherRun).then_some(&ran.results),
         ),
-        Some(&read),
+        (Some(&read), None),
         &Control::default(),
     );
     let drawn = inputs.and_then(|inputs| {
@@ -623,6 +623,7 @@ fn a_picture_that_cannot_be_drawn_leaves_what_was_there() {
         parameters,
         model: None,
         other: None,
+        bins: None,
     };
     write_picture(pairs, &of(&[0]), &path, &control).unwrap_err();
     let check = write_picture(find("ecdf").unwrap(), &of(&[]), &path, &control).unwrap_err();

@@ -158,6 +158,28 @@ impl Check {
                 .collect(),
         }
     }
+
+    /// Realised shares along one of the columns over predicted probabilities; `None` of outcomes that are not yes or no.
+    pub fn shares_drawn(&self, residuals: &Residuals) -> Option<Drawing> {
+        if !self.is_of_shares() {
+            return None;
+        }
+        let drawing = self.residuals_drawn(residuals);
+        let along = residuals.along.words();
+        Some(Drawing {
+            name: format!("Realised shares of {} along {along}", self.response.name),
+            x_title: match &residuals.along {
+                Along::Expected => "mean predicted probability".to_owned(),
+                _ => drawing.x_title,
+            },
+            y_title: "share",
+            middle: "predicted",
+            places: (residuals.means.iter())
+                .map(|it| Place::new(it.at, it.share(), it.expected, it.shares()))
+                .collect(),
+            ..drawing
+        })
+    }
 }
 
 impl Overlay {

@@ -7,6 +7,10 @@
 //! and over the groups of a grouping. Averages need no randomised quantiles, of yes or no and of counts neither: each has beside it the
 //! range that such averages have of outcomes drawn by the model, less what the same draw expects.
 //!
+//! Of outcomes that are yes or no, and of successes among trials, expected outcomes are predicted probabilities: with their mean over the
+//! same rows added, mean residuals are realised shares beside the range that shares have where the predictions are right, which is
+//! calibration by covariate (Dang et al. 2019, figure 6).
+//!
 //! The p-value of a column is the share of replicated data sets whose averages, each in units of its standard deviation over data sets,
 //! have at least the sum of squares of those observed. Parameters have been fitted to the observed rows and not to replicated ones, so
 //! the p-value is rather too large than too small: what it finds is there.
@@ -67,6 +71,8 @@ pub struct ResidualMean {
     pub at: f64,
     /// Rows.
     pub rows: usize,
+    /// Mean of what is expected of the rows: of yes or no their mean predicted probability.
+    pub expected: f64,
     /// Mean residual.
     pub observed: f64,
     /// Mean residual in replicated data.
@@ -74,6 +80,21 @@ pub struct ResidualMean {
 }
 
 impl ResidualMean {
+    /// Of outcomes that are yes or no the realised share.
+    pub fn share(&self) -> f64 {
+        self.expected + self.observed
+    }
+
+    /// Of outcomes that are yes or no the range of shares in replicated data, around the mean predicted probability.
+    pub fn shares(&self) -> Band {
+        let share = |residual: f64| (self.expected + residual).clamp(0.0, 1.0);
+        Band {
+            lower: share(self.replicated.lower),
+            median: share(self.replicated.median),
+            upper: share(self.replicated.upper),
+        }
+    }
+
     /// Which rows these are: "20 to 24.5", "premium".
     pub fn label(&self) -> String {
         match &self.level {
@@ -175,8 +196,12 @@ struct Places {
     of_row: Vec<u32>,
 }
 
-/// How many stretches there are of `rows` rows: that of `arm::binnedplot`, at most [`STRETCHES`].
-fn stretches(rows: usize) -> usize {
+/// How many stretches there are of `rows` rows: `bins` where so many were asked for, else that of `arm::binnedplot`, at most
+/// [`STRETCHES`].
+fn stretches(rows: usize, bins: Option<usize>) -> usize {
+    if let Some(bins) = bins {
+        return bins.clamp(1, rows.max(1));
+    }
     match rows {
         100.. => rows.isqrt().min(STRETCHES),
         11..100 => 10,
@@ -187,10 +212,10 @@ fn stretches(rows: usize) -> usize {
 impl Places {
     /// Stretches of about equally many rows; rows of one number stand together. Ends are those of `arm::binned.resids`: the numbers
     /// at places ⌊nk/m⌋ in their order, each the last of its stretch.
-    fn of_numbers(along: Along, numbers: &[f64]) -> Self {
+    fn of_numbers(along: Along, numbers: &[f64], bins: Option<usize>) -> Self {
         let mut sorted = numbers.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        let (rows, most) = (numbers.len(), stretches(numbers.len()));
+        let (rows, most) = (numbers.len(), stretches(numbers.len(), bins));
         let breaks = (1..most).map(|k| (rows * k / most).max(1) - 1);
         let mut breaks: Vec<f64> = breaks.map(|at| sorted[at]).collect();
         breaks.dedup();
@@ -209,6 +234,16 @@ impl Places {
             of_row: numbers.iter().map(|&value| stretch(value) as u32).collect(),
             means,
         }
+    }
+
+    /// With the means of what is `expected` of each row.
+    fn expecting(mut self, expected: &[f64]) -> Self {
+        for (&place, expected) in self.of_row.iter().zip(expected) {
+            if let Some(mean) = self.means.get_mut(place as usize) {
+                mean.expected += expected / mean.rows as f64;
+            }
+        }
+        self
     }
 
     /// The levels of a category with most rows, in their order.
@@ -249,6 +284,7 @@ impl ResidualMean {
             ends: [f64::INFINITY, f64::NEG_INFINITY],
             at: 0.0,
             rows: 0,
+            expected: 0.0,
             observed: 0.0,
             replicated: Band::default(),
         }
@@ -270,12 +306,13 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// The expected outcome, predictors with their levels in the fit (`None` of numbers), and groupings, for the `rows` of a table.
+    /// The expected outcome, predictors with their levels in the fit (`None` of numbers), and groupings, for the `rows` of a table;
+    /// numbers in so many bins, or as many as suit the rows.
     pub(super) fn at(
         table: &dyn Columns,
         rows: &[u32],
         expected: &[f64],
-        predictors: &[(String, Option<Vec<String>>)],
+        (predictors, bins): (&[(String, Option<Vec<String>>)], Option<usize>),
         formula: &Formula,
     ) -> Self {
         let groupings = formula.groups.iter().map(|term| &term.group);
@@ -293,7 +330,7 @@ impl Looked {
                 None => {
                     let numbers = table.numbers(position)?;
                     let numbers: Vec<f64> = rows.iter().map(|&row| numbers[row as usize]).collect();
-                    Some(Places::of_numbers(along, &numbers))
+                    Some(Places::of_numbers(along, &numbers, bins))
                 }
                 Some(levels) => {
                     let labels = table.labels(position);
@@ -320,12 +357,16 @@ impl Looked {
                 &codes,
             ))
         });
-        let mut columns = vec![Places::of_numbers(Along::Expected, expected)];
+        let mut columns = vec![Places::of_numbers(Along::Expected, expected, bins)];
         columns.extend(of_groupings);
         columns.extend(of_predictors);
         let available = columns.len();
         columns.truncate(COLUMNS);
-        Self { columns, available }
+        let columns = columns.into_iter();
+        Self {
+            columns: columns.map(|column| column.expecting(expected)).collect(),
+            available,
+        }
     }
 
     /// Means of all columns together.

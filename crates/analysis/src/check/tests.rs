@@ -40,9 +40,14 @@ fn list(rows: &[Vec<f64>]) -> DrawList {
     list
 }
 
+/// By at most so many draws.
+fn by(draws: usize) -> Resolution {
+    Resolution { draws, bins: None }
+}
+
 fn checked(fitted: &Fitted, draws: &[Vec<f64>]) -> Check {
     fitted
-        .check(&[&list(draws)], &[], usize::MAX, &Control::default())
+        .check(&[&list(draws)], &[], by(usize::MAX), &Control::default())
         .unwrap()
 }
 
@@ -405,7 +410,7 @@ fn draws_are_used_as_often_as_they_weigh() {
     draws.extend(vec![vec![50.0, 0.0, 1.0]; count]);
     let weights = [[vec![1.0; count], vec![0.0; count]].concat()];
     let weighted = fitted
-        .check(&[&list(&draws)], &weights, count, &Control::default())
+        .check(&[&list(&draws)], &weights, by(count), &Control::default())
         .unwrap();
     assert_eq!(plain.statistics, weighted.statistics);
     assert!(weighted.weighted && weighted.remarks()[1].contains("weights of their own"));
@@ -431,11 +436,11 @@ fn cancelling_and_too_few_draws_are_said() {
     let (text, draws) = line(7, 1.0, normal);
     let (_folder, fitted) = opened(&text, "linear", "y ~ x");
     let draws = list(&draws);
-    let one = fitted.check(&[&draws], &[], 1, &Control::default());
+    let one = fitted.check(&[&draws], &[], by(1), &Control::default());
     assert!(matches!(one, Err(CheckError::TooFew)));
     let control = Control::default();
     control.cancel();
-    let cancelled = fitted.check(&[&draws], &[], 100, &control);
+    let cancelled = fitted.check(&[&draws], &[], by(100), &control);
     assert!(matches!(cancelled, Err(CheckError::Cancelled)));
 }
 
@@ -500,7 +505,7 @@ fn outcomes_known_to_be_smaller_are_not_compared() {
         .unwrap();
     let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
     let draws = list(&vec![vec![0.1, 0.2, 1.0]; 4]);
-    let checked = fitted.check(&[&draws], &[], 10, &Control::default());
+    let checked = fitted.check(&[&draws], &[], by(10), &Control::default());
     let refused = checked.unwrap_err().to_string();
     assert!(
         refused.starts_with("1 of 4 outcomes are left-censored"),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::scores::Measure;
 use super::*;
+use crate::check::Resolution;
 use crate::effects::{EffectsOptions, Others};
 use crate::hold_out::HoldOut;
 use ergodic_base::rng::{Purpose, stream};
@@ -331,9 +332,11 @@ fn checks_agree_within_noise() {
     for pair in PAIRS {
         let of = pair.fitted(&path);
         let draws = pair.draws(&of, 1000);
-        let [template, own] = of
-            .each_ref()
-            .map(|fitted| fitted.check(&[&draws], &[], 1000, &CONTROL()).unwrap());
+        let [template, own] = of.each_ref().map(|fitted| {
+            fitted
+                .check(&[&draws], &[], Resolution::default(), &CONTROL())
+                .unwrap()
+        });
         assert_eq!(template.statistics.len(), own.statistics.len());
         for (a, b) in template.statistics.iter().zip(&own.statistics) {
             near(b.observed, a.observed, 1e-10, pair.template);

@@ -1,10 +1,11 @@
 //! What pictures of predictive checks share: observed numbers at places, over what the model says of them.
 
-use super::{Trouble, roomy};
+use super::{Trouble, columns_for, roomy};
 use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Points, Sign, Swatch};
 use ergodic_analysis::check::Check;
 use ergodic_analysis::check::drawing::{Drawing, Look};
+use ergodic_analysis::check::residuals::Residuals;
 
 /// Why there is no picture of what needs outcomes seen to their end.
 pub(super) const CENSORED: &str =
@@ -12,6 +13,9 @@ pub(super) const CENSORED: &str =
 
 /// Height of a picture in points.
 const HEIGHT: f64 = 170.0;
+/// Height of a panel of a column, at least, and of a level in it.
+const COLUMN_HEIGHT: f64 = 100.0;
+const ROW: f64 = 11.0;
 /// Thickness of ranges, in points.
 const RANGE: f64 = 3.0;
 
@@ -32,6 +36,31 @@ pub(super) fn figure(id: &'static str, drawing: &Drawing) -> Figure {
         Look::Dots => "Thick lines are the central 90 % of what the model expects",
     };
     figure.notes.push(range.to_owned());
+    figure
+}
+
+/// A picture with a panel for each column that residuals were looked at along; `drawn` says what is in it.
+pub(super) fn by_column(
+    (id, title): (&'static str, String),
+    check: &Check,
+    drawn: impl Fn(&Residuals) -> Option<Drawing>,
+) -> Figure {
+    let mut figure = Figure::new(id, title);
+    figure.columns = columns_for(check.residuals.len());
+    figure.panel_height = COLUMN_HEIGHT;
+    for residuals in &check.residuals {
+        let Some(drawing) = drawn(residuals) else {
+            continue;
+        };
+        if let Some(levels) = &drawing.levels {
+            let rows = ROW * levels.len() as f64;
+            figure.panel_height = figure.panel_height.max(rows);
+        }
+        let mut panel = panel(&drawing);
+        panel.title = format!("{}, {}", residuals.along.name(), residuals.p_in_words());
+        figure.panels.push(Some(panel));
+        figure.legend = legend(&drawing);
+    }
     figure
 }
 

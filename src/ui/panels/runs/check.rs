@@ -15,11 +15,11 @@ use crate::ui::plots::legend::{DOT, Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
-use crate::ui::widgets::{self, Chip, Segments, number, verdict_icon};
-use ergodic_analysis::check::Check;
+use crate::ui::widgets::{self, Button, Chip, NumberField, Segments, number, verdict_icon};
 use ergodic_analysis::check::drawing::{Drawing, Look, Place};
 use ergodic_analysis::check::residuals::Residuals;
 use ergodic_analysis::check::statistic::TestStatistic;
+use ergodic_analysis::check::{Check, MOST_BINS};
 use ergodic_diagnostics::Verdict;
 
 /// Height of a picture with its axes.
@@ -29,8 +29,20 @@ const PICTURE: f32 = 240.0;
 #[derive(Default)]
 pub(super) struct CheckPane {
     density: bool,
-    /// Which of the residuals.
+    rows: RowsView,
+    /// Bins that numbers are divided in, where somebody asked for so many.
+    bins: Option<usize>,
+}
+
+/// How rows that are alike in one column are shown.
+#[derive(Default)]
+struct RowsView {
+    /// Which column.
     along: usize,
+    /// Realised shares instead of mean residuals, where outcomes have them.
+    shares: bool,
+    /// Bins typed and not used yet.
+    typed: Option<usize>,
 }
 
 impl Pane for CheckPane {
@@ -68,10 +80,10 @@ fn check_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CheckPane, out: &mut Ou
     let asked = Asked {
         entry,
         task: &entry.replicated,
-        done: entry.replicates(),
+        done: entry.replicates().filter(|done| done.bins == view.bins),
         later: "Predictive checks appear here when the run has ended",
         icon: CheckPane::ICON,
-        ask: Command::Replicate(entry.id),
+        ask: Command::Replicate(entry.id, view.bins),
     };
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
@@ -138,63 +150,110 @@ fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) 
         drawing_ui(ui, &pit.drawn());
     }
     if !check.residuals.is_empty() {
-        residuals_ui(ui, check, &mut view.along);
+        residuals_ui(ui, check, view);
     }
 }
 
-/// Mean residuals along the column that is chosen.
-fn residuals_ui(ui: &mut Ui, check: &Check, along: &mut usize) {
+/// Mean residuals, or shares, along the column that is chosen.
+fn residuals_ui(ui: &mut Ui, check: &Check, view: &mut CheckPane) {
     let t = tokens();
     let all = &check.residuals;
-    *along = (*along).min(all.len().saturating_sub(1));
+    let rows = &mut view.rows;
+    rows.along = rows.along.min(all.len().saturating_sub(1));
+    let shares = rows.shares && check.is_of_shares();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
-        widgets::heading(ui, "Residuals");
-        widgets::hint(
-            ui,
-            "Outcomes less what the model expects, averaged over rows that are alike in one column",
-        );
+        widgets::heading(ui, if shares { "Shares" } else { "Residuals" });
+        if check.is_of_shares() {
+            Segments::new("What of rows that are alike", &mut rows.shares)
+                .option(false, "Mean residuals")
+                .option(true, "Realised shares")
+                .show(ui);
+        }
+        let about = if shares {
+            "How often outcomes came true among rows that are alike in one column, beside their mean predicted probability"
+        } else {
+            "Outcomes less what the model expects, averaged over rows that are alike in one column"
+        };
+        widgets::hint(ui, about);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
             for (index, residuals) in all.iter().enumerate() {
-                let chip = Chip::toggle(residuals.along.name(), *along == index);
+                let chip = Chip::toggle(residuals.along.name(), rows.along == index);
                 if ui.add(chip).clicked() {
-                    *along = index;
+                    rows.along = index;
                 }
             }
         });
-        if let Some(residuals) = all.get(*along) {
+        if let Some(residuals) = all.get(rows.along) {
             widgets::sentence(ui, &residuals.summary(), Text::Number);
         }
+        bins_ui(ui, all, &mut rows.typed, &mut view.bins);
     });
-    let Some(residuals) = all.get(*along) else {
+    let Some(residuals) = all.get(rows.along) else {
         return;
     };
-    let drawing = check.residuals_drawn(residuals);
-    match drawing.levels {
-        Some(_) => levels_ui(ui, residuals, &drawing.name),
+    let drawing = match check.shares_drawn(residuals).filter(|_| shares) {
+        Some(drawing) => drawing,
+        None => check.residuals_drawn(residuals),
+    };
+    match &drawing.levels {
+        Some(levels) => levels_ui(ui, &drawing, levels),
         None => drawing_ui(ui, &drawing),
     }
 }
 
-/// Mean residuals of levels under each other.
-fn levels_ui(ui: &mut Ui, residuals: &Residuals, words: &str) {
-    let rows: Vec<IntervalRow> = (residuals.means.iter())
-        .map(|it| {
-            let ends = (it.replicated.lower, it.replicated.upper);
-            let is_outside = !it.replicated.holds(it.observed);
+/// Lets the number of bins be typed; the model is checked again once it is to be used.
+fn bins_ui(ui: &mut Ui, all: &[Residuals], typed: &mut Option<usize>, bins: &mut Option<usize>) {
+    let t = tokens();
+    let of_numbers = all.iter().map(|it| &it.means);
+    let of_numbers = of_numbers.filter(|means| means.iter().all(|mean| mean.level.is_none()));
+    let most = of_numbers.map(Vec::len).max().unwrap_or(2);
+    let used = bins.unwrap_or(most);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        let mut value = typed.unwrap_or(used) as f64;
+        widgets::hint(ui, "Bins of numbers");
+        let field = NumberField::new("Bins of numbers", &mut value, 2.0..=MOST_BINS as f64)
+            .integer()
+            .without_slider()
+            .label_hidden();
+        if field.show(ui) {
+            *typed = Some(value as usize);
+        }
+        let wanted = typed.filter(|&typed| typed != used);
+        let check = Button::new("Check with these bins").small();
+        let check = ui.add_enabled(wanted.is_some(), check);
+        let check =
+            check.on_disabled_hover_text("Type another number of bins of about equally many rows");
+        if check.clicked() {
+            *bins = wanted;
+            *typed = None;
+        }
+    });
+}
+
+/// Means of levels under each other.
+fn levels_ui(ui: &mut Ui, drawing: &Drawing, levels: &[String]) {
+    let rows: Vec<IntervalRow> = (drawing.places.iter().zip(levels))
+        .map(|(it, level)| {
+            let [lower, upper] = it.ends;
+            let is_outside = !(lower..=upper).contains(&it.observed);
             IntervalRow {
-                name: it.label().as_str().into(),
+                name: level.as_str().into(),
                 center: it.observed,
                 inner: None,
-                outer: ends,
+                outer: (lower, upper),
                 verdict: is_outside.then_some(VerdictKind::Watch),
                 value: number::brief(it.observed),
             }
         })
         .collect();
-    let words = format!("{words}: dots are observed, lines the 90% range of replicated data");
+    let words = format!(
+        "{}: dots are observed, lines the 90% range of replicated data",
+        drawing.name
+    );
     interval_ui(ui, Palette::of(ui), &rows, None, &words);
 }
 
@@ -320,7 +379,7 @@ fn drawing_ui(ui: &mut Ui, drawing: &Drawing) {
 #[cfg(test)]
 mod tests {
     use eframe::egui::accesskit::Role;
-    use eframe::egui::vec2;
+    use eframe::egui::{Key, Modifiers, vec2};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
@@ -362,7 +421,7 @@ mod tests {
 
     fn asked(harness: &Harness<'_, Shown<RunsView>>) -> usize {
         let sent = harness.state().sent.iter();
-        sent.filter(|command| matches!(command, Command::Replicate(_)))
+        sent.filter(|command| matches!(command, Command::Replicate(..)))
             .count()
     }
 
@@ -380,6 +439,52 @@ mod tests {
             "Observed shares along predicted probabilities",
         );
         harness.get_by_role_and_label(Role::ColumnHeader, "if calibrated");
+    }
+
+    #[test]
+    fn yes_or_no_shows_realised_shares_in_as_many_bins_as_are_typed() {
+        let mut harness = page("logistic", "churned ~ age + plan");
+        harness
+            .get_by_role_and_label(Role::RadioButton, "Realised shares")
+            .click_accesskit();
+        harness.run_steps(2);
+        harness
+            .get_by_role_and_label(Role::Button, "age")
+            .click_accesskit();
+        harness.run_steps(2);
+        harness.get_by_label("Realised shares of churned along `age`");
+        let field = (Role::TextInput, "Bins of numbers");
+        harness.get_by_role_and_label(field.0, field.1).focus();
+        harness.run_steps(2);
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+        harness.run_steps(2);
+        harness
+            .get_by_role_and_label(field.0, field.1)
+            .type_text("6");
+        harness.run_steps(2);
+        harness
+            .get_by_label("Check with these bins")
+            .click_accesskit();
+        harness.run_steps(4);
+        assert_eq!(asked(&harness), 2);
+        let state = &harness.state().session.state;
+        let done = state.selected().unwrap().replicates().unwrap().clone();
+        assert_eq!(done.bins, Some(6));
+        let means = |name: &str| {
+            let mut all = done.check.residuals.iter();
+            all.find(|it| it.along.name() == name).unwrap().means.len()
+        };
+        assert_eq!((means("expected"), means("age")), (6, 6));
+        assert!(says(&harness, "6 mean residuals"));
+        // The level of a category has its share, too.
+        harness
+            .get_by_role_and_label(Role::Button, "plan")
+            .click_accesskit();
+        harness.run_steps(2);
+        assert!(says(
+            &harness,
+            "Realised shares of churned along `plan`: dots are observed"
+        ));
     }
 
     #[test]

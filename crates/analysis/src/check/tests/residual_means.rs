@@ -173,3 +173,55 @@ fn successes_among_trials_have_residuals_of_shares_and_functions_those_of_the_fu
     let drawing = check.residuals_drawn(along(&check, "x"));
     assert_eq!(drawing.name, "Mean residuals of log(y) along `x`");
 }
+
+#[test]
+fn shares_of_yes_by_a_predictor_stand_beside_their_probabilities_in_as_many_bins_as_asked_for() {
+    // Probability 0.2 below 0 and 0.6 above; one in five and three in five come true.
+    let rows: String = (0..200)
+        .map(|i| {
+            let x = f64::from(i) - 99.5;
+            let is_yes = if x < 0.0 { i % 5 == 0 } else { i % 5 < 3 };
+            let y = ["no", "yes"][usize::from(is_yes)];
+            format!("{x},{},{y}\n", i32::from(x > 0.0))
+        })
+        .collect();
+    let text = format!("x,side,y\n{rows}");
+    let (_folder, fitted) = opened(&text, "logistic", "y ~ side + x");
+    let logit = |p: f64| (p / (1.0 - p)).ln();
+    let draw = vec![logit(0.2), logit(0.6) - logit(0.2), 0.0];
+    let draws = list(&vec![draw; SETS]);
+    let checked = |bins| {
+        let resolution = Resolution {
+            bins,
+            ..Resolution::default()
+        };
+        fitted
+            .check(&[&draws], &[], resolution, &Control::default())
+            .unwrap()
+    };
+    let check = checked(Some(4));
+    let of_x = along(&check, "x");
+    assert_eq!(of_x.means.len(), 4);
+    for (mean, p) in of_x.means.iter().zip([0.2, 0.2, 0.6, 0.6]) {
+        assert_eq!(mean.rows, 50);
+        assert!((mean.expected - p).abs() < 1e-10, "{}", mean.expected);
+        assert!((mean.share() - p).abs() < 1e-10, "{}", mean.share());
+        // Shares of 50 rows: binomial, to a step of one row.
+        let sd = (p * (1.0 - p) / 50.0).sqrt();
+        let room = ERRORS * 0.067 * sd + 0.02;
+        assert!((mean.shares().upper - p - 1.645 * sd).abs() < room);
+        assert!((mean.shares().lower - p + 1.645 * sd).abs() < room);
+    }
+    let drawing = check.shares_drawn(of_x).unwrap();
+    assert_eq!(drawing.name, "Realised shares of y along `x`");
+    assert_eq!(drawing.middle, "predicted");
+    assert!((drawing.places[3].middle - 0.6).abs() < 1e-10);
+    // As many as suit the rows without being asked, and no more than there are rows.
+    assert_eq!(along(&checked(None), "x").means.len(), 14);
+    assert_eq!(along(&checked(Some(1000)), "x").means.len(), 200);
+    // Numbers have no shares.
+    let (text, draws) = line(9, 1.0, normal);
+    let (_folder, fitted) = opened(&text, "linear", "y ~ x");
+    let check = super::checked(&fitted, &draws);
+    assert_eq!(check.shares_drawn(along(&check, "x")), None);
+}

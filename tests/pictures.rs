@@ -150,7 +150,7 @@ fn shares_of_yes_by_predictor_stand_beside_their_probabilities() {
         assert!((drawn - number(&mean["share"]["realised"])).abs() < 1e-9);
     }
     let told = text(&ergodic(folder, "check a --bins 8 --by age,plan", 0).stdout);
-    for words in ["predicted", "realised", "premium"] {
+    for words in ["predicted", "realised", "plus"] {
         assert!(told.contains(words), "`{words}` is not in: {told}");
     }
     let unknown = ergodic(folder, "check a --by agee", 2);

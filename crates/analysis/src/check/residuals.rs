@@ -82,7 +82,7 @@ pub struct ResidualMean {
 impl ResidualMean {
     /// Of outcomes that are yes or no the realised share.
     pub fn share(&self) -> f64 {
-        self.expected + self.observed
+        (self.expected + self.observed).clamp(0.0, 1.0)
     }
 
     /// Of outcomes that are yes or no the range of shares in replicated data, around the mean predicted probability.

@@ -375,7 +375,8 @@ impl Fitted {
             self.table.as_ref(),
             &self.rows,
             expected,
-            (&predictors, bins),
+            &predictors,
+            bins,
             formula,
         )
     }

@@ -312,7 +312,8 @@ impl Looked {
         table: &dyn Columns,
         rows: &[u32],
         expected: &[f64],
-        (predictors, bins): (&[(String, Option<Vec<String>>)], Option<usize>),
+        predictors: &[(String, Option<Vec<String>>)],
+        bins: Option<usize>,
         formula: &Formula,
     ) -> Self {
         let groupings = formula.groups.iter().map(|term| &term.group);

@@ -116,7 +116,7 @@ impl GradientNoise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::testing::GaussianRows;
+    use crate::testing::GaussianRows;
 
     #[test]
     fn plain_noise_of_a_gaussian_is_that_of_its_rows_and_control_variates_leave_none() {

@@ -19,8 +19,11 @@ use ergodic_analysis::run_comparison::ParameterRow;
 /// Height of a picture with its axes.
 const PICTURE: f32 = 260.0;
 
-/// What is compared: name, and its value in a run.
-const MOMENTS: [(&str, fn(&ParameterRow, usize) -> Option<f64>); 2] = [
+/// A number of a parameter in the first or the second run.
+type Moment = fn(&ParameterRow, usize) -> Option<f64>;
+
+/// What is compared.
+const MOMENTS: [(&str, Moment); 2] = [
     ("means", |row, run| row.means[run]),
     ("standard deviations", |row, run| row.sds[run]),
 ];

@@ -7,9 +7,9 @@ use super::*;
 use crate::estimators::find_mode;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
-use crate::testing::GaussianRows;
 use crate::samplers::testing::{Density, Run, assert_moments, correlated, estimate, exact_oracle};
 use crate::samplers::{Phase, Unsuitable, find};
+use crate::testing::GaussianRows;
 use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 

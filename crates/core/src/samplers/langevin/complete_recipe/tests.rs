@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::models::Model;
-use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::configure;
 use crate::samplers::testing::{correlated, estimate};
+use crate::testing::GaussianRows;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::settings::{Settings, Value};
 

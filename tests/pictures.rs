@@ -95,7 +95,9 @@ fn checks_have_residuals_and_all_their_pictures() {
         "statistics",
         "calibration",
         "loo-pit",
+        "boxes",
         "energy",
+        "pairs",
         "parallel",
         "components",
     ] {
@@ -106,6 +108,15 @@ fn checks_have_residuals_and_all_their_pictures() {
         );
         let svg = fs::read_to_string(folder.join(format!("{figure}.svg"))).unwrap();
         assert!(svg.ends_with("</svg>\n"), "{figure}");
+    }
+    // Pairs of 120 draws have contours.
+    ergodic(folder, "plot a --what pairs --out pairs.csv", 0);
+    for series in ["50 % of draws", "90 % of draws"] {
+        let rows = drawn(folder, "pairs.csv");
+        assert!(
+            rows.iter().any(|it| it.0 == series && it.1 == "line"),
+            "{series}"
+        );
     }
     let refused = ergodic(folder, "plot a --what rootogram --out r.svg", 2);
     assert!(text(&refused.stderr).contains("the outcomes are no counts"));

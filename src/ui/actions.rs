@@ -183,6 +183,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::Picture("ranks"), icons::CHART_LINE, &[], "Save a picture: ranks…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("density"), icons::CHART_LINE, &[], "Save a picture: density…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("intervals"), icons::CHART_LINE, &[], "Save a picture: intervals…", "SVG, PNG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("boxes"), icons::CHART_LINE, &[], "Save a picture: box plots…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("autocorrelation"), icons::CHART_LINE, &[], "Save a picture: autocorrelation…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("convergence"), icons::CHART_LINE, &[], "Save a picture: convergence…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("pairs"), icons::CHART_LINE, &[], "Save a picture: pairs…", "SVG, PNG, or a table of what is drawn"),

@@ -14,6 +14,7 @@ pub mod lines;
 pub mod marks;
 pub mod overlay;
 pub mod rank;
+pub mod row_names;
 pub mod trace;
 
 pub use autocorrelation::{AutocorrelationData, autocorrelation_ui};
@@ -23,4 +24,5 @@ pub use density::{DensityData, density_ui};
 pub use interval::{IntervalRow, interval_ui};
 pub use legend::{ChainFilter, chain_legend};
 pub use rank::{RankData, rank_ui};
+pub use row_names::RowNames;
 pub use trace::{TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};

@@ -183,7 +183,7 @@ pub fn histogram(
 }
 
 /// Extent of the draws.
-struct Spread {
+pub(super) struct Spread {
     count: usize,
     /// Draws of equal weight that would tell as much: `count` for plain draws.
     independent: f64,
@@ -197,7 +197,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(parts: &[&[f64]], relative: Option<&[f64]>) -> Result<Self, Missing> {
+    pub(super) fn of(parts: &[&[f64]], relative: Option<&[f64]>) -> Result<Self, Missing> {
         let (mut count, mut mean, mut squares) = (0_usize, 0.0, 0.0);
         let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
         for &x in parts.iter().copied().flatten() {
@@ -257,13 +257,23 @@ impl Spread {
         })
     }
 
+    /// Standard deviation, or that of a normal distribution with these quartiles if that is smaller.
+    pub(super) fn scale(&self) -> f64 {
+        self.sd.min(self.iqr / 1.34)
+    }
+
+    /// Draws of equal weight that would tell as much.
+    pub(super) fn independent(&self) -> f64 {
+        self.independent
+    }
+
     fn bandwidth(&self) -> f64 {
-        0.9 * self.sd.min(self.iqr / 1.34) * self.independent.powf(-0.2)
+        0.9 * self.scale() * self.independent.powf(-0.2)
     }
 
     /// All draws, unless some lie more than ten interquartile ranges out (37 sd for a normal distribution takes
     /// nothing away; a Cauchy distribution would otherwise be one spike).
-    fn shown(&self) -> (f64, f64) {
+    pub(super) fn shown(&self) -> (f64, f64) {
         (
             self.min.max(self.q25 - 10.0 * self.iqr),
             self.max.min(self.q75 + 10.0 * self.iqr),

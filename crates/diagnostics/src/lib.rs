@@ -35,7 +35,7 @@
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`local_density`] | the density of draws at one point, with its error |
-//! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`density`], [`boxes`], [`contours`], [`joint`], [`autocorrelation`], [`ranks`] | what plots draw |
 //! | [`partition`] | how often units share a cluster, and one partition that stands for all |
 //! | [`weights`] | what all of these mean for weighted draws |
 //!
@@ -44,6 +44,8 @@
 
 pub mod autocorrelation;
 pub mod bias;
+pub mod boxes;
+pub mod contours;
 pub mod density;
 pub mod distance;
 pub mod energy;

@@ -5,6 +5,7 @@
 mod axis;
 mod band;
 mod bars;
+mod boxes;
 mod compose;
 mod drawing;
 pub mod drawn;
@@ -25,6 +26,7 @@ mod width;
 pub use axis::{Axis, AxisKind};
 pub use band::Band;
 pub use bars::Bars;
+pub use boxes::Boxes;
 pub use drawn::Drawn;
 pub use ink::{Ink, dark_style, page_color};
 pub use intervals::{Interval, Intervals};

@@ -7,6 +7,7 @@ use ergodic_base::ticks::padded;
 use ergodic_diagnostics::Missing;
 
 mod autocorrelation;
+mod boxes;
 mod calibration;
 mod components;
 mod convergence;
@@ -38,6 +39,7 @@ pub static FIGURES: &[FigureEntry] = &[
     ranks::ENTRY,
     density::ENTRY,
     intervals::ENTRY,
+    boxes::ENTRY,
     autocorrelation::ENTRY,
     convergence::ENTRY,
     pairs::ENTRY,

@@ -487,6 +487,70 @@ fn intervals_are_those_of_the_summary() {
     );
 }
 
+#[test]
+fn contours_of_pairs_hold_their_share_of_the_draws() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let figure = find("pairs").unwrap().draw(&chains, &[0, 1]).unwrap();
+    assert!(figure.caption().contains("contours of the joint density"));
+    let lists = ran.results.draws.iter();
+    let draws: Vec<[f64; 2]> = lists
+        .flat_map(|list| (0..list.len()).map(|i| [0, 1].map(|k| list.value(i, k))))
+        .collect();
+    for (series, expected) in [("50 % of draws", 0.5), ("90 % of draws", 0.9)] {
+        let lines: Vec<Vec<[f64; 2]>> = (figure.panels[0].iter())
+            .flat_map(|panel| &panel.marks)
+            .filter(|mark| mark.series == series)
+            .map(|mark| {
+                let mut line = Vec::new();
+                mark.shape.drawn(&mut |it| line.push([it.x, it.y]));
+                line
+            })
+            .collect();
+        assert!(!lines.is_empty(), "{series}");
+        let is_inside = |[x, y]: [f64; 2]| {
+            let sides = lines.iter().flat_map(|line| line.windows(2));
+            let crossed = sides.filter(|side| {
+                let [[x0, y0], [x1, y1]] = [side[0], side[1]];
+                (y0 > y) != (y1 > y) && x < x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+            });
+            crossed.count() % 2 == 1
+        };
+        let inside = draws.iter().filter(|at| is_inside(**at)).count();
+        let share = inside as f64 / draws.len() as f64;
+        assert!((share - expected).abs() < 0.01, "{series}: {share}");
+    }
+}
+
+#[test]
+fn box_plots_are_quartiles_with_whiskers_by_their_rule() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let figure = find("boxes").unwrap().draw(&chains, &[1]).unwrap();
+    let caption = figure.caption();
+    assert!(
+        caption.contains("within 1.5 interquartile ranges"),
+        "{caption}"
+    );
+    let mut draws: Vec<f64> = (ran.results.draws.iter())
+        .flat_map(|list| list.column(1))
+        .collect();
+    draws.sort_unstable_by(f64::total_cmp);
+    let [low, median, high] = [0.25, 0.5, 0.75].map(|p| quantiles::of_sorted(&draws, p));
+    let far = 1.5 * (high - low);
+    let within = |it: &&f64| (low - far..=high + far).contains(*it);
+    let rows = table(&figure);
+    // After the line at zero: whiskers, box, median, and each draw beyond.
+    let ends = [draws.iter().find(within), draws.iter().rfind(within)];
+    assert_eq!([Some(&rows[1].1[0]), Some(&rows[1].1[2])], ends);
+    assert_eq!(
+        [rows[2].1[0], rows[2].1[2], rows[3].1[0]],
+        [low, high, median]
+    );
+    let beyond = draws.iter().filter(|it| !within(it)).count();
+    assert_eq!(rows.len() - 4, beyond);
+}
+
 /// Draws of a standard normal distribution at even quantiles in mixed order, with weights.
 fn weighted(weight: impl Fn(usize) -> f64) -> Results {
     let lists = |shift: usize| {
@@ -550,10 +614,9 @@ fn pictures_of_weighted_draws_are_weighted() {
             .iter()
             .any(|key| key.words == "negative weight")
     );
-    let sizes: Vec<f64> = table(&pairs)
-        .iter()
-        .map(|(_, numbers)| numbers[4])
-        .collect();
+    let rows = table(&pairs);
+    let dots = rows.iter().filter(|(words, _)| words[0].contains(",point"));
+    let sizes: Vec<f64> = dots.map(|(_, numbers)| numbers[4]).collect();
     assert!(sizes.iter().all(|size| *size > 0.0) && sizes.len() == 800);
 }
 

@@ -16,6 +16,7 @@ use crate::ui::{icons, landmarks};
 mod answers;
 mod asked;
 mod bottom;
+mod boxes;
 mod chains;
 mod check;
 mod clusters;
@@ -82,6 +83,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<summary::Summary>(),
     PaneEntry::of::<panes::Density>(),
     PaneEntry::of::<effects::Groups>(),
+    PaneEntry::of::<boxes::Boxes>(),
     PaneEntry::of::<parallel::ParallelPane>(),
     PaneEntry::of::<components::ComponentsPane>(),
     PaneEntry::of::<panes::Convergence>(),

@@ -1,14 +1,16 @@
 //! Draws of two parameters against each other.
 
 use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
-use crate::figure::{Axis, Figure, Ink, Key, POINTS_PER_MM, Panel, Points, Sign, Swatch};
+use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
+use ergodic_diagnostics::contours::{MASSES, regions};
 use ergodic_diagnostics::{Missing, weights};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "pairs",
     title: "Pairs",
-    about: "Draws of two parameters against each other; crosses end divergent transitions",
+    about: "Draws of two parameters against each other, with contours of their joint density that hold 50 % and 90 % of the draws; crosses end \
+            divergent transitions",
     takes: Takes {
         least: 2,
         most: 2,
@@ -25,6 +27,8 @@ const MOST: usize = 3000;
 const WIDTH_MM: f64 = 85.0;
 /// Height of the frame over the width of the figure.
 const HEIGHT: f64 = 0.72;
+/// Thickness of the contours that hold 50 % and 90 % of the draws, in points.
+const CONTOURS: [f64; 2] = [1.6, 0.9];
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let names = [parameters[0], parameters[1]].map(|parameter| chains.names()[parameter].as_str());
@@ -112,6 +116,29 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             });
             panel.add(words, Ink::Bad, points);
         }
+    }
+    // Weights are known for as many draws as the shortest chain has.
+    let most = relative.as_ref().map_or(usize::MAX, |_| chains.shortest());
+    let [all_x, all_y] = [&x, &y].map(|columns| -> Vec<f64> {
+        let kept = columns.iter().map(|draws| &draws[..draws.len().min(most)]);
+        kept.flatten().copied().collect()
+    });
+    // Few draws, and those of parameters that follow from each other, have no joint density.
+    if let Ok(found) = regions([&all_x, &all_y], relative.as_deref(), MASSES) {
+        for (region, thickness) in found.into_iter().zip(CONTOURS) {
+            for line in region.contours {
+                let words = format!("{:.0} % of draws", 100.0 * region.mass);
+                panel.add(words, Ink::Posterior, Line::curve(line, thickness));
+            }
+        }
+        figure.legend.push(Key {
+            words: "50 % and 90 % of draws".to_owned(),
+            ink: Ink::Posterior,
+            swatch: Swatch::Curve,
+        });
+        figure.notes.push(
+            "Lines are contours of the joint density of all chains: the thick one holds 50 % of the draws, the thin one 90 %".to_owned(),
+        );
     }
     let extent = panel.extent();
     for (range, &parameter) in [extent.x, extent.y].iter().zip(parameters) {

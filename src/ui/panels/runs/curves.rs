@@ -10,6 +10,7 @@ use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
+use ergodic_diagnostics::boxes::BoxPlot;
 use ergodic_diagnostics::density::density;
 use ergodic_diagnostics::energy::Energies;
 use ergodic_diagnostics::ess::Across;
@@ -242,14 +243,27 @@ pub fn autocorrelations(
 
 /// Effective sample sizes across the distribution of a variable, or why there are none.
 pub fn across(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Across, Missing> {
+    let [columns, weights] = usable(entry, view, variable);
+    Across::of(&slices(&columns), &slices(&weights))
+}
+
+/// The box plot of a variable, or why there is none.
+pub fn box_plot(entry: &RunEntry, view: &RunView, variable: usize) -> Result<BoxPlot, Missing> {
+    let [columns, weights] = usable(entry, view, variable);
+    BoxPlot::of(&slices(&columns), &slices(&weights))
+}
+
+/// Draws of a variable of the usable chains, and their weights; none where they do not matter.
+fn usable(entry: &RunEntry, view: &RunView, variable: usize) -> [Vec<Vec<f64>>; 2] {
     let columns = view
         .usable()
         .map(|chain| chain.draws.draws.column(variable));
-    let columns: Vec<Vec<f64>> = columns.collect();
-    let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     let weights = view.weights(weight_column(&entry.info_names()));
-    let weights: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
-    Across::of(&chains, &weights)
+    [columns.collect(), weights]
+}
+
+fn slices(parts: &[Vec<f64>]) -> Vec<&[f64]> {
+    parts.iter().map(Vec::as_slice).collect()
 }
 
 /// The energies in the information column `column`, or why there is no density of them.

@@ -16,7 +16,7 @@ use crate::ui::panels::menu;
 use crate::ui::plots::ChainFilter;
 use crate::ui::plots::axes::{self, Axes, faded, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui, picture_table_ui};
-use crate::ui::plots::marks::Marks;
+use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::name::short_names;
 use crate::ui::widgets::{self, Button, number, paint};
@@ -25,6 +25,7 @@ use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::RunView;
 use ergodic_core::samplers::{DIVERGENT, weight_column};
+use ergodic_diagnostics::contours::{MASSES, Region, regions};
 use ergodic_diagnostics::weights;
 
 /// Points of the picture: more lie over each other.
@@ -77,8 +78,7 @@ impl Pane for Pairs {
     const ID: &'static str = "pairs";
     const TITLE: &'static str = "Pairs";
     const ICON: char = icons::GRID_FOUR;
-    const ABOUT: &'static str =
-        "Draws of two parameters against each other; crosses mark divergent transitions";
+    const ABOUT: &'static str = "Draws of two parameters against each other, with contours; crosses mark divergent transitions";
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
@@ -372,6 +372,8 @@ struct Cloud {
     /// Draws of the run after divergent transitions.
     divergent: usize,
     weighted: bool,
+    /// Where the joint density of all chains is highest; none of few draws, and of parameters that follow from each other.
+    regions: Vec<Region>,
 }
 
 impl Cloud {
@@ -383,6 +385,7 @@ impl Cloud {
             plain,
             divergent,
             weighted: weighted(of).is_some(),
+            regions: highest(of, pair),
         }
     }
 
@@ -398,11 +401,25 @@ impl Cloud {
             let (shown, all) = (count(shown), count(self.plain));
             parts.push(format!("{shown} of {all} draws"));
         }
+        if !self.regions.is_empty() {
+            let [inner, outer] = MASSES.map(|mass| number::fixed(100.0 * mass, 0));
+            parts.push(format!("contours hold {inner}% and {outer}% of them"));
+        }
         if self.weighted {
             parts.push("points do not show weights".to_owned());
         }
         parts.join(" · ")
     }
+}
+
+/// The regions of the pair that hold half and most of the draws.
+fn highest(of: &Variable<'_>, pair: [usize; 2]) -> Vec<Region> {
+    let series = Series::new(of, pair.len());
+    let [x, y] = pair.map(|variable| series.of(variable));
+    let of_draws = |weights: &Vec<f64>| weights::relative(&[weights], weights.len());
+    let relative = series.weights.as_ref().and_then(of_draws).transpose();
+    let found = relative.and_then(|relative| regions([&x, &y], relative.as_deref(), MASSES));
+    found.map_or_else(|_missing| Vec::new(), Vec::from)
 }
 
 /// Small pictures of all pairs of a few parameters.
@@ -557,6 +574,10 @@ fn cloud_ui(ui: &mut Ui, of: &Variable<'_>, x: usize, cloud: &Cloud, filter: &Ch
         .map(|chain| faded(p.chain(chain), alpha))
         .collect();
     let bad = p.bad;
+    // Thick around half of the draws, as with intervals.
+    let stroke = &tokens().stroke;
+    let lines =
+        [stroke.curve_pooled, stroke.curve_other].map(|width| Stroke::new(width, p.posterior));
     let shown = axes::show(ui, p, &axes, height, |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             let frame = *transform.frame();
@@ -572,6 +593,11 @@ fn cloud_ui(ui: &mut Ui, of: &Variable<'_>, x: usize, cloud: &Cloud, filter: &Ch
                     shapes.extend(cross(at, bad));
                 } else {
                     shapes.push(Shape::circle_filled(at, DOT, colors[mark.chain]));
+                }
+            }
+            for (region, line) in cloud.regions.iter().zip(lines) {
+                for points in &region.contours {
+                    marks::curve(points, line, &[], f64::INFINITY, transform, shapes);
                 }
             }
         }));

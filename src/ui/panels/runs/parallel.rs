@@ -7,12 +7,12 @@ use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, name_line, paint_words};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::plots::RowNames;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::marks::{self, Marks};
-use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::table::{name_chars, name_width};
-use crate::ui::widgets::{self, name, number, paint};
+use crate::ui::theme::{Palette, tokens};
+use crate::ui::widgets::{self, number};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_core::design::columns::plural;
@@ -23,10 +23,6 @@ use ergodic_diagnostics::joint::{Parallel, Trouble};
 const MOST: usize = 30;
 /// Lines of each kind: more are one area.
 const LINES: usize = 300;
-/// Points that names have at most, less than a margin of the axes can be.
-const WIDEST_NAME: f32 = 110.0;
-/// Points from name to name at least.
-const LEAST_ROW: f32 = 14.0;
 
 /// The parameters that a joint picture shows: all, or where there are too many those that are no effects of groups, the first of them.
 pub(super) fn shown(of: &Variable<'_>, most: usize) -> Vec<usize> {
@@ -144,16 +140,12 @@ fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parall
             .copied()
     };
     let rows = parameters.len();
-    // The first parameter is at the top.
-    let place = move |row: usize| (rows - 1 - row) as f64;
     let summary = format!("Draws as lines over {}: {words}", plural(rows, "parameter"));
     let ends = values().fold((0.0_f64, 0.0_f64), |(low, high), value| {
         (low.min(value), high.max(value))
     });
     let ids: Vec<&ParamId> = parameters.iter().map(|&index| &of.names[index]).collect();
-    let room = (ui.available_width() / 3.0).min(WIDEST_NAME);
-    let short = name::short_names(&ids, name_chars(ui, room));
-    let longest = short.iter().map(|name| name.chars().count()).max();
+    let row_names = RowNames::new(ui, &ids);
     let mut axes = Axes {
         x_title: "standard deviations from the mean",
         y_axis: YAxis::None,
@@ -162,10 +154,10 @@ fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parall
             ui.make_persistent_id(("parallel", of.key.run)),
             &summary,
             padded(ends, 0.04),
-            (-0.5, rows as f64 - 0.5),
+            RowNames::range(rows),
         )
     };
-    axes.margin.left = (name_width(ui, longest.unwrap_or(0)) + t.space.x2) as i8;
+    axes.margin.left = row_names.margin;
     let height = ui.available_height();
     let plain = Stroke::new(t.stroke.hair, faded(p.accent, 0.25));
     let bad = Stroke::new(t.stroke.curve_selected, p.bad);
@@ -174,23 +166,14 @@ fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parall
             for (lines, stroke) in [(&lines.plain, plain), (&lines.divergent, bad)] {
                 for line in lines {
                     let points = line.iter().enumerate();
-                    let points: Vec<[f64; 2]> =
-                        points.map(|(row, &value)| [value, place(row)]).collect();
+                    let place = |(row, &value): (usize, &f64)| [value, RowNames::place(rows, row)];
+                    let points: Vec<[f64; 2]> = points.map(place).collect();
                     marks::curve(&points, stroke, &[], f64::INFINITY, transform, shapes);
                 }
             }
         }));
     });
-    let frame = *shown.transform.frame();
-    // Where rows are lower than a line of text, each so many-th has its name.
-    let step = (LEAST_ROW * rows as f32 / frame.height().max(1.0))
-        .ceil()
-        .max(1.0) as usize;
-    for (row, name) in short.iter().enumerate().step_by(step) {
-        let y = shown.transform.position_from_point_y(place(row));
-        let text = paint::line(ui, name, Text::CodeSmall, p.text_secondary, f32::INFINITY);
-        paint::right_center(ui.painter(), frame.left() - t.space.x2, y, text);
-    }
+    row_names.paint(ui, p, &shown);
     data_table_ui(ui, &shown.response, &summary, || {
         let heads = std::iter::once("divergent").chain(ids.iter().map(|id| id.as_str()));
         let plain = lines.plain.len();

@@ -92,7 +92,18 @@ fn the_selected_parameter_stands_against_the_one_that_goes_with_it_most() {
         ["0.95", "0.96"].contains(&words.trim_start_matches("correlation ")),
         "{words}"
     );
-    harness.get_by_label(words);
+    let contours = "contours hold 50% and 90% of them";
+    harness.get_by_label(&format!("{words} · {contours}"));
+    // A line around half of the draws and one around most of them, each closed.
+    let closed = |harness: &Page| {
+        let shapes = &harness.output().shapes;
+        let of_region = |shape: &Shape| {
+            matches!(shape, Shape::Path(path)
+                if path.points.len() > 40 && path.points.first() == path.points.last())
+        };
+        shapes.iter().filter(|it| of_region(&it.shape)).count()
+    };
+    assert!(closed(&harness) >= 2);
     // Another pair by a click on its small picture.
     let cell = harness.get_by_label_contains("a against c, correlation");
     cell.click();
@@ -110,7 +121,8 @@ fn the_selected_parameter_stands_against_the_one_that_goes_with_it_most() {
     // What does not vary has no correlation and no axis to divide by.
     harness.state_mut().session.send(Command::SelectVariable(3));
     harness.run_steps(3);
-    harness.get_by_label_contains("no correlation: one of the two does not vary");
+    harness.get_by_label("no correlation: one of the two does not vary");
+    assert_eq!(closed(&harness), 0);
 }
 
 #[test]

@@ -1,0 +1,65 @@
+//! Box plots of many parameters under each other.
+
+use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use crate::figure::{Axis, Boxes, Figure, Ink, Panel, Rule};
+use crate::{Chains, Needs};
+use ergodic_diagnostics::boxes::BoxPlot;
+
+pub const ENTRY: FigureEntry = FigureEntry {
+    id: "boxes",
+    title: "Box plots",
+    about: "Medians, quartiles, and whiskers to the farthest draws within 1.5 interquartile ranges, one row per parameter; the coefficients \
+            where none is named",
+    takes: Takes {
+        least: 1,
+        most: 200,
+        unasked: 40,
+    },
+    needs: Needs::Draws,
+    compares: Compares::Values,
+    make,
+};
+
+/// Height of a row in points.
+const ROW: f64 = 14.0;
+
+fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
+    let weights: Vec<&[f64]> = chains.weights().iter().map(Vec::as_slice).collect();
+    let mut rows = Vec::with_capacity(parameters.len());
+    for &parameter in parameters {
+        let columns = chains.columns(parameter);
+        let parts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let plot = BoxPlot::of(&parts, &weights).map_err(trouble(parameter))?;
+        rows.push((chains.names()[parameter].to_string(), plot));
+    }
+    let names = rows.iter().map(|(name, _)| name.clone()).collect();
+    let title = match parameters {
+        [one] => format!("Box plot of `{}`", chains.names()[*one]),
+        all => format!("Box plots of {} parameters", all.len()),
+    };
+    let mut figure = Figure::new(ENTRY.id, title);
+    figure.panel_height = ROW * rows.len() as f64 + 4.0;
+    let is_thinned = |(_, it): &(String, BoxPlot)| it.outside.len() < it.num_outside;
+    if rows.iter().any(is_thinned) {
+        figure
+            .notes
+            .push("Where many draws lie beyond the whiskers, some of them are drawn".to_owned());
+    }
+    let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::rows(names));
+    panel.add("zero", Ink::Threshold, Rule::Up(0.0));
+    panel.add("posterior", Ink::Posterior, Boxes { rows });
+    panel.x = Axis::numbers("", roomy(panel.extent().x));
+    figure.panels.push(Some(panel));
+    figure.notes.insert(
+        0,
+        "Boxes reach from quartile to quartile with a line at the median, whiskers to the farthest draws within 1.5 interquartile ranges of \
+         the box, and dots are draws beyond"
+            .to_owned(),
+    );
+    if !weights.is_empty() {
+        figure
+            .notes
+            .push("Each draw counts as much as its weight".to_owned());
+    }
+    Ok(figure)
+}

@@ -21,6 +21,7 @@ pub mod extras;
 #[cfg(test)]
 mod failing_tests;
 pub mod fixes;
+pub mod following;
 mod from_draws;
 pub mod held_out;
 pub mod likelihood;

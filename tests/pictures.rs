@@ -297,3 +297,76 @@ fn densities_known_in_closed_form_stand_beside_those_of_draws() {
     let manifest = fs::read_to_string(folder.join("b/run.json")).unwrap();
     assert!(!manifest.contains("exact_marginals"));
 }
+
+/// Energy errors of each trajectory in a table of what is drawn, one series after the other; they begin at 0.
+fn trajectories(rows: &[(String, String, f64, f64)]) -> Vec<Vec<f64>> {
+    let mut found: Vec<Vec<f64>> = Vec::new();
+    for (_, _, x, y) in rows.iter().filter(|(_, mark, ..)| mark == "line") {
+        if *x == 0.0 {
+            found.push(Vec::new());
+        }
+        found.last_mut().unwrap().push(*y);
+    }
+    found
+}
+
+/// The posterior of a normal mean is normal: along a trajectory the energy error is a constant and a wave of twice the turn of a step,
+/// whatever the step size and the metric are.
+#[test]
+fn energies_along_trajectories_of_a_normal_posterior_are_waves() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("x.csv"), "x\n1\n2\n4\n5\n").unwrap();
+    fit(
+        folder,
+        "a",
+        "--data x.csv --template normal-mean --formula x~1 --set sampler.step_size=0.8",
+    );
+    let said = ergodic(folder, "plot a --what trajectory --out t.csv", 0);
+    let caption = text(&said.stderr);
+    assert!(caption.contains("the largest error is"), "{caption}");
+    let found = trajectories(&drawn(folder, "t.csv"));
+    assert_eq!(found.len(), 8, "4 momenta of 2 chains");
+    for errors in &found {
+        assert_eq!((errors.len(), errors[0]), (61, 0.0));
+        let changes: Vec<f64> = errors.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let inner = &changes[1..changes.len() - 1];
+        let far = (0..inner.len()).max_by(|&a, &b| inner[a].abs().total_cmp(&inner[b].abs()));
+        let far = far.unwrap() + 1;
+        let around = |k: usize| changes[k - 1] + changes[k + 1];
+        let twice_cos = around(far) / changes[far];
+        assert!(changes[far].abs() > 1e-6 && twice_cos.abs() <= 2.0 + 1e-9);
+        for k in 1..changes.len() - 1 {
+            let left = around(k) - twice_cos * changes[k];
+            assert!(left.abs() < 1e-9, "{k}: {left}");
+        }
+    }
+    for name in ["t.svg", "t.png"] {
+        ergodic(folder, &format!("plot a --what trajectory --out {name}"), 0);
+        assert!(folder.join(name).exists());
+    }
+}
+
+#[test]
+fn a_sampler_of_subsamples_shows_its_energy_with_all_rows_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let model = "--data sample:churn --formula churned~age+plan --chains 2 --warmup 80 --draws 60";
+    ergodic(folder, &format!("fit {model} --sampler hmc-ecs --out a"), 0);
+    ergodic(folder, "plot a --what trajectory --out t.csv", 0);
+    let found = trajectories(&drawn(folder, "t.csv"));
+    assert_eq!(found.len(), 16, "of 2 chains, each twice");
+    let (estimated, exact) = found.split_at(8);
+    for (one, other) in estimated.iter().zip(exact) {
+        assert_eq!((one.len(), other.len()), (61, 61));
+        assert_ne!(one, other);
+    }
+    ergodic(
+        folder,
+        &format!("fit {model} --sampler metropolis --out b"),
+        0,
+    );
+    let refused = ergodic(folder, "plot b --what trajectory --out t.svg", 2);
+    let why = text(&refused.stderr);
+    assert!(why.contains("follows no trajectories"), "{why}");
+}

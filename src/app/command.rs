@@ -166,6 +166,10 @@ pub enum Command {
     ScoreHeldOut(u64),
     /// Stop doing that.
     CancelScoreHeldOut(u64),
+    /// Follow trajectories from where the chains of a run ended.
+    FollowTrajectories(u64),
+    /// Stop doing that.
+    CancelTrajectories(u64),
     /// Ask where to export the predictions of a run.
     PickExportPredictions(u64),
     /// Export the predictions of a run.

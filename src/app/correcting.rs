@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::entry::{RunEntry, RunPhase, Saved};
+use super::following::Ends;
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::predict::{Fitted, PredictError};
@@ -12,8 +13,12 @@ use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_core::engine::checkpoint::ChainMark;
+use ergodic_core::engine::trajectories::{FromChain, trajectories};
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_export::RunFolder;
+use ergodic_export::trajectories::{TrajectoriesError, trajectories as of_folder};
 
 /// Where the posterior of a run comes from.
 pub(super) enum Source {
@@ -32,6 +37,24 @@ impl Source {
         match self {
             Self::Job(job) => Fitted::of(job),
             Self::Recipe(recipe, folder) => Fitted::open(recipe, folder, control),
+        }
+    }
+
+    /// Trajectories from where the chains ended: at `ends` those in memory.
+    ///
+    /// # Errors
+    /// The run's folder or its data cannot be read; its sampler follows no trajectories.
+    pub fn trajectories(
+        &self,
+        ends: &Ends,
+        control: &Control,
+    ) -> Result<Vec<FromChain>, TrajectoriesError> {
+        match self {
+            Self::Job(job) => {
+                let marks: Vec<Option<&ChainMark>> = ends.iter().map(Option::as_deref).collect();
+                Ok(trajectories(job.as_ref(), &marks, control)?)
+            }
+            Self::Recipe(_, folder) => of_folder(&RunFolder::open(folder)?, control),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::answering::Answered;
 use super::comparing_runs::Compared;
+use super::following::Followed;
 use super::from_draws::draws_of;
 use super::held_out::HeldOutScores;
 use super::replicating::Replicated;
@@ -129,6 +130,8 @@ pub struct RunEntry {
     pub compared: Task<Arc<Compared>>,
     /// How good predictions of the run are of the rows that it holds out.
     pub held_out: Task<Arc<HeldOutScores>>,
+    /// Trajectories from where the chains ended.
+    pub followed: Task<Arc<Followed>>,
     /// Where the files of the run are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
@@ -232,6 +235,7 @@ impl RunEntry {
             answered: Task::default(),
             replicated: Task::default(),
             held_out: Task::default(),
+            followed: Task::default(),
             fitting: Task::default(),
             likelihood_ratio: Task::default(),
             prior_sensitivity: Task::default(),

@@ -65,6 +65,7 @@ pub(super) fn cancel_hidden(state: &mut AppState) {
             entry.answered.cancel();
             entry.replicated.cancel();
             entry.held_out.cancel();
+            entry.followed.cancel();
         }
     }
 }

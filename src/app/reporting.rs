@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::correcting::{Source, source};
 use super::entry::RunEntry;
+use super::following::ends;
 use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::results_of;
@@ -14,7 +15,8 @@ use ergodic_base::control::Control;
 use ergodic_export::{Results, RunFolder};
 use ergodic_report::report::{Format, find as find_format};
 use ergodic_report::{
-    Chains, Needs, Pictured, ReadModel, Report, ReportError, find, write_picture,
+    Access, Chains, FollowChains, Needs, Pictured, ReadModel, Report, ReportError, find,
+    write_picture,
 };
 
 /// A picture of a run.
@@ -134,6 +136,7 @@ pub(super) fn save_picture(
     let (title, source) = (entry.title(), source(entry));
     let other = other_run(state, entry, picture);
     let bins = entry.replicated.done().and_then(|done| done.bins);
+    let ends = entry.view().map_or_else(Vec::new, |view| ends(&view));
     let work = move |control: &Control| -> Result<String, ReportError> {
         let entry = find(picture.figure)?;
         let around = entry.around(&Chains::of(&results)?, picture.variable);
@@ -142,12 +145,17 @@ pub(super) fn save_picture(
                 || PredictError::Refused("The model of these draws is not known".to_owned());
             source.as_ref().ok_or_else(unknown)?.fitted(control)
         };
+        let known = source.as_ref();
+        let follow = known.map(|source| |control: &Control| source.trajectories(&ends, control));
         let pictured = Pictured {
             results: &results,
             parameters: &around,
-            model: source.as_ref().map(|_known| &read as ReadModel<'_>),
+            access: Access {
+                model: known.map(|_known| &read as ReadModel<'_>),
+                trajectories: follow.as_ref().map(|follow| follow as FollowChains<'_>),
+                bins,
+            },
             other: other.as_ref(),
-            bins,
         };
         write_picture(entry, &pictured, &path, control)?;
         Ok(format!("Saved as {}", path.display()))

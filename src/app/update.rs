@@ -17,8 +17,8 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
-    answering, calibrating, comparing, comparing_runs, examples, extras, held_out, likelihood,
-    naming, picking, predicting, prior_preview, prior_sensitivity, recalling, removing,
+    answering, calibrating, comparing, comparing_runs, examples, extras, following, held_out,
+    likelihood, naming, picking, predicting, prior_preview, prior_sensitivity, recalling, removing,
     replicating, reporting, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
@@ -137,6 +137,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelScoreHeldOut(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.held_out.cancel();
+            }
+        }
+        Command::FollowTrajectories(id) => following::follow(state, id, fx),
+        Command::CancelTrajectories(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.followed.cancel();
             }
         }
         Command::PickExportPredictions(id) => {

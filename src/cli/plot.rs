@@ -9,8 +9,10 @@ use ergodic_analysis::check::MOST_BINS;
 use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
 use ergodic_export::RunFolder;
+use ergodic_export::trajectories::trajectories;
 use ergodic_report::{
-    PictureFormat, Pictured, ReadModel, ReportError, choose, find, write_picture,
+    Access, FollowChains, PictureFormat, Pictured, ReadModel, ReportError, choose, find,
+    write_picture,
 };
 
 /// `plot`.
@@ -56,12 +58,18 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     let read = known
         .as_ref()
         .map(|(folder, recipe)| |control: &Control| Fitted::open(recipe, folder.path(), control));
+    let follow = known
+        .as_ref()
+        .map(|(folder, _)| |control: &Control| trajectories(folder, control));
     let pictured = Pictured {
         results: &results,
         parameters: &parameters,
-        model: read.as_ref().map(|read| read as ReadModel<'_>),
+        access: Access {
+            model: read.as_ref().map(|read| read as ReadModel<'_>),
+            trajectories: follow.as_ref().map(|follow| follow as FollowChains<'_>),
+            bins: args.bins.map(|bins| bins as usize),
+        },
         other: other.as_ref(),
-        bins: args.bins.map(|bins| bins as usize),
     };
     let caption = write_picture(entry, &pictured, &args.out, &Control::default());
     let caption = caption.map_err(|error| match error {

@@ -191,6 +191,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::Picture("components"), icons::CHART_LINE, &[], "Save a picture: principal components…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("moments"), icons::CHART_LINE, &[], "Save a picture: moments of two runs…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("energy"), icons::CHART_LINE, &[], "Save a picture: energy…", "SVG, PNG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("trajectory"), icons::CHART_LINE, &[], "Save a picture: energy along trajectories…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("statistics"), icons::CHART_LINE, &[], "Save a picture: check of statistics…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("ecdf"), icons::CHART_LINE, &[], "Save a picture: check of the distribution function…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("survival"), icons::CHART_LINE, &[], "Save a picture: Kaplan-Meier curve…", "SVG, PNG, or a table of what is drawn"),

@@ -27,6 +27,7 @@ mod shards;
 pub mod stages;
 pub mod start;
 pub mod topics;
+pub mod trajectories;
 mod unvisited;
 
 pub use monitor::Report;

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::models::{Block, Hierarchy, MixedEffects, Model, SimplexCounts, parts};
 use crate::oracle::{Centre, Oracle, Scheme, StepError};
-use ergodic_base::rng::Streams;
+use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
 
 #[cfg(test)]
@@ -74,6 +74,7 @@ mod unsuitable;
 
 pub use choice::ChoiceError;
 pub use divide::DivideAndConquer;
+pub use full_data::hamiltonian::{MAX_ENERGY_ERROR, Trajectory};
 pub use full_data::hmc::Hmc;
 pub use full_data::mala::{Mala, Ula};
 pub use full_data::metropolis::Metropolis;
@@ -530,7 +531,13 @@ pub trait Sampler: Send + Sync + 'static {
     }
     /// Visits every number of the state.
     fn visit(state: &mut Self::State, visitor: &mut dyn StateVisitor);
+    /// Follows a leapfrog trajectory from the present position, for samplers whose transitions do.
+    const FOLLOW: Option<Follow<Self::Config, Self::State>> = None;
 }
+
+/// Follows a trajectory of so many leapfrog steps with fresh momentum; the state changes in its working memory alone.
+pub type Follow<C, S> =
+    fn(&C, &mut S, usize, &mut Oracle, &mut ChainRng) -> Result<Trajectory, StepError>;
 
 /// A sampler whose target may change between its steps, as that of a block does in Gibbs sampling.
 pub trait Conditional: Sampler {
@@ -563,6 +570,13 @@ pub trait Kernel: Send {
     fn output(&self, k: usize) -> Output<'_>;
     /// See [`Sampler::visit`].
     fn visit(&mut self, visitor: &mut dyn StateVisitor);
+    /// See [`Sampler::FOLLOW`]; `None` for samplers that follow no trajectory.
+    fn follow(
+        &mut self,
+        steps: usize,
+        o: &mut Oracle,
+        rng: &mut ChainRng,
+    ) -> Option<Result<Trajectory, StepError>>;
 }
 
 /// A [`Kernel`] of a [`Conditional`] sampler.
@@ -606,6 +620,14 @@ impl<S: Sampler> Kernel for Bound<S> {
     }
     fn visit(&mut self, visitor: &mut dyn StateVisitor) {
         S::visit(&mut self.state, visitor);
+    }
+    fn follow(
+        &mut self,
+        steps: usize,
+        o: &mut Oracle,
+        rng: &mut ChainRng,
+    ) -> Option<Result<Trajectory, StepError>> {
+        S::FOLLOW.map(|follow| follow(&self.config, &mut self.state, steps, o, rng))
     }
 }
 
@@ -665,6 +687,8 @@ pub struct SamplerEntry {
     pub resolve: Resolve,
     /// See [`Sampler::check`].
     pub check: Check,
+    /// Whether the sampler has trajectories to follow ([`Sampler::FOLLOW`]).
+    pub follows: bool,
 }
 
 impl SamplerEntry {
@@ -678,6 +702,7 @@ impl SamplerEntry {
             build: build::<S>,
             resolve: resolve::<S>,
             check: check::<S>,
+            follows: S::FOLLOW.is_some(),
         }
     }
 

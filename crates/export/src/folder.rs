@@ -381,6 +381,19 @@ impl RunFolder {
         marks.ok_or(ExportError::Checkpoint(path))
     }
 
+    /// Where each chain of the saved run ended, which `job` was made from this folder's recipe to follow; none where no checkpoint was
+    /// kept.
+    ///
+    /// # Errors
+    /// The checkpoint is damaged or of another job.
+    pub fn ends(&self, job: &Job) -> Result<Marks, ExportError> {
+        match self.marks(super::saved::MARKS)? {
+            Some((of, _)) if !job.continues(&of) => Err(ExportError::OtherJob(self.path.clone())),
+            Some((_, marks)) => Ok(marks),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// How `job`, made from this folder's recipe, goes on from `standing`: from the newest checkpoint that the draws reach
     /// without a gap, otherwise from its beginning, which gives the same draws again.
     ///

@@ -46,6 +46,7 @@ pub mod spreadsheet;
 pub mod starts;
 pub mod summary;
 mod topics;
+pub mod trajectories;
 
 pub use claim::Claim;
 pub use error::ExportError;

@@ -6,6 +6,7 @@ use ergodic_analysis::check::CheckError;
 use ergodic_analysis::predict::scores::ScoresError;
 use ergodic_diagnostics::Missing;
 use ergodic_export::ExportError;
+use ergodic_export::trajectories::TrajectoriesError;
 
 /// Why a picture or a report could not be made: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,9 @@ pub enum ReportError {
     /// Scores that could not be found.
     #[error(transparent)]
     Scores(Box<ScoresError>),
+    /// Trajectories that could not be followed.
+    #[error(transparent)]
+    Trajectories(Box<TrajectoriesError>),
     /// A file name whose ending is of no format of pictures.
     #[error(
         "Pictures are written as SVG, as PNG or, as a table of what is drawn, as CSV: end the name in .svg, .png or .csv (other programs \

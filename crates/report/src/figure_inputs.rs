@@ -5,6 +5,8 @@ use ergodic_analysis::check::{Check, CheckError, Resolution};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_base::control::Control;
+use ergodic_core::engine::trajectories::{FromChain, TrajectoryError};
+use ergodic_export::trajectories::TrajectoriesError;
 use ergodic_export::{Results, scores};
 
 /// What a figure is drawn of.
@@ -18,10 +20,27 @@ pub enum Needs {
     Check,
     /// Scores of rows that were held out.
     Scores,
+    /// Trajectories from where the chains ended.
+    Trajectories,
 }
 
 /// Reads the model of a run with its data.
 pub type ReadModel<'a> = &'a (dyn Fn(&Control) -> Result<Fitted, PredictError> + 'a);
+
+/// Follows trajectories from where the chains of a run ended.
+pub type FollowChains<'a> =
+    &'a (dyn Fn(&Control) -> Result<Vec<FromChain>, TrajectoriesError> + 'a);
+
+/// Ways to the model of a run, none for draws of other origin, and how checks are asked for.
+#[derive(Clone, Copy, Default)]
+pub struct Access<'a> {
+    /// To the model with its data.
+    pub model: Option<ReadModel<'a>>,
+    /// To trajectories.
+    pub trajectories: Option<FollowChains<'a>>,
+    /// Bins that checks divide numbers in; as many as suit the rows where `None`.
+    pub bins: Option<usize>,
+}
 
 /// What some figures are drawn of besides draws.
 #[derive(Debug, Default)]
@@ -30,20 +49,21 @@ pub struct FigureInputs<'a> {
     pub check: Option<Check>,
     /// Scores of rows that were held out.
     pub scores: Option<PredictionScores>,
+    /// Trajectories by chain.
+    pub trajectories: Option<Vec<FromChain>>,
     /// Another run.
     pub other: Option<&'a Results>,
 }
 
 impl<'a> FigureInputs<'a> {
-    /// What a figure called `figure` needs, from `results` and the model that `read` reads, which draws of other origin have not;
-    /// checks divide numbers in `bins`, where so many are asked for.
+    /// What a figure called `figure` needs, from `results` and the model that `access` leads to, which draws of other origin have not.
     ///
     /// # Errors
-    /// There is no model, the data cannot be read, or somebody cancelled.
+    /// There is no model, the data cannot be read, the sampler follows no trajectories, or somebody cancelled.
     pub fn find(
         (figure, needs): (&'static str, Needs),
         (results, other): (&Results, Option<&'a Results>),
-        (read, bins): (Option<ReadModel<'_>>, Option<usize>),
+        access: Access<'_>,
         control: &Control,
     ) -> Result<Self, ReportError> {
         let mut inputs = Self {
@@ -53,17 +73,33 @@ impl<'a> FigureInputs<'a> {
         if matches!(needs, Needs::Draws | Needs::OtherRun) {
             return Ok(inputs);
         }
-        let read = read.ok_or_else(|| ReportError::Unsuitable {
+        let unknown = || ReportError::Unsuitable {
             figure,
             why: "it needs the model and its data, which draws of other origin have not".to_owned(),
-        })?;
+        };
+        if needs == Needs::Trajectories {
+            let follow = access.trajectories.ok_or_else(unknown)?;
+            let found = follow(control).map_err(|error| match error {
+                TrajectoriesError::Trajectory(why @ TrajectoryError::Sampler(_)) => {
+                    ReportError::Unsuitable {
+                        figure,
+                        why: why.to_string(),
+                    }
+                }
+                error if error.is_cancelled() => ReportError::Cancelled,
+                error => ReportError::Trajectories(Box::new(error)),
+            });
+            inputs.trajectories = Some(found?);
+            return Ok(inputs);
+        }
+        let read = access.model.ok_or_else(unknown)?;
         let fitted = read(control).map_err(ScoresError::from)?;
         let (draws, weights) = results.usable();
         match needs {
-            Needs::Draws | Needs::OtherRun => {}
+            Needs::Draws | Needs::OtherRun | Needs::Trajectories => {}
             Needs::Check => {
                 let resolution = Resolution {
-                    bins,
+                    bins: access.bins,
                     ..Resolution::default()
                 };
                 inputs.check = Some(fitted.check(&draws, &weights, resolution, control)?);

@@ -30,6 +30,7 @@ mod shares;
 mod statistics;
 mod survival;
 mod trace;
+mod trajectory;
 
 pub use course::courses;
 
@@ -47,6 +48,7 @@ pub static FIGURES: &[FigureEntry] = &[
     components::ENTRY,
     moments::ENTRY,
     energy::ENTRY,
+    trajectory::ENTRY,
     statistics::ENTRY,
     ecdf::ENTRY,
     survival::ENTRY,

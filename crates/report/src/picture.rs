@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::figure::drawn;
-use super::{Chains, Figure, FigureEntry, FigureInputs, ReadModel, ReportError};
+use super::{Access, Chains, Figure, FigureEntry, FigureInputs, ReportError};
 use ergodic_base::control::Control;
 use ergodic_export::Results;
 
@@ -58,12 +58,10 @@ pub struct Pictured<'a> {
     pub results: &'a Results,
     /// Parameters; those that say most about the model if there are none.
     pub parameters: &'a [usize],
-    /// Reads the model of the run with its data, for figures that need it; `None` for draws of other origin.
-    pub model: Option<ReadModel<'a>>,
+    /// Ways to the model of the run, for figures that need it.
+    pub access: Access<'a>,
     /// Another run, for figures that compare.
     pub other: Option<&'a Results>,
-    /// Bins that checks divide numbers in; as many as suit the rows where `None`.
-    pub bins: Option<usize>,
 }
 
 /// Draws a picture and writes it to `path`, whose ending says how; what stood there before stays if that fails. Gives its caption.
@@ -78,7 +76,7 @@ pub fn write_picture(
 ) -> Result<String, ReportError> {
     let format = PictureFormat::of(path)?;
     let runs = (of.results, of.other);
-    let inputs = FigureInputs::find((entry.id, entry.needs), runs, (of.model, of.bins), control)?;
+    let inputs = FigureInputs::find((entry.id, entry.needs), runs, of.access, control)?;
     control.enter("drawing the picture");
     let chains = Chains::of(of.results)?.with(&inputs);
     let figure = entry.draw(&chains, of.parameters)?;

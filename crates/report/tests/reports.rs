@@ -17,13 +17,15 @@ use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
+use ergodic_core::engine::checkpoint::{ChainMark, Marks};
+use ergodic_core::engine::trajectories::trajectories;
 use ergodic_core::samplers::WEIGHT;
 use ergodic_diagnostics::quantiles;
 use ergodic_export::{Results, RunFolder, summary};
 use ergodic_report::report::{self, Column};
 use ergodic_report::{
-    Chains, FIGURES, Figure, FigureEntry, FigureInputs, Needs, PictureFormat, Pictured, Report,
-    ReportError, choose, find, write_picture,
+    Access, Chains, FIGURES, Figure, FigureEntry, FigureInputs, Needs, PictureFormat, Pictured,
+    Report, ReportError, choose, find, write_picture,
 };
 use serde_json::Value as Json;
 use support::{job, start};
@@ -32,15 +34,18 @@ use support::{job, start};
 struct Ran {
     job: Arc<Job>,
     results: Results,
+    /// Where the chains ended.
+    marks: Marks,
 }
 
 fn ran(job: Job) -> Ran {
     let mut run = start(job);
-    run.join();
+    let marks = run.join().to_vec();
     let results = Results::of(run.job(), &run.view(), &run.report());
     Ran {
         job: Arc::clone(run.job()),
         results,
+        marks,
     }
 }
 
@@ -122,13 +127,21 @@ fn others() -> &'static [Ran; 3] {
 /// A figure of a run, with all that it needs; `None` where the run has not got it.
 fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
     let read = |_: &Control| Fitted::of(&ran.job);
+    let follow = |control: &Control| {
+        let marks: Vec<Option<&ChainMark>> = ran.marks.iter().map(Option::as_ref).collect();
+        Ok(trajectories(ran.job.as_ref(), &marks, control)?)
+    };
     let inputs = FigureInputs::find(
         (entry.id, entry.needs),
         (
             &ran.results,
             (entry.needs == Needs::OtherRun).then_some(&ran.results),
         ),
-        (Some(&read), None),
+        Access {
+            model: Some(&read),
+            trajectories: Some(&follow),
+            bins: None,
+        },
         &Control::default(),
     );
     let drawn = inputs.and_then(|inputs| {
@@ -684,9 +697,8 @@ fn a_picture_that_cannot_be_drawn_leaves_what_was_there() {
     let of = |parameters: &'static [usize]| Pictured {
         results,
         parameters,
-        model: None,
+        access: Access::default(),
         other: None,
-        bins: None,
     };
     write_picture(pairs, &of(&[0]), &path, &control).unwrap_err();
     let check = write_picture(find("ecdf").unwrap(), &of(&[]), &path, &control).unwrap_err();

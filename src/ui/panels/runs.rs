@@ -60,6 +60,7 @@ mod table_layout;
 #[cfg(test)]
 mod tests;
 mod topics;
+mod trajectories;
 mod tree;
 mod words;
 
@@ -83,13 +84,14 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<summary::Summary>(),
     PaneEntry::of::<panes::Density>(),
     PaneEntry::of::<effects::Groups>(),
-    PaneEntry::of::<boxes::Boxes>(),
     PaneEntry::of::<parallel::ParallelPane>(),
     PaneEntry::of::<components::ComponentsPane>(),
+    PaneEntry::of::<boxes::Boxes>(),
     PaneEntry::of::<panes::Convergence>(),
     PaneEntry::of::<panes::Bias>(),
     PaneEntry::of::<prior_sensitivity::Prior>(),
     PaneEntry::of::<energy::Energy>(),
+    PaneEntry::of::<trajectories::Trajectories>(),
     PaneEntry::of::<info::Info>(),
     PaneEntry::of::<mode::Mode>(),
 ];

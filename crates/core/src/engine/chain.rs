@@ -1,6 +1,6 @@
 //! The worker loop of one chain.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
@@ -85,7 +85,7 @@ pub(super) fn run(task: ChainTask) {
 
 /// Why a chain failed.
 #[derive(Debug, thiserror::Error)]
-enum ChainError {
+pub enum ChainError {
     /// A failure of the chain's sampler.
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -98,6 +98,38 @@ impl From<StepError> for ChainError {
     fn from(error: StepError) -> Self {
         KernelError::from(error).into()
     }
+}
+
+/// A chain before its first step.
+pub(super) struct Begun {
+    pub kernel: Box<dyn Kernel>,
+    pub oracle: Oracle,
+    pub streams: Streams,
+}
+
+/// Begins chain `chain` of `job`; whoever raises `interrupt` ends a pass over all rows.
+pub(super) fn begin(
+    job: &dyn Sampling,
+    chain: usize,
+    parallel: bool,
+    interrupt: Arc<AtomicBool>,
+) -> Result<Begun, ChainError> {
+    let model = Arc::clone(job.model());
+    let mut oracle = Oracle::new(model, job.centre().cloned(), parallel, interrupt);
+    let mut streams = Streams::new(job.run_section().seed, chain);
+    let u0 = job.start_position(chain)?;
+    let kernel = (job.sampler().build)(
+        job.settings(),
+        &job.target(),
+        &u0,
+        &mut oracle,
+        &mut streams,
+    )?;
+    Ok(Begun {
+        kernel,
+        oracle,
+        streams,
+    })
 }
 
 struct Worker {
@@ -122,27 +154,17 @@ struct Worker {
 impl Worker {
     fn start(task: ChainTask) -> Result<Self, ChainError> {
         let job = &task.job;
-        let seed = job.run_section().seed;
-        let mut oracle = Oracle::new(
-            Arc::clone(job.model()),
-            job.centre().cloned(),
-            task.parallel,
-            // Only full-data steps can take long enough to need interrupting.
-            if job.sampler().spec.minibatch {
-                Arc::default()
-            } else {
-                Arc::clone(&task.control.interrupt)
-            },
-        );
-        let mut streams = Streams::new(seed, task.chain);
-        let u0 = job.start_position(task.chain)?;
-        let mut kernel = (job.sampler().build)(
-            job.settings(),
-            &job.target(),
-            &u0,
-            &mut oracle,
-            &mut streams,
-        )?;
+        // Only full-data steps can take long enough to need interrupting.
+        let interrupt = if job.sampler().spec.minibatch {
+            Arc::default()
+        } else {
+            Arc::clone(&task.control.interrupt)
+        };
+        let Begun {
+            mut kernel,
+            mut oracle,
+            mut streams,
+        } = begin(job.as_ref(), task.chain, task.parallel, interrupt)?;
         let mut theta = vec![0.0; job.model().params().len()];
         if job.model().density().is_some() {
             job.model().constrain(kernel.position(), &mut theta);

@@ -292,6 +292,46 @@ impl Point {
     }
 }
 
+/// How the energy changes along a leapfrog trajectory, which the exact flow would not change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trajectory {
+    /// Leapfrog step ε.
+    pub step_size: f64,
+    /// H less its value at the start, after 0, 1, … steps. They end with a divergence, and before an energy that is no finite number.
+    pub errors: Vec<f64>,
+    /// The same at the same points with the posterior of all rows, where the trajectory follows an estimate of it.
+    pub of_all_rows: Option<Vec<f64>>,
+}
+
+/// Moves `point` by `steps` leapfrog steps and gives [`Trajectory::errors`]; `look` is shown each point, the start included.
+///
+/// # Errors
+/// [`StepError::Interrupted`].
+pub fn energy_errors(
+    point: &mut Point,
+    metric: &Metric,
+    (steps, step_size): (usize, f64),
+    target: &mut impl LogDensity,
+    mut look: impl FnMut(&Point),
+) -> Result<Vec<f64>, StepError> {
+    let start = point.energy();
+    let mut errors = vec![0.0];
+    look(point);
+    while errors.len() <= steps {
+        point.leapfrog(metric, step_size, target)?;
+        let error = point.energy() - start;
+        if !error.is_finite() {
+            break;
+        }
+        errors.push(error);
+        look(point);
+        if error > MAX_ENERGY_ERROR {
+            break;
+        }
+    }
+    Ok(errors)
+}
+
 /// Doubles or halves `step_size` until the acceptance probability of one leapfrog step from `place` crosses 0.8, with
 /// fresh momentum for each trial, as Stan does. `point` is working memory.
 ///
@@ -390,6 +430,62 @@ mod tests {
         let (coarse, fine) = (error(0.1, 8, &mut oracle), error(0.05, 16, &mut oracle));
         let order = (coarse / fine).log2();
         assert!((order - 2.0).abs() < 0.2, "{order}");
+    }
+
+    /// For H = (p² + q²)/2 a leapfrog step is a turn by θ with cos θ = 1 − ε²/2 that keeps (p² + q²(1 − ε²/4))/2,
+    /// its modified energy, so that H differs from its start by (q² − q₀²)ε²/8.
+    #[test]
+    fn energy_errors_of_a_harmonic_oscillator_have_their_closed_form() {
+        let model = Density::model(1, |u, grad| {
+            grad[0] = -u[0];
+            -0.5 * u[0] * u[0]
+        });
+        let mut oracle = exact_oracle(model, None);
+        let metric = Metric::identity(MetricKind::Diagonal, 1);
+        let (q, p, steps) = (0.7, -1.3, 200);
+        for step_size in [0.1, 0.9, 1.9] {
+            let mut point = Point {
+                at: Place::start(&[q], &mut oracle).unwrap(),
+                p: vec![p],
+                v: vec![p],
+            };
+            let kept = 0.25 * step_size * step_size;
+            let mut conserved = Vec::new();
+            let errors = energy_errors(
+                &mut point,
+                &metric,
+                (steps, step_size),
+                &mut oracle,
+                |point| {
+                    let (q, p) = (point.at.u[0], point.p[0]);
+                    conserved.push(0.5 * (p * p + q * q * (1.0 - kept)));
+                },
+            )
+            .unwrap();
+            assert_eq!((errors.len(), errors[0]), (steps + 1, 0.0));
+            for value in &conserved {
+                assert!((value - conserved[0]).abs() < 1e-10, "{value}");
+            }
+            let turn = (1.0 - 2.0 * kept).acos();
+            for (n, error) in errors.iter().enumerate() {
+                let (sin, cos) = (turn * n as f64).sin_cos();
+                let at = q * cos + p * sin / (1.0 - kept).sqrt();
+                let expected = 0.5 * kept * (at * at - q * q);
+                assert!((error - expected).abs() < 1e-10, "{n}: {error} {expected}");
+            }
+            // The error oscillates and does not grow.
+            let largest = errors.iter().fold(0.0_f64, |most, it| most.max(it.abs()));
+            assert!(largest <= kept / (1.0 - kept) * conserved[0] + 1e-10);
+        }
+        // Beyond ε = 2 it grows without bound, and the trajectory ends as a divergence.
+        let mut point = Point {
+            at: Place::start(&[q], &mut oracle).unwrap(),
+            p: vec![p],
+            v: vec![p],
+        };
+        let errors = energy_errors(&mut point, &metric, (steps, 2.2), &mut oracle, |_| {}).unwrap();
+        let last = errors[errors.len() - 1];
+        assert!(errors.len() < 30 && last > MAX_ENERGY_ERROR, "{errors:?}");
     }
 
     #[test]

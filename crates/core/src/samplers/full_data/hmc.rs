@@ -34,11 +34,11 @@
 use rand::RngExt as _;
 
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::full_data::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
+use crate::samplers::full_data::hamiltonian::{MAX_ENERGY_ERROR, Place, Point, Trajectory};
 use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuning};
 use crate::samplers::recommend::Traits;
 use crate::samplers::{
-    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    ACCEPT, Conditional, Follow, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
 use ergodic_base::rng::{ChainRng, Streams};
@@ -133,6 +133,7 @@ impl Sampler for Hmc {
         default_warmup: 1000,
         ..SamplerSpec::ORDINARY
     };
+    const FOLLOW: Option<Follow<Config, State>> = Some(follow);
 
     fn configure(settings: &mut HmcSettings, target: &Target) -> Result<Config, SettingError> {
         Ok(Config {
@@ -207,9 +208,35 @@ impl Sampler for Hmc {
     }
 }
 
+/// See [`Sampler::FOLLOW`]: by steps as trajectories without jitter have them.
+fn follow(
+    config: &Config,
+    state: &mut State,
+    steps: usize,
+    oracle: &mut Oracle,
+    rng: &mut ChainRng,
+) -> Result<Trajectory, StepError> {
+    let (length, longest) = lengths(config, state);
+    let (_, step_size) = divide(length, longest);
+    let (spare, along) = (&mut state.point, (steps, step_size));
+    state.tuning.follow(&state.place, along, oracle, rng, spare)
+}
+
 impl Conditional for Hmc {
     fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
         state.place.refresh(oracle)
+    }
+}
+
+/// How long trajectories are but for jitter, and the longest step.
+fn lengths(config: &Config, state: &State) -> (f64, f64) {
+    let step_size = state.tuning.step_size;
+    if state.scaled == 1 {
+        // Beyond the longest trajectory a step size means nothing.
+        let most = config.length * (1.0 + config.jitter);
+        (config.length, step_size.min(most))
+    } else {
+        (BLIND_STEPS * step_size, step_size)
     }
 }
 
@@ -226,14 +253,8 @@ fn transition(
     oracle: &mut Oracle,
     rng: &mut ChainRng,
 ) -> Result<Summary, StepError> {
+    let (length, longest) = lengths(config, state);
     let tuning = &state.tuning;
-    let (length, longest) = if state.scaled == 1 {
-        // Beyond the longest trajectory a step size means nothing.
-        let most = config.length * (1.0 + config.jitter);
-        (config.length, tuning.step_size.min(most))
-    } else {
-        (BLIND_STEPS * tuning.step_size, tuning.step_size)
-    };
     let time = length * (1.0 + config.jitter * (2.0 * rng.random::<f64>() - 1.0));
     let (steps, step_size) = divide(time, longest);
     let point = &mut state.point;

@@ -27,14 +27,14 @@
 //! **Not for** targets without gradients or with jumps, and not for data so tall that one pass takes seconds.
 
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::full_data::hamiltonian::Place;
+use crate::samplers::full_data::hamiltonian::{Place, Trajectory};
 use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuning};
 use crate::samplers::recommend::{LEAPFROGS, Standing, Traits};
 use crate::samplers::{
-    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    ACCEPT, Conditional, Follow, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
-use ergodic_base::rng::Streams;
+use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 use tree::Tree;
 
@@ -104,6 +104,7 @@ impl Sampler for Nuts {
         default_warmup: 1000,
         ..SamplerSpec::ORDINARY
     };
+    const FOLLOW: Option<Follow<Config, State>> = Some(follow);
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         Ok(Config {
@@ -180,6 +181,18 @@ impl Sampler for Nuts {
         state.place.visit(visitor);
         state.tuning.visit(visitor);
     }
+}
+
+/// See [`Sampler::FOLLOW`].
+fn follow(
+    _config: &Config,
+    state: &mut State,
+    steps: usize,
+    oracle: &mut Oracle,
+    rng: &mut ChainRng,
+) -> Result<Trajectory, StepError> {
+    let (spare, along) = (state.tree.spare(), (steps, state.tuning.step_size));
+    state.tuning.follow(&state.place, along, oracle, rng, spare)
 }
 
 impl Conditional for Nuts {

@@ -4,7 +4,9 @@
 
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::adaptation::{DualAveraging, RunningCovariance, Windows};
-use crate::samplers::full_data::hamiltonian::{Metric, MetricKind, Place, Point, first_step_size};
+use crate::samplers::full_data::hamiltonian::{
+    Metric, MetricKind, Place, Point, Trajectory, energy_errors, first_step_size,
+};
 use crate::samplers::recommend::dense_pays;
 use crate::samplers::{StateVisitor, Target};
 use ergodic_base::rng::ChainRng;
@@ -214,6 +216,27 @@ impl Tuning {
             self.averaging.restart(self.step_size);
         }
         Ok(true)
+    }
+
+    /// Follows a trajectory of so many steps of this size from `place` with fresh momentum; `spare` is working memory.
+    ///
+    /// # Errors
+    /// [`StepError::Interrupted`].
+    pub fn follow(
+        &self,
+        place: &Place,
+        (steps, step_size): (usize, f64),
+        oracle: &mut Oracle,
+        rng: &mut ChainRng,
+        spare: &mut Point,
+    ) -> Result<Trajectory, StepError> {
+        spare.launch(place, &self.metric, rng);
+        let along = (steps, step_size);
+        Ok(Trajectory {
+            step_size,
+            errors: energy_errors(spare, &self.metric, along, oracle, |_point| {})?,
+            of_all_rows: None,
+        })
     }
 
     /// Visits every number.

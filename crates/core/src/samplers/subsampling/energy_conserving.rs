@@ -40,15 +40,17 @@ use rand::RngExt as _;
 use crate::models::{LinearRows, Model, RowLikelihood, Rows, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::adaptation::DualAveraging;
-use crate::samplers::full_data::hamiltonian::{Metric, MetricKind, Place};
+use crate::samplers::full_data::hamiltonian::{
+    LogDensity as _, Metric, MetricKind, Place, Trajectory, energy_errors,
+};
 use crate::samplers::full_data::nuts::tree::Tree;
 use crate::samplers::recommend::Traits;
 use crate::samplers::{
-    ACCEPT, ACCEPT_ROWS, ENERGY, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE, STEP_SIZE,
-    Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    ACCEPT, ACCEPT_ROWS, ENERGY, Follow, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE,
+    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use calibration::Spread;
-use ergodic_base::linalg::{Cholesky, axpy};
+use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
 use estimate::{EstimatedPosterior, Expansion, Subsample};
@@ -288,6 +290,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     type State = State;
     const SPEC: SamplerSpec = V::SPEC;
     const ADVICE: Traits = V::ADVICE;
+    const FOLLOW: Option<Follow<Config, State>> = Some(follow);
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         let rows = model.linear_rows();
@@ -511,8 +514,7 @@ fn fixed_trajectory(
     posterior: &mut EstimatedPosterior<'_>,
     rng: &mut ChainRng,
 ) -> Result<Outcome, StepError> {
-    let steps = (length / step_size).ceil().clamp(1.0, MOST_STEPS);
-    let step_size = (length / steps).min(step_size);
+    let (steps, step_size) = divide(length, step_size);
     let point = tree.spare();
     point.launch(place, metric, rng);
     let mut sign = posterior.last.sign;
@@ -535,6 +537,61 @@ fn fixed_trajectory(
         sign,
         depth: 0,
         divergent: false,
+    })
+}
+
+/// Number and size of the steps of a trajectory of the given length.
+fn divide(length: f64, longest: f64) -> (f64, f64) {
+    let steps = (length / longest).ceil().clamp(1.0, MOST_STEPS);
+    (steps, (length / steps).min(longest))
+}
+
+/// See [`Sampler::FOLLOW`]: the subsample stays, and the energy with all rows is computed at the same points.
+fn follow(
+    config: &Config,
+    state: &mut State,
+    steps: usize,
+    oracle: &mut Oracle,
+    rng: &mut ChainRng,
+) -> Result<Trajectory, StepError> {
+    let (model, linear) = linear_model(oracle)?;
+    let mut posterior = EstimatedPosterior::new(
+        model,
+        linear,
+        &mut state.expansion,
+        &mut state.subsample,
+        &mut state.scratch,
+    );
+    let place = &mut state.place;
+    place.log_density = posterior.log_density(&place.u, &mut place.grad)?;
+    let point = state.tree.spare();
+    point.launch(place, &state.metric, rng);
+    let step_size = match config.dynamics {
+        Dynamics::Fixed(length) => divide(length, state.step_size).1,
+        Dynamics::Doubling(_) => state.step_size,
+    };
+    // Positions with their kinetic energies.
+    let mut points: Vec<(Vec<f64>, f64)> = Vec::new();
+    let errors = energy_errors(
+        point,
+        &state.metric,
+        (steps, step_size),
+        &mut posterior,
+        |point| points.push((point.at.u.clone(), 0.5 * dot(&point.p, &point.v))),
+    )?;
+    let mut grad = vec![0.0; state.place.u.len()];
+    let mut of_all_rows = Vec::with_capacity(points.len());
+    for (u, kinetic) in &points {
+        of_all_rows.push(kinetic - oracle.exact(u, &mut grad)?);
+    }
+    let start = of_all_rows[0];
+    for energy in &mut of_all_rows {
+        *energy -= start;
+    }
+    Ok(Trajectory {
+        step_size,
+        errors,
+        of_all_rows: Some(of_all_rows),
     })
 }
 

@@ -14,7 +14,6 @@ use crate::models::ModelOptions;
 use crate::models::logistic::Logistic;
 use crate::oracle::Centre;
 use crate::samplers::conformance::Checkpoint;
-use crate::samplers::full_data::hamiltonian::LogDensity as _;
 use crate::samplers::regression_tests::reported_by;
 use crate::samplers::testing::{
     Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, logistic_with_centre,

@@ -1,6 +1,6 @@
 //! Everything a user can do, as data: menus, palette, shortcuts, buttons and tests send the same commands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::draft_change::DraftChange;
 use super::preferences::{Depth, Theme};
@@ -260,4 +260,19 @@ pub enum Command {
     DismissToast,
     /// Take the sentence about a file away.
     DismissProblem,
+}
+
+impl Command {
+    /// The file that it writes where a user has said.
+    pub(super) fn output(&self) -> Option<&Path> {
+        match self {
+            Self::Export(_, _, path)
+            | Self::SaveReport(_, _, path)
+            | Self::SavePicture(_, _, path)
+            | Self::ExportPredictions(_, path)
+            | Self::SaveRecipe(path)
+            | Self::SaveProjectAs(path) => Some(path),
+            _ => None,
+        }
+    }
 }

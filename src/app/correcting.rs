@@ -29,6 +29,14 @@ pub(super) enum Source {
 }
 
 impl Source {
+    /// The file that the data are in; `None` for bundled data.
+    pub fn data_path(&self) -> Option<PathBuf> {
+        match self {
+            Self::Job(job) => (job.recipe.sample().is_none()).then(|| job.table.source().into()),
+            Self::Recipe(recipe, folder) => recipe.data_path(folder),
+        }
+    }
+
     /// The model that predicts rows.
     ///
     /// # Errors

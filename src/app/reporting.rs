@@ -247,4 +247,44 @@ mod tests {
         let toast = session.state.toast.as_ref().unwrap();
         assert!(toast.is_error && toast.text.contains("end the name in .svg, .png or .csv"));
     }
+    #[test]
+    fn nothing_is_written_over_the_data_or_over_a_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = (0..60).map(|i| format!("{},{}\n", (i * 7 % 5) % 2, f64::from(i) / 7.0));
+        let text = format!("y,x\n{}", rows.collect::<String>());
+        let mut session = Session::with_file(&folder, "table.csv", &text);
+        session.send(Command::AcceptImport);
+        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            ..RunSection::default()
+        })));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let (id, place) = {
+            let entry = &session.state.runs[0];
+            (entry.id, entry.place().unwrap().to_owned())
+        };
+        let draws = place.join("draws.csv");
+        let before = std::fs::read(&draws).unwrap();
+        for path in [folder.path().join("table.csv"), draws.clone()] {
+            for command in [
+                Command::Export(id, "summary-csv", path.clone()),
+                Command::SaveReport(id, "html", path.clone()),
+                Command::SaveRecipe(path.clone()),
+                Command::SaveProjectAs(path.clone()),
+            ] {
+                session.send(command);
+                let toast = session.state.toast.take().unwrap();
+                assert!(toast.text.contains("name another one"), "{}", toast.text);
+            }
+        }
+        assert_eq!(std::fs::read(draws).unwrap(), before);
+        assert_eq!(
+            std::fs::read_to_string(folder.path().join("table.csv")).unwrap(),
+            text
+        );
+    }
 }

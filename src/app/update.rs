@@ -15,7 +15,7 @@ use super::running::{
 };
 use super::state::AppState;
 use super::tasks::{Effects, Pick};
-use super::writing::{Ending, Place, export_run, save_recipe, save_run};
+use super::writing::{self, Ending, Place, export_run, save_recipe, save_run};
 use super::{
     answering, calibrating, comparing, comparing_runs, examples, extras, following, held_out,
     likelihood, naming, picking, predicting, prior_preview, prior_sensitivity, recalling, removing,
@@ -23,10 +23,18 @@ use super::{
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
+use ergodic_export::check_spares;
 use ergodic_export::journal::Journal;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
+    if let Some(path) = command.output()
+        && let Err(why) = check_spares(path, writing::files_read(state))
+    {
+        state.after_save = None;
+        state.refuse(why.to_string());
+        return;
+    }
     match command {
         Command::GoTo(page) => {
             if page != state.page && state.toast.as_ref().is_some_and(|toast| toast.is_error) {

@@ -178,6 +178,16 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
     Some(results)
 }
 
+/// Tables of the data and of all runs.
+pub(super) fn files_read(state: &AppState) -> Vec<PathBuf> {
+    let data = state.data.iter().filter_map(|data| data.path.clone());
+    let of_runs = state
+        .runs
+        .iter()
+        .filter_map(|entry| source(entry)?.data_path());
+    data.chain(of_runs).collect()
+}
+
 pub(super) fn export_run(
     state: &mut AppState,
     id: u64,

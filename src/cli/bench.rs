@@ -47,7 +47,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         )));
     };
     if let Some(path) = &args.out {
-        check_place(path).map_err(Failure::request)?;
+        check_place(path, &args.data).map_err(Failure::request)?;
     }
     output::note(&format!("{}: {}", entry.title, entry.about));
     if !entry.source.is_empty() {

@@ -38,7 +38,7 @@ pub struct CheckArgs {
 /// Checks and prints.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
-        check_place(path).map_err(Failure::request)?;
+        check_place(path, [&args.run]).map_err(Failure::request)?;
     }
     let check = run(args)?;
     let shares = shares(&check, &args.by)?;

@@ -1,6 +1,7 @@
 //! `compare`: every sampler that suits a model, or those named with settings of their own, beside NUTS, or for mixtures
 //! beside collapsed Gibbs: bias and cost.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -23,7 +24,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let variants = chosen(&args.samplers)?;
     if let Some(path) = &args.densities {
         PictureFormat::of(path).map_err(Failure::request)?;
-        ergodic_export::check_place(path).map_err(Failure::request)?;
+        ergodic_export::check_place(path, inputs(args)).map_err(Failure::request)?;
     }
     let (request, yardstick) = subject(args)?;
     let (folder, loaded) = (request.folder, request.loaded);
@@ -72,6 +73,18 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         output::note(&caption);
     }
     Ok(())
+}
+
+/// Files and run folders that a comparison reads.
+fn inputs(args: &CompareArgs) -> Vec<&Path> {
+    let model = &args.model;
+    let paths = [&model.recipe, &model.model, &model.centre_from];
+    let mut inputs: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
+    inputs.extend(model.data.iter().chain(&model.start).map(Path::new));
+    if let Reference::Run(folder) = &args.reference {
+        inputs.push(folder);
+    }
+    inputs
 }
 
 /// The model with its data, and what samplers are compared with.

@@ -85,7 +85,7 @@ type Scores = Result<([(String, CrossValidation); 2], Comparison), String>;
 /// Compares and prints.
 pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
-        check_place(path).map_err(Failure::request)?;
+        check_place(path, [&args.one, &args.other]).map_err(Failure::request)?;
     }
     let runs = [Read::of(&args.one)?, Read::of(&args.other)?];
     let found = run(&runs)?;

@@ -22,7 +22,7 @@ const RATIOS_PRINTED: usize = 50;
 /// Computes and prints.
 pub fn effects(args: &EffectsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
-        check_place(path).map_err(Failure::request)?;
+        check_place(path, [&args.run]).map_err(Failure::request)?;
     }
     let answers = run(args)?;
     if let Some(path) = &args.out {

@@ -42,7 +42,8 @@ pub struct PlotArgs {
 pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     let entry = find(&args.what).map_err(Failure::request)?;
     PictureFormat::of(&args.out).map_err(Failure::request)?;
-    ergodic_export::check_place(&args.out).map_err(Failure::request)?;
+    let read = [&args.run].into_iter().chain(&args.other);
+    ergodic_export::check_place(&args.out, read).map_err(Failure::request)?;
     let results = results::any(&args.run)?;
     let other = args.other.as_deref().map(results::any).transpose()?;
     let parameters = choose(&results.variables, &args.parameters).map_err(Failure::request)?;

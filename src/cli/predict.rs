@@ -15,7 +15,7 @@ const ROWS_PRINTED: usize = 10;
 /// Predicts and prints.
 pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
-        check_place(path).map_err(Failure::request)?;
+        check_place(path, [&args.run].into_iter().chain(&args.data)).map_err(Failure::request)?;
     }
     let predictions = run(args)?;
     if let Some(path) = &args.out {

@@ -11,7 +11,7 @@ use ergodic_report::report::find;
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let format = find(&args.format).map_err(Failure::request)?;
     if let Some(path) = &args.out {
-        ergodic_export::check_place(path).map_err(Failure::request)?;
+        ergodic_export::check_place(path, [&args.run]).map_err(Failure::request)?;
     }
     let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
     let found = results::of_folder(&folder)?;

@@ -343,7 +343,7 @@ fn log_lik(folder: &RunFolder, results: &Results) -> Result<LogLik, Box<dyn Erro
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = ergodic_export::find(&args.format).map_err(Failure::request)?;
     if let Some(path) = &args.out {
-        ergodic_export::check_place(path).map_err(Failure::request)?;
+        ergodic_export::check_place(path, [&args.folder]).map_err(Failure::request)?;
     }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = of_folder(&folder)?;

@@ -51,7 +51,7 @@ pub struct ScoreArgs {
 /// Scores and prints.
 pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     for path in args.out.iter().chain(&args.plot) {
-        check_place(path).map_err(Failure::request)?;
+        check_place(path, args.runs.iter().chain(&args.data)).map_err(Failure::request)?;
     }
     if let Some(path) = &args.plot {
         PictureFormat::of(path).map_err(Failure::request)?;

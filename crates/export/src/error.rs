@@ -38,6 +38,12 @@ pub enum ExportError {
         /// What the run lacks.
         lacks: &'static str,
     },
+    /// An output file that a command reads.
+    #[error("The output file is one that this command reads; name another one: {}", .0.display())]
+    OverInput(PathBuf),
+    /// An output file that belongs to a run.
+    #[error("The output file is one of a run, and runs are never overwritten; name another one: {}", .0.display())]
+    OverRun(PathBuf),
     /// A folder for a likelihood fit that has something in it.
     #[error("The folder is not empty; choose a new one: {}", .0.display())]
     NotEmpty(PathBuf),

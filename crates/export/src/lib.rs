@@ -33,6 +33,7 @@ pub mod loo;
 pub mod manifest;
 pub mod number;
 mod partitions;
+mod place;
 pub mod predictions;
 pub mod project;
 mod record;
@@ -51,6 +52,7 @@ pub mod trajectories;
 pub use claim::Claim;
 pub use error::ExportError;
 pub use folder::RunFolder;
+pub use place::{check_place, check_spares};
 pub use results::{Results, starts_of};
 pub use saved::Damage;
 
@@ -240,25 +242,6 @@ impl Write for Watched<'_> {
     }
 }
 
-/// Whether a file can be written at `path`; nothing stays behind, and what stands there stays.
-///
-/// # Errors
-/// The folder is not there or cannot be written, or the path is a folder.
-pub fn check_place(path: &Path) -> Result<(), ExportError> {
-    let what = "The output file cannot be written";
-    if path.is_dir() {
-        let error = std::io::ErrorKind::IsADirectory.into();
-        return Err(ExportError::at(what, error, path));
-    }
-    if is_special(path) {
-        return Ok(());
-    }
-    let probe = files::part_of(&target_of(path), &files::token());
-    files::write_new(&probe, |_out| Ok(()))
-        .and_then(|_written| files::remove(&probe))
-        .map_err(|error| ExportError::at(what, error, path))
-}
-
 /// Devices and pipes, which have no place for a temporary file beside them.
 fn is_special(path: &Path) -> bool {
     path.metadata()
@@ -311,7 +294,7 @@ mod tests {
         let failed = failed.unwrap_err().to_string();
         assert!(failed.contains("the disk is full"), "{failed}");
         assert_eq!(std::fs::read(&file).unwrap(), b"before");
-        check_place(&link).unwrap();
+        check_place(&link, [&file; 0]).unwrap();
         write_file("It could not be written", &link, |out| {
             out.write_all(b"after")
         })

@@ -12,8 +12,9 @@ use super::{ExportError, Results, files, find, journal, partitions, topics};
 use ergodic_analysis::{Job, Recipe};
 use ergodic_core::engine::checkpoint::{self, ChainMark};
 
-/// Names of everything that a run folder may hold: temporary files of these are removed where a crash left them.
-const NAMES: &[&str] = &[
+/// Names of everything that a run folder may hold: temporary files of these are removed where a crash left them, and no other output
+/// replaces them.
+pub(super) const NAMES: &[&str] = &[
     RECIPE,
     DRAWS,
     INFO,

@@ -1,0 +1,101 @@
+//! What commands do with the results of runs that have ended: where they write, and what they say of runs that cannot be trusted.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use support::{program, text};
+
+mod support;
+
+fn ergodic(folder: &Path, args: &[&str]) -> Output {
+    program(folder, args).output().unwrap()
+}
+
+/// Standard output and standard error of a command that must succeed.
+#[track_caller]
+fn done(folder: &Path, args: &[&str]) -> [String; 2] {
+    let output = ergodic(folder, args);
+    let [out, err] = [text(&output.stdout), text(&output.stderr)];
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {err}");
+    [out, err]
+}
+
+/// The sentence of a command that must be refused.
+#[track_caller]
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = ergodic(folder, args);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    said
+}
+
+/// A table `t.csv` of sixty rows with a yes-or-no outcome.
+fn table(folder: &Path) -> String {
+    let rows = (0..60).map(|i| format!("{},{}\n", (i * 7 % 5) % 2, f64::from(i) / 7.0));
+    let text = format!("y,x\n{}", rows.collect::<String>());
+    fs::write(folder.join("t.csv"), &text).unwrap();
+    text
+}
+
+/// A run of `y ~ x` over `t.csv` into `out`, with further arguments.
+fn fit(folder: &Path, out: &str, more: &[&str]) {
+    let mut args = vec!["fit", "--data", "t.csv", "--formula", "y ~ x", "--out", out];
+    args.extend(["--chains", "2", "--warmup", "100", "--seed", "7"]);
+    args.extend(more);
+    done(folder, &args);
+}
+
+#[test]
+fn no_command_writes_over_what_it_reads_or_over_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rows = table(folder);
+    fit(folder, "a", &["--draws", "100"]);
+    let draws = fs::read_to_string(folder.join("a/draws.csv")).unwrap();
+    fs::write(folder.join("new.csv"), &rows).unwrap();
+    for args in [
+        &["predict", "a", "--out", "t.csv"][..],
+        &["predict", "a", "--data", "new.csv", "--out", "new.csv"],
+        &["effects", "a", "--out", "a/../t.csv"],
+        &["check", "a", "--out", "a/draws.csv"],
+        &["score", "a", "--data", "new.csv", "--out", "./new.csv"],
+        &["score", "a", "--data", "new.csv", "--plot", "t.csv"],
+        &[
+            "export",
+            "a",
+            "--format",
+            "starts-csv",
+            "--out",
+            "a/recipe.toml",
+        ],
+        &["plot", "a", "--what", "trace", "--out", "a/draws.csv"],
+        &[
+            "plot", "new.csv", "--what", "trace", "--with", "a", "--out", "t.csv",
+        ],
+        &["report", "a", "--out", "t.csv"],
+        &["compare-runs", "a", "a", "--out", "t.csv"],
+        &[
+            "compare",
+            "--data",
+            "t.csv",
+            "--formula",
+            "y ~ x",
+            "--densities",
+            "t.csv",
+        ],
+    ] {
+        let said = refused(folder, args);
+        assert!(said.contains("name another one"), "{args:?}: {said}");
+    }
+    assert_eq!(fs::read_to_string(folder.join("t.csv")).unwrap(), rows);
+    assert_eq!(fs::read_to_string(folder.join("new.csv")).unwrap(), rows);
+    assert_eq!(
+        fs::read_to_string(folder.join("a/draws.csv")).unwrap(),
+        draws
+    );
+    done(folder, &["predict", "a", "--out", "p.csv"]);
+    done(folder, &["report", "a", "--out", "a/report.html"]);
+}

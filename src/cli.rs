@@ -31,6 +31,7 @@ mod results;
 mod resume;
 mod score;
 mod show;
+mod summarise;
 mod tune;
 
 use args::{Args, Command};
@@ -151,7 +152,7 @@ pub fn main() -> ExitCode {
         Some(Command::Fit(fit)) => fit::fit(&fit),
         Some(Command::Estimate(args)) => estimate::estimate(&args),
         Some(Command::List(list)) => list::list(&list),
-        Some(Command::Summarise(summarise)) => results::summarise(&summarise),
+        Some(Command::Summarise(summarise)) => summarise::summarise(&summarise),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::CompareRuns(args)) => compare_runs::compare_runs(&args),
         Some(Command::Tune(args)) => tune::tune(&args),

@@ -1916,7 +1916,7 @@ fn prior_sensitivity_is_summarised() {
     assert!(age["prior"].as_f64().unwrap() > 0.05, "{age}");
     assert_ne!(age["diagnosis"], "none");
     let files = ["summarise", "a/draws.csv", "--sensitivity"];
-    assert_refused(&ergodic(folder.path(), &files), &["needs one run folder"]);
+    assert_refused(&ergodic(folder.path(), &files), &["needs a run folder"]);
 }
 
 #[test]

@@ -99,3 +99,34 @@ fn no_command_writes_over_what_it_reads_or_over_a_run() {
     done(folder, &["predict", "a", "--out", "p.csv"]);
     done(folder, &["report", "a", "--out", "a/report.html"]);
 }
+
+#[test]
+fn several_runs_are_summarised_one_by_one_and_several_files_as_chains_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    table(folder);
+    fit(folder, "a", &["--draws", "60"]);
+    fit(
+        folder,
+        "b",
+        &["--draws", "60", "--set", "priors.b=normal(0, 0.01)"],
+    );
+    let alone = ["a", "b"].map(|run| done(folder, &["summarise", run])[0].clone());
+    let [both, _] = done(folder, &["summarise", "a", "b"]);
+    assert_eq!(both, format!("a\n{}\nb\n{}", alone[0], alone[1]));
+    let [json, _] = done(folder, &["summarise", "a", "b", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&json[0]["folder"], &json[1]["folder"]),
+        (&"a".into(), &"b".into())
+    );
+    assert_ne!(json[0]["variables"], json[1]["variables"]);
+
+    let files = ["summarise", "a/draws.csv", "b/draws.csv"];
+    let [pooled, said] = done(folder, &files);
+    assert_eq!(pooled.matches("b[x]").count(), 1, "{pooled}");
+    assert!(
+        said.contains("The 2 files are summarised as chains of one run"),
+        "{said}"
+    );
+}

@@ -511,7 +511,7 @@ impl ExtraArgs {
 /// `summarise`.
 #[derive(Debug, Parser)]
 pub struct SummariseArgs {
-    /// Run folders, CSV files of draws, or one project
+    /// Run folders, each summarised on its own; one project; or CSV files of draws, which are chains of one run
     #[arg(required = true, value_name = "DIR|FILE")]
     pub sources: Vec<PathBuf>,
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
@@ -526,7 +526,7 @@ pub struct SummariseArgs {
     /// Further columns
     #[command(flatten)]
     pub extras: ExtraArgs,
-    /// Print summary.json instead of a table; of a project a list of them
+    /// Print summary.json instead of a table; of several runs or a project a list of them
     #[arg(long)]
     pub json: bool,
 }

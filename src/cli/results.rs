@@ -1,18 +1,18 @@
-//! `summarise` and `export`, and the summary table of every command.
+//! `export`, results as they are read, and the summary table of every command.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{ControlVariates, ExportArgs, ExtraArgs, SummariseArgs};
+use super::args::{ControlVariates, ExportArgs, ExtraArgs};
 use super::{Failure, output};
 use ergodic_analysis::Job;
-use ergodic_analysis::bayes_factor::{BayesFactor, bayes_factors};
+use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::INTERVAL;
 use ergodic_analysis::predict::log_lik::LogLik;
-use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
+use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::templates;
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_base::control::Control;
@@ -29,161 +29,11 @@ use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
 use ergodic_export::manifest::Manifest;
-use ergodic_export::project::{EXTENSION, Project};
 use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};
 use ergodic_report::report::{Column, priors, sections};
 
-/// Prints summaries of run folders or files of draws. Several files are the chains of one run.
-pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
-    if let [file] = args.sources.as_slice()
-        && file.extension().is_some_and(|end| end == EXTENSION)
-    {
-        return summarise_project(file, args);
-    }
-    let mut superchains = None;
-    let mut results = if let [folder] = args.sources.as_slice()
-        && folder.is_dir()
-    {
-        let folder = RunFolder::open(folder).map_err(Failure::request)?;
-        let mut results = of_folder(&folder)?;
-        superchains = superchains_of(&folder);
-        correct(&folder, &mut results, args.zero_variance)?;
-        power_scale(&folder, &mut results, args.sensitivity)?;
-        add_bayes_factors(&folder, &mut results, args.bayes_factor)?;
-        results
-    } else if args.bayes_factor {
-        return Err(Failure::request(
-            "Bayes factors need one run folder: its recipe gives the priors",
-        ));
-    } else if args.sensitivity {
-        return Err(Failure::request(
-            "Power scaling needs one run folder: its recipe and data give prior and likelihood",
-        ));
-    } else if args.zero_variance.is_some() {
-        return Err(Failure::request(
-            "Control variates need one run folder: its recipe and data give the gradients",
-        ));
-    } else {
-        let mut all: Option<draws_csv::ReadDraws> = None;
-        for path in &args.sources {
-            let read = read_draws(path)?;
-            match &mut all {
-                None => all = Some(read),
-                Some(all)
-                    if all.names == read.names
-                        && all.weights.is_some() == read.weights.is_some() =>
-                {
-                    all.chains.extend(read.chains);
-                    if let (Some(all), Some(more)) = (&mut all.weights, read.weights) {
-                        all.extend(more);
-                    }
-                }
-                Some(_) => {
-                    return Err(Failure::request(format!(
-                        "The files have different variables and cannot be chains of one run: {}",
-                        path.display()
-                    )));
-                }
-            }
-        }
-        Results::of_draws(all.ok_or_else(|| Failure::request("Nothing to summarise"))?)
-    };
-    add_extras(&mut results, &args.extras, superchains)?;
-    if results.is_weighted() {
-        output::note("Draws are weighted by their column `weight`");
-    }
-    print(&results, args.json)
-}
-
-/// Prints summaries of all runs of a project. Nothing is computed that the folders do not say.
-fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
-    let project = Project::read(file).map_err(Failure::request)?;
-    if project.runs.is_empty() {
-        return Err(Failure::request(format!(
-            "The project has no runs to summarise: {}",
-            file.display()
-        )));
-    }
-    let mut list: Vec<serde_json::Value> = Vec::new();
-    let mut missing = None;
-    for (index, run) in project.runs.iter().enumerate() {
-        let mut superchains = None;
-        let results = match run.path.is_dir() {
-            false if run.path.is_file() => read_draws(&run.path).map(Results::of_draws),
-            _ => project
-                .folder(index)
-                .map_err(Failure::request)
-                .and_then(|folder| {
-                    let mut results = of_folder(&folder)?;
-                    correct(&folder, &mut results, args.zero_variance)?;
-                    power_scale(&folder, &mut results, args.sensitivity)?;
-                    superchains = superchains_of(&folder);
-                    add_bayes_factors(&folder, &mut results, args.bayes_factor)?;
-                    Ok(results)
-                }),
-        };
-        let results = results.and_then(|mut results| {
-            add_extras(&mut results, &args.extras, superchains)?;
-            Ok(results)
-        });
-        let results = match results {
-            Ok(results) => results,
-            Err(failure) => {
-                output::error(&failure.message);
-                missing = Some(failure);
-                continue;
-            }
-        };
-        let stale = project.is_stale(index);
-        if args.json {
-            let mut bytes = Vec::new();
-            summary::write_json(&results, &mut bytes).map_err(Failure::run)?;
-            let mut value: serde_json::Value =
-                serde_json::from_slice(&bytes).map_err(Failure::run)?;
-            value["number"] = run.number.into();
-            value["name"] = run.name.clone().into();
-            value["note"] = run.note.clone().into();
-            value["folder"] = run.path.display().to_string().into();
-            value["stale"] = stale.into();
-            list.push(value);
-            continue;
-        }
-        let sampler = results
-            .manifest
-            .as_ref()
-            .map_or("", |manifest| &manifest.sampler);
-        let words = if stale {
-            "; stale: the draft has changed since"
-        } else {
-            ""
-        };
-        let gap = if index == 0 { "" } else { "\n" };
-        let name = run.name.iter().map(|name| format!(" ({name})"));
-        output::result(&format!(
-            "{gap}Run {}{}: {sampler}, {}{words}\n",
-            run.number,
-            name.collect::<String>(),
-            run.path.display()
-        ));
-        if let Some(manifest) = &results.manifest {
-            output::result(&format!("{}\n", manifest.verdict_sentence));
-        }
-        print(&results, false)?;
-    }
-    if args.json {
-        let text = serde_json::to_string_pretty(&list).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-    }
-    match missing {
-        Some(_) => Err(Failure::request(
-            "Some runs of the project could not be read",
-        )),
-        None => Ok(()),
-    }
-}
-
 /// Adds estimates corrected by control variates, if asked for.
-fn correct(
+pub(super) fn correct(
     folder: &RunFolder,
     results: &mut Results,
     degree: Option<ControlVariates>,
@@ -204,13 +54,17 @@ fn correct(
 }
 
 /// The groups that chains of a run began in, if they did and the recipe is there.
-fn superchains_of(folder: &RunFolder) -> Option<u64> {
+pub(super) fn superchains_of(folder: &RunFolder) -> Option<u64> {
     let recipe = folder.recipe().ok()?;
     recipe.run.superchains.map(|groups| groups as u64)
 }
 
 /// Adds further columns, if asked for; `of_run` are the groups that the chains of the run began in.
-fn add_extras(results: &mut Results, args: &ExtraArgs, of_run: Option<u64>) -> Result<(), Failure> {
+pub(super) fn add_extras(
+    results: &mut Results,
+    args: &ExtraArgs,
+    of_run: Option<u64>,
+) -> Result<(), Failure> {
     let wanted = args.wanted(of_run);
     let superchains = args.superchains.or(of_run);
     if wanted.contains(&Extra::RhatNested) {
@@ -242,41 +96,6 @@ fn add_extras(results: &mut Results, args: &ExtraArgs, of_run: Option<u64>) -> R
     Ok(())
 }
 
-/// Adds sensitivities to prior and likelihood, if asked for.
-fn power_scale(folder: &RunFolder, results: &mut Results, wanted: bool) -> Result<(), Failure> {
-    if !wanted {
-        return Ok(());
-    }
-    let recipe = folder.recipe().map_err(Failure::request)?;
-    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
-        .map_err(Failure::request)?;
-    let lists: Vec<&DrawList> = results.draws.iter().collect();
-    let control = Control::default();
-    let found =
-        sensitivity(&job, &lists, &results.weights(), &control).map_err(Failure::request)?;
-    output::note(&found.sentence());
-    results.sensitivity = Some(Arc::new(found));
-    Ok(())
-}
-
-/// Adds Bayes factors of coefficients against 0, if asked for.
-fn add_bayes_factors(
-    folder: &RunFolder,
-    results: &mut Results,
-    wanted: bool,
-) -> Result<(), Failure> {
-    if !wanted {
-        return Ok(());
-    }
-    let recipe = folder.recipe().map_err(Failure::request)?;
-    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
-        .map_err(Failure::request)?;
-    let (lists, weights) = results.usable();
-    let found = bayes_factors(job.model.as_ref(), &lists, &weights).map_err(Failure::request)?;
-    results.bayes_factors = Some(Arc::new(found));
-    Ok(())
-}
-
 /// Bytes of draws that may come from what is no file.
 const UNASKED_BYTES: u64 = 256_000_000;
 
@@ -304,16 +123,7 @@ pub(super) fn of_folder(folder: &RunFolder) -> Result<Results, Failure> {
     Ok(results)
 }
 
-fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
-    if path.is_dir() {
-        let results = read(path)?;
-        let weights = results.weight_lists();
-        return Ok(draws_csv::ReadDraws {
-            names: results.variables,
-            chains: results.draws,
-            weights,
-        });
-    }
+pub(super) fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
     let file = std::fs::File::open(path).map_err(|error| {
         Failure::request(ExportError::at("The draws cannot be read", error, path))
     })?;

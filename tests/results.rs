@@ -130,3 +130,38 @@ fn several_runs_are_summarised_one_by_one_and_several_files_as_chains_of_one() {
         "{said}"
     );
 }
+
+#[test]
+fn a_verdict_that_is_not_good_goes_with_everything_that_is_computed_from_the_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    table(folder);
+    fit(folder, "a", &["--draws", "20"]);
+    let [summary, _] = done(folder, &["summarise", "a"]);
+    assert!(summary.starts_with("Too early: "), "{summary}");
+    let sentence = summary.lines().next().unwrap();
+    for args in [
+        &["effects", "a"][..],
+        &["predict", "a"],
+        &["check", "a"],
+        &["score", "a", "--data", "t.csv"],
+        &["loo", "a"],
+        &["loo", "a", "--subsample", "20"],
+    ] {
+        let [_, said] = done(folder, args);
+        assert!(said.contains(sentence), "{args:?}: {said}");
+        let [json, _] = done(folder, &[args, &["--json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let json = match args[0] {
+            "score" => &json[0],
+            "loo" => &json["runs"][0],
+            _ => &json,
+        };
+        assert_eq!(json["verdict"], "too_early", "{args:?}");
+        assert_eq!(json["verdict_sentence"], sentence, "{args:?}");
+    }
+    let [markdown, _] = done(folder, &["report", "a", "--format", "markdown"]);
+    assert!(markdown.starts_with("**Too early** · "), "{markdown}");
+    let [latex, _] = done(folder, &["report", "a", "--format", "latex"]);
+    assert!(latex.contains("\n\\textbf{Too early}: "), "{latex}");
+}

@@ -11,6 +11,8 @@ use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, fixed, thousands};
 use ergodic_export::{RunFolder, check as files, check_place};
+use ergodic_base::numerals::{brief, thousands};
+use ergodic_export::{Results, RunFolder, check as files, check_place};
 
 /// `check`.
 #[derive(Debug, Parser)]
@@ -42,11 +44,15 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     }
     let check = run(args)?;
     let shares = shares(&check, &args.by)?;
+    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+    let results = results::to_compute_from(&folder)?;
+    let check = run(args, &folder, &results)?;
     if let Some(path) = &args.out {
         files::save(&check, path).map_err(Failure::run)?;
     }
     if args.json {
-        let json = files::to_json(&check);
+        let mut json = files::to_json(&check);
+        results::add_verdict(&mut json, results.manifest.as_ref());
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
         return Ok(());
@@ -138,10 +144,8 @@ fn print(name: &str, check: &Check) {
 }
 
 /// Checks on a thread of its own, so that Ctrl-C ends the work.
-fn run(args: &CheckArgs) -> Result<Check, Failure> {
-    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+fn run(args: &CheckArgs, folder: &RunFolder, results: &Results) -> Result<Check, Failure> {
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let results = results::of_folder(&folder)?;
     let control = Control::default();
     let work = || -> Result<Check, CheckError> {
         let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;

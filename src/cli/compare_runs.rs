@@ -63,7 +63,7 @@ impl Read {
             });
         }
         let folder = RunFolder::open(path).map_err(Failure::request)?;
-        let results = results::of_folder(&folder)?;
+        let results = results::to_compute_from(&folder)?;
         let data = results.manifest.as_ref().map(|manifest| DataUsed {
             fingerprint: manifest.data_fingerprint.clone(),
             source: manifest.data_source.clone(),

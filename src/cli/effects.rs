@@ -14,7 +14,7 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{decimals_by_error, fixed};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_export::effects::{self as files, Answers};
-use ergodic_export::{RunFolder, check_place};
+use ergodic_export::{Results, RunFolder, check_place};
 
 /// Ratios of coefficients printed; files and `--json` have all.
 const RATIOS_PRINTED: usize = 50;
@@ -24,12 +24,15 @@ pub fn effects(args: &EffectsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         check_place(path, [&args.run]).map_err(Failure::request)?;
     }
-    let answers = run(args)?;
+    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+    let results = results::to_compute_from(&folder)?;
+    let answers = run(args, &folder, &results)?;
     if let Some(path) = &args.out {
         files::save(&answers, path).map_err(Failure::run)?;
     }
     if args.json {
-        let json = files::to_json(&answers);
+        let mut json = files::to_json(&answers);
+        results::add_verdict(&mut json, results.manifest.as_ref());
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
     } else {
@@ -196,10 +199,8 @@ fn diagnostics(value: &Derived) -> [String; 3] {
 }
 
 /// Computes on a thread of its own, so that Ctrl-C ends the work.
-fn run(args: &EffectsArgs) -> Result<Answers, Failure> {
-    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answers, Failure> {
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let results = results::of_folder(&folder)?;
     let options = EffectsOptions {
         with_groups: args.effects == EffectsUsed::With,
         interval: args.interval,

@@ -18,6 +18,7 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
+use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder, loo as files};
 
 /// Rows with a Pareto k that is not good that are printed; JSON has all.
@@ -56,13 +57,15 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     // One handler for all runs.
     let interrupted = args.refit.then(fit::interrupt_flag);
     let scored = args.runs.iter().map(|path| {
-        let mut scored = run(path, most, args.moment_match)?;
+        let (mut scored, manifest) = run(path, most, args.moment_match)?;
         if let Some(interrupted) = &interrupted {
             refit(path, &mut scored, interrupted)?;
         }
-        Ok(scored)
+        Ok((scored, manifest))
     });
-    let scored = scored.collect::<Result<Vec<CrossValidation>, Failure>>()?;
+    let scored = scored.collect::<Result<Vec<_>, Failure>>()?;
+    let (scored, manifests): (Vec<CrossValidation>, Vec<Option<Manifest>>) =
+        scored.into_iter().unzip();
     let names = args.runs.iter().map(|path| path.display().to_string());
     let runs: Vec<(String, &CrossValidation)> = names.zip(&scored).collect();
     let comparison = match runs.len() {
@@ -70,7 +73,10 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
         _ => Some(compare(&runs).map_err(Failure::request)?),
     };
     if args.json {
-        let json = files::to_json(&runs, comparison.as_ref());
+        let mut json = files::to_json(&runs, comparison.as_ref());
+        for (index, manifest) in manifests.iter().enumerate() {
+            results::add_verdict(&mut json["runs"][index], manifest.as_ref());
+        }
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
         return Ok(());
@@ -87,9 +93,10 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
 /// Scores runs by a sample of their rows, the same seed for all.
 fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
     let mut runs: Vec<(String, Subsampled)> = Vec::new();
+    let mut manifests: Vec<Option<Manifest>> = Vec::new();
     for path in &args.runs {
         let folder = RunFolder::open(path).map_err(Failure::request)?;
-        let results = results::of_folder(&folder)?;
+        let results = results::to_compute_from(&folder)?;
         let recipe = folder.recipe().map_err(Failure::request)?;
         let control = Control::default();
         let work = || -> Result<Subsampled, LooError> {
@@ -99,10 +106,14 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
             subsample(&fitted, (&draws, &weights), rows, SEED, &control)
         };
         runs.push((path.display().to_string(), in_background(&control, work)?));
+        manifests.push(results.manifest);
     }
     if args.json {
-        let text =
-            serde_json::to_string_pretty(&files::sampled_json(&runs)).map_err(Failure::run)?;
+        let mut json = files::sampled_json(&runs);
+        for (index, manifest) in manifests.iter().enumerate() {
+            results::add_verdict(&mut json["runs"][index], manifest.as_ref());
+        }
+        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
         return Ok(());
     }
@@ -123,13 +134,17 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
 }
 
 /// Scores a run on a thread of its own, so that Ctrl-C ends the work, and moves draws for rows that weights cannot score if
-/// `matching`.
-fn run(path: &Path, most: usize, matching: bool) -> Result<CrossValidation, Failure> {
+/// `matching`; with what was run.
+fn run(
+    path: &Path,
+    most: usize,
+    matching: bool,
+) -> Result<(CrossValidation, Option<Manifest>), Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
-    let results = results::of_folder(&folder)?;
+    let results = results::to_compute_from(&folder)?;
     let scored = score(&folder, &results, most)?;
     if !matching || scored.doubtful().is_empty() {
-        return Ok(scored);
+        return Ok((scored, results.manifest));
     }
     let recipe = folder.recipe().map_err(Failure::request)?;
     let control = Control::default();
@@ -140,7 +155,8 @@ fn run(path: &Path, most: usize, matching: bool) -> Result<CrossValidation, Fail
         matched.match_moments(&fitted, &draws, &control)?;
         Ok(matched)
     };
-    in_background(&control, work)
+    let matched = in_background(&control, work)?;
+    Ok((matched, results.manifest))
 }
 
 /// Fits a run again without each row whose Pareto k is not good, one after the other, and takes their scores from there.

@@ -7,7 +7,7 @@ use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions, Prediction
 use ergodic_base::control::Control;
 use ergodic_base::numerals::fixed;
 use ergodic_core::design::response::ResponseKind;
-use ergodic_export::{RunFolder, check_place, predictions as files};
+use ergodic_export::{Results, RunFolder, check_place, predictions as files};
 
 /// Rows printed where all are in a file.
 const ROWS_PRINTED: usize = 10;
@@ -17,12 +17,15 @@ pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         check_place(path, [&args.run].into_iter().chain(&args.data)).map_err(Failure::request)?;
     }
-    let predictions = run(args)?;
+    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+    let results = results::to_compute_from(&folder)?;
+    let predictions = run(args, &folder, &results)?;
     if let Some(path) = &args.out {
         files::save(&predictions, path).map_err(Failure::run)?;
     }
     if args.json {
-        let json = files::to_json(&predictions);
+        let mut json = files::to_json(&predictions);
+        results::add_verdict(&mut json, results.manifest.as_ref());
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
     } else if let Some(path) = &args.out {
@@ -87,10 +90,8 @@ fn note(predictions: &Predictions) {
 }
 
 /// Predicts on a thread of its own, so that Ctrl-C ends the work.
-fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
-    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+fn run(args: &PredictArgs, folder: &RunFolder, results: &Results) -> Result<Predictions, Failure> {
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let results = results::of_folder(&folder)?;
     let options = PredictOptions {
         with_groups: args.effects == EffectsUsed::With,
         interval: args.interval,

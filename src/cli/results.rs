@@ -96,6 +96,21 @@ pub(super) fn add_extras(
     Ok(())
 }
 
+/// As [`of_folder`], for a command that computes something else from the draws: a verdict that is not good goes to standard error.
+pub(super) fn to_compute_from(folder: &RunFolder) -> Result<Results, Failure> {
+    let results = of_folder(folder)?;
+    if let Some(caution) = results.manifest.as_ref().and_then(Manifest::caution) {
+        output::note(&format!("{}: {caution}", folder.path().display()));
+    }
+    Ok(results)
+}
+
+/// Adds the verdict on a run to the JSON `of` what was computed from it, by the names of `run.json`.
+pub(super) fn add_verdict(of: &mut serde_json::Value, manifest: Option<&Manifest>) {
+    of["verdict"] = serde_json::json!(manifest.map(|it| it.verdict));
+    of["verdict_sentence"] = serde_json::json!(manifest.map(|it| &it.verdict_sentence));
+}
+
 /// Bytes of draws that may come from what is no file.
 const UNASKED_BYTES: u64 = 256_000_000;
 

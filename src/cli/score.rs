@@ -14,6 +14,7 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
+use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder, check_place, scores as files};
 use ergodic_report::{PictureFormat, courses, save_figure};
 
@@ -59,10 +60,13 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     // One handler for all runs.
     let folds = args.folds.map(|folds| (folds, fit::interrupt_flag()));
     let scored = args.runs.iter().map(|path| match &folds {
-        Some((folds, interrupted)) => refits(path, *folds, args, interrupted),
+        // Each fit without a part is judged for itself.
+        Some((folds, interrupted)) => Ok((refits(path, *folds, args, interrupted)?, None)),
         None => run(path, args),
     });
-    let scored = scored.collect::<Result<Vec<PredictionScores>, Failure>>()?;
+    let scored = scored.collect::<Result<Vec<_>, Failure>>()?;
+    let (scored, manifests): (Vec<PredictionScores>, Vec<Option<Manifest>>) =
+        scored.into_iter().unzip();
     let names = args.runs.iter().map(|path| path.display().to_string());
     let runs: Vec<(String, &PredictionScores)> = names.zip(&scored).collect();
     if let Some(path) = &args.out {
@@ -73,7 +77,11 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
         output::note(&caption);
     }
     if args.json {
-        let text = serde_json::to_string_pretty(&files::to_json(&runs)).map_err(Failure::run)?;
+        let mut json = files::to_json(&runs);
+        for (index, manifest) in manifests.iter().enumerate().filter(|_| folds.is_none()) {
+            results::add_verdict(&mut json[index], manifest.as_ref());
+        }
+        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
         return Ok(());
     }
@@ -89,11 +97,11 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Scores a run on a thread of its own, so that Ctrl-C ends the work.
-fn run(path: &Path, args: &ScoreArgs) -> Result<PredictionScores, Failure> {
+/// Scores a run, and says what was run, on a thread of its own, so that Ctrl-C ends the work.
+fn run(path: &Path, args: &ScoreArgs) -> Result<(PredictionScores, Option<Manifest>), Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let results = results::of_folder(&folder)?;
+    let results = results::to_compute_from(&folder)?;
     let most = most_draws(args);
     let control = Control::default();
     let work = || -> Result<PredictionScores, ScoresError> {
@@ -109,13 +117,14 @@ fn run(path: &Path, args: &ScoreArgs) -> Result<PredictionScores, Failure> {
         let rows = done.map(|done| format!("{:.0} % of rows scored", 100.0 * done));
         Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
     };
-    progress::work("scores", &control, work, tell, |error, interrupted| {
+    let scores = progress::work("scores", &control, work, tell, |error, interrupted| {
         if interrupted {
             Failure::interrupted(error.to_string())
         } else {
             Failure::request(error)
         }
-    })
+    })?;
+    Ok((scores, results.manifest))
 }
 
 /// Fits a run again without each of `folds` parts of its rows, and scores each part by the fit that does not know it.

@@ -113,6 +113,11 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Manifest {
+    /// The sentence of a verdict that is not good: what is to be minded of everything that is computed from the draws.
+    pub fn caution(&self) -> Option<&str> {
+        (self.verdict != Verdict::Good).then_some(self.verdict_sentence.as_str())
+    }
+
     /// The manifest of a run.
     pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
         let recipe = &job.recipe;

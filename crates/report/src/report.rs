@@ -130,6 +130,15 @@ impl Report {
         }
     }
 
+    /// The word of the verdict, and its sentence without that word at the head.
+    fn verdict(&self) -> (&'static str, &str) {
+        let word = self.manifest.verdict.word();
+        let sentence = self.manifest.verdict_sentence.as_str();
+        let rest = sentence.strip_prefix(word);
+        let rest = rest.and_then(|rest| rest.strip_prefix(": "));
+        (word, rest.unwrap_or(sentence))
+    }
+
     /// The template's name for people.
     fn template(&self) -> String {
         let id = self.manifest.template.as_str();

@@ -119,15 +119,10 @@ fn verdict(page: &mut Page, report: &Report) {
         Verdict::TooEarly => "early",
         Verdict::NotCertified => "uncertified",
     };
-    let word = manifest.verdict.word();
-    // The sentence of a good run begins with its word.
-    let sentence = manifest.verdict_sentence.as_str();
-    let rest = sentence
-        .strip_prefix(word)
-        .and_then(|rest| rest.strip_prefix(": "));
+    let (word, sentence) = report.verdict();
     page.line(&format!(
         "<div class=\"verdict {class}\"><p><strong>{word}</strong> · {}</p></div>",
-        prose(rest.unwrap_or(sentence))
+        prose(sentence)
     ));
     let mut warnings: Vec<&Warning> = manifest.warnings.iter().collect();
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));

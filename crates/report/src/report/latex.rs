@@ -1,7 +1,7 @@
 //! Results in LaTeX: the table with the rules of booktabs, and a sentence for each coefficient.
 
 use super::estimates::Column;
-use super::{Part, Report, sentence};
+use super::{Part, Report, parts, sentence};
 use ergodic_base::numerals::{NARROW, thousands};
 use ergodic_base::shown::visible_line;
 
@@ -51,7 +51,11 @@ fn prose(parts: impl IntoIterator<Item = Part>) -> String {
 /// The table and the sentences.
 pub fn write(report: &Report) -> String {
     let heads = Column::ALL.map(|column| words(column.head()));
-    let mut out = "% needs \\usepackage{booktabs}\n".to_owned();
+    let (word, sentence) = report.verdict();
+    let mut out = format!(
+        "% needs \\usepackage{{booktabs}}\n\\textbf{{{word}}}: {}\n\n",
+        prose(parts(sentence))
+    );
     for section in &report.sections {
         out.push_str(&format!(
             "\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n",

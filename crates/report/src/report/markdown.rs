@@ -1,7 +1,7 @@
 //! Results in Markdown: the table, and a sentence for each coefficient.
 
 use super::estimates::Column;
-use super::{Part, Report, sentence};
+use super::{Part, Report, parts, sentence};
 use ergodic_base::numerals::thousands;
 use ergodic_base::shown::visible_line;
 
@@ -42,7 +42,8 @@ fn prose(parts: impl IntoIterator<Item = Part>) -> String {
 /// The table and the sentences.
 pub fn write(report: &Report) -> String {
     let heads: Vec<&str> = Column::ALL.iter().map(|column| column.head()).collect();
-    let mut out = String::new();
+    let (word, sentence) = report.verdict();
+    let mut out = format!("**{word}** · {}\n\n", prose(parts(sentence)));
     for section in &report.sections {
         out.push_str(&format!("### {}\n\n", section.title));
         out.push_str(&format!("| parameter | {} |\n", heads.join(" | ")));

@@ -129,6 +129,11 @@ fn the_posterior_is_that_of_stan_and_answers_are_of_each_level() {
     let observed: f64 = (bars.iter().map(|bar| bar["observed"].as_f64().unwrap())).sum();
     assert_eq!(observed, 400.0);
     ergodic(at, &["check", "run"]);
+    for figure in ["statistics", "loo-pit"] {
+        let args = ["plot", "run", "--what", figure, "--out", "p.svg"];
+        let said = text(&program(at, args).output().unwrap().stderr);
+        assert!(said.contains("levels of the outcome have no order"), "{said}");
+    }
 
     let loo = ergodic(at, &["loo", "run"]);
     assert!(loo.contains("elpd"), "{loo}");

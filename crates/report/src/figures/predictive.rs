@@ -6,10 +6,17 @@ use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Points, Sign, Swa
 use ergodic_analysis::check::Check;
 use ergodic_analysis::check::drawing::{Drawing, Look};
 use ergodic_analysis::check::residuals::Residuals;
+use ergodic_core::design::response::ResponseKind;
 
-/// Why there is no picture of what needs outcomes seen to their end.
-pub(super) const CENSORED: &str =
-    "outcomes are censored; `survival` shows their Kaplan-Meier curve";
+/// Why there is no picture of what needs outcomes that are numbers, have an order, and were seen to their end.
+pub(super) fn missing(check: &Check) -> Trouble {
+    Trouble::Nothing(match check.response.kind {
+        ResponseKind::Unordered { .. } => {
+            "levels of the outcome have no order; `outcomes` shows how often each occurs"
+        }
+        _ => "outcomes are censored; `survival` shows their Kaplan-Meier curve",
+    })
+}
 
 /// Height of a picture in points.
 const HEIGHT: f64 = 170.0;

@@ -18,7 +18,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let check = predictive::check(chains)?;
     if check.residuals.is_empty() {
-        return Err(Trouble::Nothing(predictive::CENSORED));
+        return Err(predictive::missing(check));
     }
     let title = format!("Mean residuals of {}", check.response.name);
     let drawn = |residuals: &Residuals| Some(check.residuals_drawn(residuals));

@@ -21,7 +21,7 @@ const BARS: usize = 30;
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let check = predictive::check(chains)?;
     if check.statistics.is_empty() {
-        return Err(Trouble::Nothing(predictive::CENSORED));
+        return Err(predictive::missing(check));
     }
     let title = format!("Statistics of {} in replicated data", check.response.name);
     let mut figure = Figure::new(ENTRY.id, title);

@@ -165,3 +165,20 @@ fn a_verdict_that_is_not_good_goes_with_everything_that_is_computed_from_the_dra
     let [latex, _] = done(folder, &["report", "a", "--format", "latex"]);
     assert!(latex.contains("\n\\textbf{Too early}: "), "{latex}");
 }
+
+#[test]
+fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    table(folder);
+    fit(folder, "a", &["--draws", "20"]);
+    let rope = "write the smaller of two numbers first";
+    for args in [
+        &["summarise", "a", "--rope", "0.1,-0.1"][..],
+        &["export", "a", "--format", "summary-csv", "--rope", "1,0"],
+        &["effects", "a", "--rope", "1,0"],
+    ] {
+        let said = refused(folder, args);
+        assert!(said.contains(rope), "{args:?}: {said}");
+    }
+}

@@ -572,8 +572,12 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 fn range(text: &str) -> Result<[f64; 2], String> {
     let read = |part: &str| part.trim().parse::<f64>().ok().filter(|x| x.is_finite());
     let ends = text.split_once(',');
-    ends.and_then(|(from, to)| Some([read(from)?, read(to)?]))
-        .ok_or_else(|| "write two numbers, such as -0.05,0.05".to_owned())
+    let ends = ends.and_then(|(from, to)| Some([read(from)?, read(to)?]));
+    match ends {
+        Some([from, to]) if from < to => Ok([from, to]),
+        Some(_) => Err("write the smaller of two numbers first, such as -0.05,0.05".to_owned()),
+        None => Err("write two numbers, such as -0.05,0.05".to_owned()),
+    }
 }
 
 /// `effects`.

@@ -181,4 +181,8 @@ fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
         let said = refused(folder, args);
         assert!(said.contains(rope), "{args:?}: {said}");
     }
+    let with = ["plot", "a", "--what", "density", "--with", "a", "--out", "p.svg"];
+    let said = refused(folder, &with);
+    assert!(said.contains("`density` shows one run; leave --with out"), "{said}");
+    assert!(!folder.join("p.svg").exists());
 }

@@ -44,6 +44,12 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     PictureFormat::of(&args.out).map_err(Failure::request)?;
     let read = [&args.run].into_iter().chain(&args.other);
     ergodic_export::check_place(&args.out, read).map_err(Failure::request)?;
+    if args.other.is_some() && !entry.shows_another_run() {
+        return Err(Failure::request(format!(
+            "Figure `{}` shows one run; leave --with out, or choose `components`, which draws the ellipse of another run too",
+            entry.id
+        )));
+    }
     let results = results::any(&args.run)?;
     let other = args.other.as_deref().map(results::any).transpose()?;
     let parameters = choose(&results.variables, &args.parameters).map_err(Failure::request)?;

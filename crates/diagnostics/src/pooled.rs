@@ -303,11 +303,12 @@ impl Pooled {
     }
 
     /// The shortest interval that holds `share` of the draws (Chen and Shao 1999, Journal of Computational and Graphical Statistics
-    /// 8); of weighted draws there is none, whose shortest interval would follow the largest weights.
-    pub fn shortest(&self, share: f64) -> Result<[f64; 2], Missing> {
+    /// 8), or of their weight.
+    pub fn shortest(&mut self, share: f64) -> Result<[f64; 2], Missing> {
         self.check(1)?;
         if self.is_weighted() {
-            return Err(Missing::Weights);
+            self.make_cdf();
+            return Ok(weights::shortest(&self.sorted, &self.cdf, share));
         }
         let sorted = self.sorted();
         let inside = ((share * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len());

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | mean, sd | m = Σ v x / S; sd² = Σ v (x - m)² / (S - 1) |
 //! | quantiles | inverse of the cdf of the weights at the draws ([`cdf`]), linear in between |
+//! | shortest interval | between two draws over which that cdf rises by the interval's probability |
 //! | MCSE of the mean of g | from the autocovariances of the influences z = v (g - m), as for plain draws: the delta method for a ratio |
 //! | effective sample size for g | weighted variance of g / MCSE²: the independent unweighted draws with that error |
 //! | bulk, tail, folded | g as for plain draws, with ranks S F + 1/2 from the cdf F of the weights |
@@ -111,6 +112,25 @@ pub fn quantile(sorted: &[f64], cdf: &[f64], prob: f64) -> f64 {
     let share = (prob - cdf[above - 1]) / (cdf[above] - cdf[above - 1]);
     // Rises with the share to the last digit, which the sum of both in their shares does not.
     (low + share * (high - low)).min(high)
+}
+
+/// The shortest interval between two of the ascending values `sorted` over which their cdf rises by `share`; all of them where it
+/// rises by less.
+pub fn shortest(sorted: &[f64], cdf: &[f64], share: f64) -> [f64; 2] {
+    let mut found = [sorted[0], sorted[sorted.len() - 1]];
+    let mut above = 0;
+    for (low, below) in sorted.iter().zip(cdf) {
+        while above < cdf.len() && cdf[above] - below < share {
+            above += 1;
+        }
+        let Some(high) = sorted.get(above) else {
+            break;
+        };
+        if high - low < found[1] - found[0] {
+            found = [*low, *high];
+        }
+    }
+    found
 }
 
 /// Influence of every draw on the weighted mean, v (x - m), chain by chain, for the autocorrelation of a weighted run;

@@ -432,3 +432,24 @@ proptest! {
         prop_assert_eq!(pooled.ess(View::Bulk), other.ess(View::Bulk));
     }
 }
+
+#[test]
+fn the_shortest_interval_of_weighted_draws_holds_its_share_of_the_weight() {
+    let (sorted, rising) = ([0.0, 1.0, 2.0, 3.0, 10.0], [0.1, 0.3, 0.5, 0.7, 0.9]);
+    assert_eq!(shortest(&sorted, &rising, 0.6), [0.0, 3.0]);
+    assert_eq!(shortest(&sorted, &rising, 0.95), [0.0, 10.0]);
+    assert_eq!(shortest(&[2.0], &[0.5], 0.5), [2.0, 2.0]);
+
+    // An exponential distribution by draws of one that is twice as wide: 80 % lie between 0 and -log 0.2.
+    let n = 20_000;
+    let draws: Vec<f64> = (0..n)
+        .map(|i| -2.0 * (1.0 - (f64::from(i) + 0.5) / f64::from(n)).ln())
+        .collect();
+    let mean = 0.5;
+    let relative: Vec<f64> = draws.iter().map(|x| (-x / 2.0).exp() / mean).collect();
+    let order: Vec<u32> = (0..n as u32).collect();
+    let mut rising = Vec::new();
+    cdf(&relative, &order, &mut rising);
+    let [low, high] = shortest(&draws, &rising, 0.8);
+    assert!(low < 0.005 && (high + 0.2f64.ln()).abs() < 0.005, "{low} {high}");
+}

@@ -132,7 +132,10 @@ fn the_posterior_is_that_of_stan_and_answers_are_of_each_level() {
     for figure in ["statistics", "loo-pit"] {
         let args = ["plot", "run", "--what", figure, "--out", "p.svg"];
         let said = text(&program(at, args).output().unwrap().stderr);
-        assert!(said.contains("levels of the outcome have no order"), "{said}");
+        assert!(
+            said.contains("levels of the outcome have no order"),
+            "{said}"
+        );
     }
 
     let loo = ergodic(at, &["loo", "run"]);

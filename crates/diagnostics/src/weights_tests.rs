@@ -451,5 +451,8 @@ fn the_shortest_interval_of_weighted_draws_holds_its_share_of_the_weight() {
     let mut rising = Vec::new();
     cdf(&relative, &order, &mut rising);
     let [low, high] = shortest(&draws, &rising, 0.8);
-    assert!(low < 0.005 && (high + 0.2f64.ln()).abs() < 0.005, "{low} {high}");
+    assert!(
+        low < 0.005 && (high + 0.2f64.ln()).abs() < 0.005,
+        "{low} {high}"
+    );
 }

@@ -16,6 +16,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let check = predictive::check(chains)?;
-    let pit = check.pit.as_ref().ok_or_else(|| predictive::missing(check))?;
+    let pit = check
+        .pit
+        .as_ref()
+        .ok_or_else(|| predictive::missing(check))?;
     Ok(predictive::figure(ENTRY.id, &pit.drawn()))
 }

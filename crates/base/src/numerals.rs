@@ -8,6 +8,18 @@ pub fn thousands(number: u64) -> String {
     group(&number.to_string())
 }
 
+/// A place in an order: 2 as "2nd", 11 as "11th".
+pub fn ordinal(number: usize) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
 /// `x` to a multiple of the power of ten with the exponent `place`: the nearest decimal number, which is short in print.
 pub fn rounded(x: f64, place: i32) -> f64 {
     let unit = 10_f64.powi(place.abs());
@@ -48,13 +60,17 @@ pub fn brief(value: f64) -> String {
     }
 }
 
-/// A number in a table of a terminal with `decimals` decimals, from a thousand million on with an exponent.
+/// A number in a table of a terminal with `decimals` decimals, from a thousand million on with an exponent. What rounds to 0 has no
+/// sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     special(value).unwrap_or_else(|| {
         if value.abs() >= 1e9 {
-            format!("{value:.3e}")
-        } else {
-            format!("{value:.decimals$}")
+            return format!("{value:.3e}");
+        }
+        let text = format!("{value:.decimals$}");
+        match text.strip_prefix('-') {
+            Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+            _ => text,
         }
     })
 }
@@ -218,6 +234,22 @@ mod tests {
             assert_eq!(brief(value), text);
         }
         assert_eq!(rounded(-0.001, -2).to_bits(), 0.0_f64.to_bits());
+    }
+
+    #[test]
+    fn places_in_an_order_end_as_they_are_said() {
+        let said = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
+        let endings = "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th";
+        assert_eq!(said.join(" "), endings);
+    }
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign() {
+        assert_eq!([-0.004, -0.0, 0.004].map(|x| fixed(x, 2)), ["0.00"; 3]);
+        assert_eq!(
+            (fixed(-0.4, 0), fixed(-0.006, 2)),
+            ("0".to_owned(), "-0.01".to_owned())
+        );
     }
 
     /// The text with plain spaces, for reading.

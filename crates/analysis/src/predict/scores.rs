@@ -442,10 +442,10 @@ impl Fitted {
         let compared = self.coding.compared_rows(table, among)?;
         if compared.rows.is_empty() {
             return Err(ScoresError::NoRows {
-                rows: plural(
-                    rows_total,
-                    if new.is_some() { "row" } else { "row held out" },
-                ),
+                rows: match new {
+                    Some(_) => plural(rows_total, "row"),
+                    None => plural(rows_total, "row") + " held out",
+                },
                 compared: Box::new(compared),
             });
         }

@@ -3,7 +3,7 @@
 use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
-use ergodic_base::numerals::fixed;
+use ergodic_base::numerals::{fixed, ordinal};
 use ergodic_diagnostics::joint::{Components, Projected, Trouble as Unfit};
 use ergodic_diagnostics::weights;
 
@@ -121,7 +121,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     if step > 1 {
         figure
             .notes
-            .push(format!("Every {step}th draw of a chain is drawn"));
+            .push(format!("Every {} draw of a chain is drawn", ordinal(step)));
     }
     Ok(figure)
 }

@@ -4,6 +4,7 @@ use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::contours::{MASSES, regions};
+use ergodic_base::numerals::ordinal;
 use ergodic_diagnostics::{Missing, weights};
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -154,7 +155,8 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     figure.panels.push(Some(panel));
     if step > 1 {
         figure.notes.push(format!(
-            "Every {step}th draw is drawn, and every one that ended a divergent transition"
+            "Every {} draw is drawn, and every one that ended a divergent transition",
+            ordinal(step)
         ));
     }
     if relative.is_some() {

@@ -414,6 +414,15 @@ fn rows_held_out_are_scored_as_those_of_another_table() {
     assert_close(first.predicted, (rates[0] + rates[1]) / 2.0);
     let refused = other.scores(&[&draws], NONE, None, usize::MAX, &control);
     assert!(refused.unwrap_err().to_string().contains("--hold-out 0.2"));
+
+    let of_other_level = fitted(&all, "poisson", "k ~ x + f", Some("f=c"));
+    let draws = list(&[vec![0.3, 0.1, 0.2], vec![0.2, 0.05, 0.1]]);
+    let refused = of_other_level.scores(&[&draws], NONE, None, usize::MAX, &control);
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("None of 13 rows held out can be scored"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -231,11 +231,42 @@ fn read_variables(input: impl Read) -> Result<(Vec<ParamId>, BTreeMap<u64, DrawL
     Ok((names.into_iter().map(ParamId::from).collect(), chains))
 }
 
+/// Bytes in which every line ends with a line feed alone: lines after a carriage return would be counted one short.
+struct LineFeeds<R> {
+    input: R,
+    after_return: bool,
+}
+
+impl<R: Read> Read for LineFeeds<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.input.read(out)?;
+            let mut kept = 0;
+            for place in 0..read {
+                let byte = out[place];
+                let is_second = byte == b'\n' && self.after_return;
+                self.after_return = byte == b'\r';
+                if !is_second {
+                    out[kept] = if self.after_return { b'\n' } else { byte };
+                    kept += 1;
+                }
+            }
+            // Nothing would mean the end.
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
+        }
+    }
+}
+
 /// Names, and draws by the number of their chain.
 fn read_by_chain(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawList>), DrawsError> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
-        .from_reader(input);
+        .from_reader(LineFeeds {
+            input,
+            after_return: false,
+        });
     let header = reader.headers().map_err(DrawsError::Header)?.clone();
     let chain_column = header.iter().position(|name| name == ".chain");
     let columns: Vec<usize> = (0..header.len())
@@ -339,9 +370,12 @@ mod tests {
 
     #[test]
     fn a_wrong_cell_is_named() {
-        let error = read(".chain,x\n1,0.5\n1,oops\n".as_bytes()).unwrap_err();
-        let sentence = "Line 3 has `oops` in column `x`, which is not a number";
-        assert_eq!(error.to_string(), sentence);
+        for end in ["\n", "\r\n", "\r"] {
+            let text = [".chain,x", "1,0.5", "1,oops", ""].join(end);
+            let error = read(text.as_bytes()).unwrap_err();
+            let sentence = "Line 3 has `oops` in column `x`, which is not a number";
+            assert_eq!(error.to_string(), sentence, "{end:?}");
+        }
         let empty = read(".chain,x\n".as_bytes());
         assert!(matches!(empty, Err(DrawsError::NoDraws)), "{empty:?}");
     }

@@ -138,6 +138,10 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let plain = error.render().to_string();
+            if let Some(words) = in_words(&plain) {
+                output::detail(words.trim_end());
+                return ExitCode::from(2);
+            }
             // Help has colours of its own; what was typed has none.
             if plain.contains(is_hostile) {
                 output::detail(plain.trim_end());
@@ -183,6 +187,29 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The message about a flag's value that is no number of its range, where a parser says that in words of a program.
+fn in_words(message: &str) -> Option<String> {
+    let (first, rest) = message.split_once('\n')?;
+    let (value, reason) = first.rsplit_once("': ")?;
+    let words = match reason {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "write a whole number".to_owned()
+        }
+        "invalid float literal" | "cannot parse float from empty string" => {
+            "write a number".to_owned()
+        }
+        "number too large to fit in target type" => "the number is too large".to_owned(),
+        range => {
+            let (least, most) = range.split_once(" is not in ")?.1.split_once("..")?;
+            match most.strip_prefix('=') {
+                Some(most) => format!("write a whole number from {least} to {most}"),
+                None => format!("write a whole number of at least {least}"),
+            }
+        }
+    };
+    Some(format!("{value}': {words}\n{rest}"))
+}
+
 /// Refuses to open what is not there, whether or not there is a display.
 fn check_there(file: Option<&Path>) -> Result<(), Failure> {
     let there = |path: &Path| path.exists() || path.to_string_lossy().starts_with(SAMPLE_PREFIX);
@@ -209,4 +236,35 @@ fn open_window(_file: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::request(
         "This build has no window; `ergodic fit --help` shows the command line",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_no_numbers_of_their_range_are_refused_in_words() {
+        for (args, words) in [
+            (["fit", "--draws", "-5"], "write a whole number\n"),
+            (["fit", "--max-seconds", "soon"], "write a number\n"),
+            (
+                ["check", "--draws", "1"],
+                "write a whole number of at least 2\n",
+            ),
+            (
+                ["score", "--folds", "1"],
+                "write a whole number from 2 to 1000\n",
+            ),
+        ] {
+            let program = Args::program();
+            let refused = program.try_get_matches_from(["ergodic"].iter().chain(&args));
+            let said = refused.unwrap_err().render().to_string();
+            let said = in_words(&said).unwrap();
+            assert!(said.contains(words) && said.contains(args[1]), "{said}");
+        }
+        assert_eq!(
+            in_words("error: unexpected argument '--nope' found\n\n"),
+            None
+        );
+    }
 }

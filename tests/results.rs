@@ -181,8 +181,24 @@ fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
         let said = refused(folder, args);
         assert!(said.contains(rope), "{args:?}: {said}");
     }
-    let with = ["plot", "a", "--what", "density", "--with", "a", "--out", "p.svg"];
+    let said = refused(folder, &["loo", "a", "--draws", "5"]);
+    assert!(
+        said.contains("write a whole number of at least 100"),
+        "{said}"
+    );
+    let said = refused(folder, &["fit", "t.csv"]);
+    assert!(said.contains("a table is named by --data: t.csv"), "{said}");
+    for command in ["loo", "check"] {
+        let said = refused(folder, &[command, "a/draws.csv"]);
+        assert!(said.contains("A run is named by its folder"), "{said}");
+    }
+    let with = [
+        "plot", "a", "--what", "density", "--with", "a", "--out", "p.svg",
+    ];
     let said = refused(folder, &with);
-    assert!(said.contains("`density` shows one run; leave --with out"), "{said}");
+    assert!(
+        said.contains("`density` shows one run; leave --with out"),
+        "{said}"
+    );
     assert!(!folder.join("p.svg").exists());
 }

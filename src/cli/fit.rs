@@ -313,7 +313,14 @@ pub(super) fn read_recipe(path: &Path, changes: &[String]) -> Result<(Recipe, Pa
     let path = if of_run.is_file() { &of_run } else { path };
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new(".")).to_owned();
-    let recipe = Recipe::read(path, changes).map_err(Failure::request)?;
+    let is_other_file = path.is_file() && path.extension().is_none_or(|end| end != "toml");
+    let recipe = Recipe::read(path, changes).map_err(|error| match is_other_file {
+        true => Failure::request(format!(
+            "This file is no recipe, whose name ends in .toml; a table is named by --data: {}",
+            path.display()
+        )),
+        false => Failure::request(error),
+    })?;
     Ok((recipe, folder))
 }
 

@@ -30,8 +30,8 @@ pub struct LooArgs {
     /// Run folders; several of the same rows are compared
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Most draws used of each run, evenly spaced; all if absent
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    /// Most draws used of each run, evenly spaced, at least 100; all if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
     pub draws: Option<u64>,
     /// Leave out so many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
     #[arg(long, value_name = "ROWS", conflicts_with_all = ["refit", "draws"], value_parser = clap::value_parser!(u64).range(10..))]

@@ -154,8 +154,13 @@ pub enum NoOutcome {
     Dates(String),
     /// A column of texts that are nearly all different.
     #[error(
-        "Column {name} has {texts} different texts in {}, which are too many for categories: {reason}; choose another outcome",
-        plural(*rows, "row")
+        "Column {name} has {texts} different texts in {}, which are too many for categories: {reason}; choose another outcome{}",
+        plural(*rows, "row"),
+        if *has_numbers {
+            ", or set its type to number (data.import.column_types), which takes what is no number as missing"
+        } else {
+            ""
+        }
     )]
     Texts {
         /// Column.
@@ -166,6 +171,8 @@ pub enum NoOutcome {
         rows: usize,
         /// Why the column is taken as texts.
         reason: String,
+        /// Whether some of these are numbers.
+        has_numbers: bool,
     },
     /// A column with more values than categories may have.
     #[error(
@@ -406,6 +413,10 @@ pub fn outcome_of(table: &Table, col: usize, categorical: bool) -> Result<Outcom
                 texts,
                 rows: present,
                 reason: info.reason.clone(),
+                has_numbers: table.texts(col).is_some_and(|cells| {
+                    let mut numbers = cells.flatten().filter_map(|cell| cell.parse().ok());
+                    numbers.any(f64::is_finite)
+                }),
             }),
             None => Err(NoOutcome::TooMany(name)),
         };
@@ -649,5 +660,17 @@ mod tests {
             let refusal = kind(values).unwrap_err();
             assert!(refusal.to_string().contains(part), "{refusal}");
         }
+        let mixed = texts((0..60).map(|i| {
+            if i == 7 {
+                "n.v.".to_owned()
+            } else {
+                i.to_string()
+            }
+        }));
+        let refusal = kind(mixed).unwrap_err().to_string();
+        assert!(refusal.contains("set its type to number"), "{refusal}");
+        let names = texts((0..60).map(|i| format!("name {i}")));
+        let refusal = kind(names).unwrap_err().to_string();
+        assert!(refusal.ends_with("choose another outcome"), "{refusal}");
     }
 }

@@ -68,6 +68,9 @@ pub enum ExportError {
     /// No folder.
     #[error("There is no such run folder: {}", .0.display())]
     NoFolder(PathBuf),
+    /// A file where a run folder is to be named.
+    #[error("A run is named by its folder, and this is a file: {}", .0.display())]
+    File(PathBuf),
     /// A folder of something else.
     #[error("This folder holds no run (no recipe.toml): {}", .0.display())]
     NoRun(PathBuf),

@@ -175,6 +175,9 @@ impl RunFolder {
     /// # Errors
     /// It is not a run folder.
     pub fn open(path: &Path) -> Result<Self, ExportError> {
+        if path.is_file() {
+            return Err(ExportError::File(path.to_owned()));
+        }
         if !path.is_dir() {
             return Err(ExportError::NoFolder(path.to_owned()));
         }

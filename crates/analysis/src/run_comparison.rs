@@ -14,6 +14,7 @@ use super::recipe_differences::SettingDifference;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
+use ergodic_core::formula::Formula;
 use ergodic_diagnostics::bias::{BiasRow, Interval, TOLERANCE, compare_columns};
 use ergodic_diagnostics::distance::{self, Apart, Cloud, MOST_QUANTITIES};
 use ergodic_diagnostics::kolmogorov::{distance_between, p_value};
@@ -119,6 +120,8 @@ impl Change {
 pub enum Verdict {
     /// Not one parameter is in both runs and varies.
     NothingShared,
+    /// The outcomes that the runs explain are different columns.
+    OtherOutcome([String; 2]),
     /// Too few draws to know any Monte Carlo error.
     TooEarly,
     /// Nothing differs beyond Monte Carlo error.
@@ -148,6 +151,9 @@ pub enum NoJoint {
     /// No parameter.
     #[error("No parameter varies in both runs, so there is no joint distance")]
     Nothing,
+    /// Other outcomes.
+    #[error("Parameters of other outcomes have no joint distance")]
+    OtherOutcome,
     /// Too many parameters.
     #[error(
         "{0} parameters are too many for joint distances, which take at most {MOST_QUANTITIES}"
@@ -220,9 +226,16 @@ pub fn compare_runs(
         .collect();
     control.check(Cancelled)?;
     control.enter("measuring joint distances");
-    let (joint, groups_left_out) = joint(runs, &parameters, &columns);
+    let outcomes = other_outcomes(runs);
+    let (joint, groups_left_out) = match outcomes {
+        None => joint(runs, &parameters, &columns),
+        Some(_) => (Err(NoJoint::OtherOutcome), 0),
+    };
     control.check(Cancelled)?;
-    let verdict = verdict(&parameters, joint.as_ref().ok());
+    let verdict = match outcomes {
+        None => verdict(&parameters, joint.as_ref().ok()),
+        Some(outcomes) => Verdict::OtherOutcome(outcomes),
+    };
     let settings = one.recipe.zip(other.recipe).map(|(a, b)| a.differences(b));
     let same_data = one
         .data
@@ -244,6 +257,16 @@ pub fn compare_runs(
         joint,
         verdict,
     })
+}
+
+/// The outcomes of both runs, where these are different columns.
+fn other_outcomes(runs: [&ComparedRun<'_>; 2]) -> Option<[String; 2]> {
+    let outcome = |run: &ComparedRun<'_>| {
+        let formula: Formula = run.recipe?.model.formula.parse().ok()?;
+        formula.response.map(|response| response.column)
+    };
+    let (one, other) = (outcome(runs[0])?, outcome(runs[1])?);
+    (one != other).then_some([one, other])
 }
 
 /// Whether both runs are known to be of one model with its priors, and of the same rows of the same data.

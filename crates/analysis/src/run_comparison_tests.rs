@@ -371,3 +371,24 @@ fn seeds_agree_and_priors_are_told_in_settings_and_shift() {
         fewer.subject
     );
 }
+
+#[test]
+fn parameters_of_other_outcomes_are_not_compared() {
+    let run = |name, seed, formula| Drawn {
+        recipe: Some(Recipe::new("sample:churn", "linear", formula)),
+        ..Drawn::normal(name, seed, &[("b[Intercept]", 1.0, 0.5)])
+    };
+    let one = run("A", 1, "age ~ plan");
+    let found = compared(&one, &run("B", 2, "tenure ~ plan"));
+    let sentence = found.sentence();
+    assert!(
+        sentence.contains("different outcomes (`age` and `tenure`)"),
+        "{sentence}"
+    );
+    assert_eq!(found.joint.unwrap_err(), NoJoint::OtherOutcome);
+    assert!(
+        compared(&one, &run("C", 2, "age ~ plan + tenure"))
+            .joint
+            .is_ok()
+    );
+}

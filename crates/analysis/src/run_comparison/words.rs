@@ -143,6 +143,10 @@ impl RunComparison {
                 "The two runs have no parameter in common, so their posteriors cannot be compared"
                     .to_owned()
             }
+            Verdict::OtherOutcome([one, other]) => format!(
+                "The two runs explain different outcomes (`{one}` and `{other}`), so their parameters cannot be compared, also where they \
+                 have one name"
+            ),
             Verdict::TooEarly => {
                 "There are too few draws to tell differences from Monte Carlo error".to_owned()
             }

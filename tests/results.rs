@@ -192,6 +192,11 @@ fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
         let said = refused(folder, &[command, "a/draws.csv"]);
         assert!(said.contains("A run is named by its folder"), "{said}");
     }
+    let [_, said] = done(folder, &["check", "a"]);
+    assert!(
+        said.contains("LOO-PIT of 60 rows: largest distance"),
+        "{said}"
+    );
     let with = [
         "plot", "a", "--what", "density", "--with", "a", "--out", "p.svg",
     ];

@@ -10,8 +10,6 @@ use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, fixed, thousands};
-use ergodic_export::{RunFolder, check as files, check_place};
-use ergodic_base::numerals::{brief, thousands};
 use ergodic_export::{Results, RunFolder, check as files, check_place};
 
 /// `check`.
@@ -135,6 +133,9 @@ fn print(name: &str, check: &Check) {
         output::note("p: share of replicated data sets at least as far out on the same side");
     }
     output::note(&check.picture_in_words());
+    if let Some(pit) = &check.pit {
+        output::note(&pit.summary());
+    }
     for residuals in &check.residuals {
         output::note(&residuals.summary());
     }

@@ -11,7 +11,7 @@ use ergodic_base::control::Control;
 use ergodic_export::RunFolder;
 use ergodic_export::trajectories::trajectories;
 use ergodic_report::{
-    Access, FollowChains, PictureFormat, Pictured, ReadModel, ReportError, choose, find,
+    Access, FIGURES, FollowChains, PictureFormat, Pictured, ReadModel, ReportError, choose, find,
     write_picture,
 };
 
@@ -45,9 +45,12 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     let read = [&args.run].into_iter().chain(&args.other);
     ergodic_export::check_place(&args.out, read).map_err(Failure::request)?;
     if args.other.is_some() && !entry.shows_another_run() {
+        let of_two = FIGURES.iter().filter(|it| it.shows_another_run());
+        let of_two: Vec<String> = of_two.map(|it| format!("`{}`", it.id)).collect();
         return Err(Failure::request(format!(
-            "Figure `{}` shows one run; leave --with out, or choose `components`, which draws the ellipse of another run too",
-            entry.id
+            "Figure `{}` shows one run; leave --with out, or choose one of two runs: {}",
+            entry.id,
+            of_two.join(", ")
         )));
     }
     let results = results::any(&args.run)?;

@@ -82,7 +82,7 @@ impl LikelihoodRatio {
             }
         };
         format!(
-            "If `{}` is true, a likelihood ratio of {} or more on {} {} has probability {}{edge}",
+            "If `{}` is true, twice the logarithm of the likelihood ratio is {} or more on {} {} with probability {}{edge}",
             self.smaller.formula,
             ergodic_base::numerals::significant(self.statistic, 4),
             self.df,

@@ -171,7 +171,7 @@ impl FigureEntry {
 
     /// Whether it draws another run beside the one that it is of.
     pub fn shows_another_run(&self) -> bool {
-        self.id == components::ENTRY.id
+        self.needs == Needs::OtherRun || self.id == components::ENTRY.id
     }
 
     /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the

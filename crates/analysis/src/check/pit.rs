@@ -166,14 +166,28 @@ impl Pit {
         } else {
             ": predictive distributions have another shape than outcomes"
         };
-        let p = if self.p < 0.001 {
+        Some(format!(
+            "The places of outcomes in their predictive distributions (LOO-PIT) are not uniform, {}{shape}",
+            self.p_in_words()
+        ))
+    }
+
+    fn p_in_words(&self) -> String {
+        if self.p < 0.001 {
             "p < 0.001".to_owned()
         } else {
             format!("p = {}", fixed(self.p, 3))
-        };
-        Some(format!(
-            "The places of outcomes in their predictive distributions (LOO-PIT) are not uniform, {p}{shape}"
-        ))
+        }
+    }
+
+    /// How far the transforms are from uniform ones, in one sentence.
+    pub fn summary(&self) -> String {
+        format!(
+            "LOO-PIT of {} rows: largest distance from a uniform distribution {}, {}",
+            thousands(self.values.len() as u64),
+            fixed(self.distance, 3),
+            self.p_in_words()
+        )
     }
 
     /// What to know about the transforms.

@@ -123,8 +123,11 @@ impl Layout {
     }
 }
 
-/// The share of draws of which something holds; signed weights may not take it beyond 0 and 1.
+/// The share of draws of which something holds; signed weights may not take it beyond 0 and 1. NaN where a draw has no value.
 fn share(values: &[f64], weights: Option<&[f64]>, holds: &dyn Fn(f64) -> bool) -> f64 {
+    if values.iter().any(|value| value.is_nan()) {
+        return f64::NAN;
+    }
     let weight = |s: usize| weights.map_or(1.0, |weights| weights[s]);
     let held = (0..values.len()).filter(|&s| holds(values[s])).map(weight);
     // An empty sum is a negative zero.

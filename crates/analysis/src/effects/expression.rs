@@ -470,6 +470,9 @@ mod tests {
                 .to_string()
                 .contains("at character 1")
         );
+        // Of numbers that are not there no probability is known either.
+        let logs = of("log(-b[x] - 1)").unwrap().remove(0).value;
+        assert!(logs.above.is_nan() && logs.in_rope.unwrap().is_nan());
         let none: [&DrawList; 0] = [];
         assert!(expressions(&["1".to_owned()], &names(), &none, &[], &options).is_err());
     }

@@ -3,8 +3,8 @@
 use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
-use ergodic_diagnostics::contours::{MASSES, regions};
 use ergodic_base::numerals::ordinal;
+use ergodic_diagnostics::contours::{MASSES, regions};
 use ergodic_diagnostics::{Missing, weights};
 
 pub const ENTRY: FigureEntry = FigureEntry {

@@ -169,7 +169,7 @@ mod tests {
             "{slopes:?}"
         );
         assert_eq!(slopes.larger.formula, formula);
-        harness.get_by_label_contains("a likelihood ratio of");
+        harness.get_by_label_contains("twice the logarithm of the likelihood ratio is");
         let field = harness.get_by_label("Formula to test against");
         field.focus();
         harness.run_steps(2);

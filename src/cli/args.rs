@@ -540,9 +540,11 @@ pub enum EffectsUsed {
     Without,
 }
 
-/// The effect of numbers that the table of `effects` has; JSON and files have all.
+/// The effect of numbers that sentences and table of `effects` tell; JSON and files have all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ChangeShown {
+    /// One unit more, or one standard deviation where a unit is much less or much more than rows differ by
+    Readable,
     /// The slope at each row
     Slope,
     /// One unit more than each row has
@@ -610,8 +612,8 @@ pub struct EffectsArgs {
     /// Expression of parameters, such as 'exp(10*b[age])'; may be repeated
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub expression: Vec<String>,
-    /// Effect of numbers in the table
-    #[arg(long, value_enum, default_value_t = ChangeShown::Slope, value_name = "CHANGE")]
+    /// Effect of numbers in sentences and table
+    #[arg(long, value_enum, default_value_t = ChangeShown::Readable, value_name = "CHANGE")]
     pub change: ChangeShown,
     /// With or without the effects of groups
     #[arg(long, value_enum, default_value_t = EffectsUsed::With)]

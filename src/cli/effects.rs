@@ -92,21 +92,18 @@ fn expressions_text(answers: &Answers, args: &EffectsArgs) -> String {
 
 /// Sentences, then tables.
 fn text(effects: &Effects, args: &EffectsArgs) -> String {
+    let shown = |effect: &&Effect| match (&effect.contrast, args.change) {
+        (Contrast::Levels { .. }, _) => true,
+        (_, ChangeShown::Readable) => effects.is_told(effect),
+        (contrast, ChangeShown::Slope) => *contrast == Contrast::Slope,
+        (contrast, ChangeShown::Unit) => *contrast == Contrast::Unit,
+        (contrast, ChangeShown::Sd) => matches!(contrast, Contrast::Sd(_)),
+    };
     let mut text = String::new();
-    for effect in effects
-        .effects
-        .iter()
-        .filter(|effect| effects.is_told(effect))
-    {
+    for effect in effects.effects.iter().filter(shown) {
         text.push_str(&effects.sentence(effect));
         text.push('\n');
     }
-    let shown = |effect: &&Effect| match &effect.contrast {
-        Contrast::Slope => args.change == ChangeShown::Slope,
-        Contrast::Unit => args.change == ChangeShown::Unit,
-        Contrast::Sd(_) => args.change == ChangeShown::Sd,
-        Contrast::Levels { .. } => true,
-    };
     let has_by = effects.effects.iter().any(|effect| effect.by.is_some());
     let rows: Vec<Vec<String>> = (effects.effects.iter().filter(shown))
         .map(|effect| {

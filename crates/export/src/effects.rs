@@ -224,6 +224,7 @@ fn effects_json(effects: &Effects) -> Json {
                 "by": effect.by.as_ref().map(|(column, value)| json!({ column: value })),
                 "level": effect.level,
                 "sentence": effects.sentence(effect),
+                "told": effects.is_told(effect),
             });
             add(&mut line, &effect.value);
             line

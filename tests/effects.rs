@@ -1,0 +1,85 @@
+//! Effects on the command line: what sentences and tables say together.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use serde_json::Value;
+use support::{program, text};
+
+mod support;
+
+fn ergodic(folder: &Path, args: &[&str]) -> String {
+    let done = program(folder, args).output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&ergodic(folder, args)).unwrap()
+}
+
+/// A logistic run with a number whose unit people read, `age`, and one whose unit no row differs by, `share`.
+fn shares() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = "age,share,y\n".to_owned();
+    for i in 0..120_u32 {
+        let (age, share) = (20 + i * 7 % 40, 0.001 * f64::from(i * 13 % 60));
+        let is_yes = f64::from(age) + 300.0 * share + f64::from(i * 29 % 31) > 62.0;
+        rows.push_str(&format!("{age},{share},{}\n", u8::from(is_yes)));
+    }
+    std::fs::write(folder.path().join("rows.csv"), rows).unwrap();
+    let fit =
+        "fit --data rows.csv --chains 2 --warmup 200 --draws 200 --seed 3 --out run --formula";
+    let mut args: Vec<&str> = fit.split(' ').collect();
+    args.push("y ~ age + share");
+    ergodic(folder.path(), &args);
+    folder
+}
+
+/// The lines of a printed table whose first cell is `name`, by cells of two spaces or more between them.
+fn lines<'a>(text: &'a str, name: &str) -> Vec<Vec<&'a str>> {
+    let cells = |line: &'a str| -> Vec<&'a str> {
+        (line.split("  ").map(str::trim))
+            .filter(|cell| !cell.is_empty())
+            .collect()
+    };
+    let all = text.lines().map(cells);
+    all.filter(|cells| cells.len() > 3 && cells[0] == name)
+        .collect()
+}
+
+#[test]
+fn the_table_of_effects_has_the_change_that_its_sentences_tell() {
+    let folder = shares();
+    let at = folder.path();
+    let told = ergodic(at, &["effects", "run"]);
+    assert!(told.contains("With age one unit higher"), "{told}");
+    assert!(
+        told.contains("With share one standard deviation ("),
+        "{told}"
+    );
+    let table = told.split("\n\n").nth(1).unwrap();
+    let change = |name: &str| {
+        lines(table, name)
+            .iter()
+            .map(|it| it[1])
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(change("age"), ["1 more"], "{told}");
+    assert_eq!(change("share"), ["1 sd more"], "{told}");
+    // Asked for slopes, both tell slopes.
+    let slopes = ergodic(at, &["effects", "run", "--change", "slope"]);
+    assert!(
+        slopes.contains("Per unit of share at the margin"),
+        "{slopes}"
+    );
+    assert!(!slopes.contains("standard deviation"), "{slopes}");
+    assert_eq!(lines(&slopes, "age")[0][1], "slope");
+    // Data say which they are.
+    let all = json(at, &["effects", "run", "--json"]);
+    let all = all["effects"].as_array().unwrap().clone();
+    let told: Vec<&Value> = all.iter().filter(|it| it["told"] == true).collect();
+    assert_eq!((all.len(), told.len()), (6, 2));
+    assert_eq!(told[1]["contrast"], "1 sd more");
+}

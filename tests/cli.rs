@@ -1347,7 +1347,7 @@ fn a_run_answers_on_the_scale_of_its_outcome() {
     );
     assert!(text.contains("Difference in the probability that churned is yes"));
     assert!(
-        text.contains("One unit more of a term: odds ratio"),
+        text.contains("With a term higher: odds ratio, median"),
         "{text}"
     );
     let again = ergodic(folder.path(), &["effects", "run"]);

@@ -83,3 +83,45 @@ fn the_table_of_effects_has_the_change_that_its_sentences_tell() {
     assert_eq!((all.len(), told.len()), (6, 2));
     assert_eq!(told[1]["contrast"], "1 sd more");
 }
+
+/// A ratio per unit of a number that no row differs by is astronomical, and the mean of its draws is their largest.
+#[test]
+fn ratios_are_medians_of_the_change_that_people_read() {
+    let folder = shares();
+    let at = folder.path();
+    let told = ergodic(at, &["effects", "run"]);
+    let (_, table) = told
+        .split_once("\nWith a term higher: odds ratio, median\n")
+        .unwrap();
+    assert!(!table.contains("mean"), "{table}");
+    let share = &lines(table, "share")[0];
+    assert_eq!(
+        (share[1], lines(table, "age")[0][1]),
+        ("1 sd more", "1 more")
+    );
+    let all = json(at, &["effects", "run", "--json"]);
+    let summary = json(at, &["summarise", "run", "--json"]);
+    let of = |rows: &Value, key: &str, name: &str, number: &str| {
+        let row = rows.as_array().unwrap().iter().find(|row| row[key] == name);
+        row.unwrap()[number].as_f64().unwrap()
+    };
+    let shares = (0..120_u32).map(|i| 0.001 * f64::from(i * 13 % 60));
+    let mean = shares.clone().sum::<f64>() / 120.0;
+    let sd = (shares.map(|x| (x - mean).powi(2)).sum::<f64>() / 119.0).sqrt();
+    for (name, by) in [("age", 1.0), ("share", sd)] {
+        let b = of(
+            &summary["variables"],
+            "variable",
+            &format!("b[{name}]"),
+            "q50",
+        );
+        let ratio = of(&all["ratios"], "term", name, "median");
+        assert!(
+            (ratio / (by * b).exp() - 1.0).abs() < 0.01,
+            "{name}: {ratio}"
+        );
+    }
+    let printed: f64 = share[2].parse().unwrap();
+    let ratio = of(&all["ratios"], "term", "share", "median");
+    assert!((printed / ratio - 1.0).abs() < 0.01, "{printed} {ratio}");
+}

@@ -6,7 +6,7 @@ use super::args::{ChangeShown, EffectsArgs, EffectsUsed, OthersHeld};
 use super::results::{decimals, significant};
 use super::{Failure, output, progress, results};
 use ergodic_analysis::effects::{
-    Conditional, Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, Others,
+    Conditional, Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, Others, Ratio,
     expressions,
 };
 use ergodic_analysis::predict::Fitted;
@@ -129,19 +129,10 @@ fn text(effects: &Effects, args: &EffectsArgs) -> String {
         && !effects.ratios.is_empty()
     {
         let rows: Vec<Vec<String>> = (effects.ratios.iter().take(RATIOS_PRINTED))
-            .map(|ratio| {
-                let mut cells = vec![ratio.term.clone()];
-                cells.extend(numbers(&ratio.value));
-                cells
-            })
+            .map(|ratio| ratio_cells(ratio).to_vec())
             .collect();
-        let mut header = vec!["term"];
-        header.extend(names.iter().filter(|name| **name != "in_rope"));
-        if let Some(k) = header.iter().position(|name| *name == "p_above_0") {
-            header[k] = "p_above_1";
-        }
-        text.push_str(&format!("\nOne unit more of a term: {ratio}\n"));
-        text.push_str(&output::table(&header, &rows));
+        text.push_str(&format!("\nWith a term higher: {ratio}, median\n"));
+        text.push_str(&output::table(&RATIO_HEADER, &rows));
         if effects.ratios.len() > rows.len() {
             let more = effects.ratios.len() - rows.len();
             text.push_str(&format!("and {more} more; --json and --out have all\n"));
@@ -153,6 +144,36 @@ fn text(effects: &Effects, args: &EffectsArgs) -> String {
 /// Columns of what the draws say of a number, and of what their chains say of that.
 const ESTIMATES: [&str; 5] = ["mean", "mcse_mean", "sd", "lower", "upper"];
 const DIAGNOSTICS: [&str; 3] = ["ess_bulk", "ess_tail", "rhat"];
+
+/// Columns of the table of ratios. A ratio has heavy tails, so that its draws may have no mean: the median stands for it.
+const RATIO_HEADER: [&str; 9] = [
+    "term",
+    "change",
+    "median",
+    "lower",
+    "upper",
+    "p_above_1",
+    "ess_bulk",
+    "ess_tail",
+    "rhat",
+];
+
+fn ratio_cells(ratio: &Ratio) -> [String; 9] {
+    let value = &ratio.value;
+    let [low, high] = value.interval.map(|end| significant(Some(end), 3));
+    let [bulk, tail, rhat] = diagnostics(value);
+    [
+        ratio.term.clone(),
+        ratio.contrast.label(),
+        significant(value.summary.q50, 3),
+        low,
+        high,
+        fixed(value.above, 3),
+        bulk,
+        tail,
+        rhat,
+    ]
+}
 
 fn numbers_header(has_rope: bool) -> Vec<&'static str> {
     let mut names = ESTIMATES.to_vec();

@@ -21,8 +21,6 @@ use ergodic_core::design::coding::CodedColumn;
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::error::name_hint;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
-use ergodic_core::families::Link;
-use ergodic_core::formula::Elementwise;
 
 use crate::predict::{self, Fitted, INTERVAL, Posterior, PredictError};
 use averages::{Ask, Expectation, averages};
@@ -33,6 +31,7 @@ mod averages;
 mod conditional;
 mod derived;
 mod expression;
+mod ratios;
 #[cfg(test)]
 mod tests;
 mod what_if;
@@ -41,6 +40,7 @@ mod words;
 pub use conditional::{Conditional, Curve, CurvePoint, Others, Place};
 pub use derived::Derived;
 pub use expression::{ExpressionError, ExpressionValue, expressions};
+pub use ratios::Ratio;
 
 /// Expected outcomes that are affordable in all where the user sets no number of draws: about a minute of one core.
 const EVALUATIONS: usize = 4_000_000_000;
@@ -130,15 +130,6 @@ pub struct Effect {
     /// The level whose probability it is about, where levels have no order.
     pub level: Option<String>,
     /// The difference in the expected outcome.
-    pub value: Derived,
-}
-
-/// exp of a coefficient, which is a ratio of odds, rates, means or medians.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ratio {
-    /// Name of the column of the design; of levels without an order `level: column`.
-    pub term: String,
-    /// The ratio.
     pub value: Derived,
 }
 
@@ -366,9 +357,9 @@ impl Fitted {
             value,
         });
         let effects = effects.collect();
-        let ratio = ratio(&self.response, &posterior);
+        let ratio = ratios::kind(&self.response, &posterior);
         let ratios = if ratio.is_some() {
-            self.ratios(&posterior, &layout, &asked, options)?
+            self.ratios(&posterior, &layout, (&rows, &asked), options, control)?
         } else {
             Vec::new()
         };
@@ -538,50 +529,6 @@ impl Fitted {
         set.collect()
     }
 
-    /// exp of the coefficients of terms with a predictor that is asked for.
-    fn ratios(
-        &self,
-        posterior: &Posterior,
-        layout: &Layout,
-        asked: &[Asked<'_>],
-        options: &EffectsOptions,
-    ) -> Result<Vec<Ratio>, EffectsError> {
-        let linear = posterior.linear();
-        let coefficients = linear.map_or(&[][..], |linear| &linear.coefficients);
-        let of_predictors = coefficients.chunks(self.terms.len().max(1));
-        // The intercept belongs to no predictor.
-        let of = |column: &str| asked.iter().any(|it| it.column.name == column);
-        let mut values: Vec<(ParamId, Vec<f64>)> = Vec::new();
-        for (l, coefficients) in of_predictors.enumerate() {
-            // The reference has none.
-            let level = self.level_asked(l + 1);
-            let terms = self.terms.iter().zip(coefficients);
-            let terms = terms.filter(|(term, _)| term.factors().iter().any(|it| of(it.column())));
-            values.extend(terms.map(|(term, draws)| {
-                let name = match &level {
-                    Some(level) => ParamId::named(&format!("{level}: {term}")),
-                    None => ParamId::named(term.as_str()),
-                };
-                (name, draws.iter().map(|b| b.exp()).collect())
-            }));
-        }
-        // A range of no effect is one of differences.
-        let options = EffectsOptions {
-            rope: None,
-            ..options.clone()
-        };
-        let derived = layout
-            .derive(&values, 1.0, &options)
-            .ok_or(EffectsError::Weights)?;
-        let ratios = values.into_iter().zip(derived);
-        Ok(ratios
-            .map(|((term, _), value)| Ratio {
-                term: term.to_string(),
-                value,
-            })
-            .collect())
-    }
-
     fn remarks(
         &self,
         layout: &Layout,
@@ -734,20 +681,6 @@ impl EffectsOptions {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// What exp of a coefficient is.
-fn ratio(response: &ResponseInfo, posterior: &Posterior) -> Option<&'static str> {
-    match (Expectation::of(posterior)?.link, response.kind.function()) {
-        (Link::Logit, _) if matches!(response.kind, ResponseKind::Unordered { .. }) => {
-            Some("odds ratio against the reference")
-        }
-        (Link::Logit, _) => Some("odds ratio"),
-        (Link::Log, _) if matches!(response.kind, ResponseKind::Count { .. }) => Some("rate ratio"),
-        (Link::Log, _) => Some("ratio of means"),
-        (Link::Identity, Some(Elementwise::Log)) => Some("ratio of medians"),
-        (Link::Identity, _) => None,
     }
 }
 

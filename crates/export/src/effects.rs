@@ -100,7 +100,7 @@ fn effect_lines(effects: &Effects) -> Vec<Line<'_>> {
     let ratios = effects.ratios.iter().map(|ratio| Line {
         quantity: Cow::Borrowed(effects.ratio.unwrap_or_default()),
         predictor: &ratio.term,
-        contrast: String::new(),
+        contrast: ratio.contrast.label(),
         by: String::new(),
         value: &ratio.value,
     });
@@ -232,7 +232,7 @@ fn effects_json(effects: &Effects) -> Json {
         .collect();
     let ratios: Vec<Json> = (effects.ratios.iter())
         .map(|ratio| {
-            let mut line = json!({ "term": ratio.term });
+            let mut line = json!({ "term": ratio.term, "contrast": ratio.contrast.label() });
             add(&mut line, &ratio.value);
             line
         })

@@ -10,6 +10,11 @@ use crate::predict;
 /// the rows differ by, nor so little that nobody counts in it.
 const READABLE: std::ops::RangeInclusive<f64> = 0.5..=100.0;
 
+/// Whether the effect of one unit is told of a number with standard deviation `sd`; that of one standard deviation otherwise.
+pub(super) fn is_readable(sd: f64) -> bool {
+    READABLE.contains(&sd)
+}
+
 /// A contrast, as what "cannot be told" can follow.
 pub(super) fn noun(contrast: &Contrast) -> String {
     match contrast {
@@ -87,7 +92,7 @@ impl Effects {
     /// unit is much less or much more, of each level.
     pub fn is_told(&self, effect: &Effect) -> bool {
         let spread = self.spreads.get(&effect.predictor);
-        let unit = spread.is_none_or(|sd| READABLE.contains(sd));
+        let unit = spread.is_none_or(|sd| is_readable(*sd));
         match effect.contrast {
             Contrast::Slope => false,
             Contrast::Unit => unit,

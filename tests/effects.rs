@@ -125,3 +125,29 @@ fn ratios_are_medians_of_the_change_that_people_read() {
     let ratio = of(&all["ratios"], "term", "share", "median");
     assert!((printed / ratio - 1.0).abs() < 0.01, "{printed} {ratio}");
 }
+
+/// Sleep-deprived subjects are compared with each other, and what is expected of each is told.
+#[test]
+fn groups_are_compared_and_told_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let slopes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4/slopes.csv");
+    std::fs::copy(slopes, at.join("slopes.csv")).unwrap();
+    let fit = "fit --data slopes.csv --template mixed --chains 2 --warmup 100 --draws 100 --seed 3 --out run --formula";
+    let mut args: Vec<&str> = fit.split(' ').collect();
+    args.push("y ~ day + (day | subject)");
+    ergodic(at, &args);
+    let pairs = ergodic(at, &["effects", "run", "--contrasts", "subject"]);
+    assert!(pairs.starts_with("With subject "), "{pairs}");
+    assert!(
+        pairs.contains("\nand 133 more of subject, in the table\n"),
+        "{pairs}"
+    );
+    assert_eq!(lines(&pairs, "subject").len(), 153, "{pairs}");
+    let by = ergodic(at, &["effects", "run", "--by", "subject"]);
+    assert!(by.contains("Expected mean of y along subject"), "{by}");
+    assert_eq!(lines(&by, "day").len(), 18, "{by}");
+    let refused = program(at, ["effects", "run", "--of", "subject"]).output();
+    let refused = text(&refused.unwrap().stderr);
+    assert!(refused.contains("is a grouping factor"), "{refused}");
+}

@@ -591,10 +591,11 @@ pub struct EffectsArgs {
     /// Predictors, comma separated; all if absent
     #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
     pub of: Vec<String>,
-    /// Predictors of which all pairs of levels are compared, comma separated
+    /// Predictors and grouping factors of which all pairs of levels are compared, comma separated
     #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
     pub contrasts: Vec<String>,
-    /// Repeat each effect with this column set to each of its levels in all rows
+    /// Repeat each effect with this column set to each of its levels in all rows; of a grouping factor with the expected outcome in each
+    /// group
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
     /// Set a column to a value in all rows; may be repeated

@@ -18,6 +18,8 @@ use ergodic_export::{Results, RunFolder, check_place};
 
 /// Ratios of coefficients printed; files and `--json` have all.
 const RATIOS_PRINTED: usize = 50;
+/// Sentences printed of a predictor.
+const SENTENCES_PRINTED: usize = 20;
 
 /// Computes and prints.
 pub fn effects(args: &EffectsArgs) -> Result<(), Failure> {
@@ -100,9 +102,17 @@ fn text(effects: &Effects, args: &EffectsArgs) -> String {
         (contrast, ChangeShown::Sd) => matches!(contrast, Contrast::Sd(_)),
     };
     let mut text = String::new();
-    for effect in effects.effects.iter().filter(shown) {
-        text.push_str(&effects.sentence(effect));
-        text.push('\n');
+    for predictor in effects.predictors() {
+        let of = |effect: &&Effect| effect.predictor == predictor;
+        let told: Vec<&Effect> = (effects.effects.iter().filter(shown).filter(of)).collect();
+        for effect in told.iter().take(SENTENCES_PRINTED) {
+            text.push_str(&effects.sentence(effect));
+            text.push('\n');
+        }
+        if told.len() > SENTENCES_PRINTED {
+            let more = told.len() - SENTENCES_PRINTED;
+            text.push_str(&format!("and {more} more of {predictor}, in the table\n"));
+        }
     }
     let has_by = effects.effects.iter().any(|effect| effect.by.is_some());
     let rows: Vec<Vec<String>> = (effects.effects.iter().filter(shown))
@@ -256,9 +266,26 @@ fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answ
             let found = fitted.along((&draws, &weights), name, how, &options, &control)?;
             answers.along.push(found);
         }
+        if let Some(by) = args
+            .by
+            .as_ref()
+            .filter(|by| !alone && fitted.is_grouping(by))
+        {
+            let options = EffectsOptions {
+                by: None,
+                ..options.clone()
+            };
+            let how = (others, args.places);
+            let found = fitted.along((&draws, &weights), by, how, &options, &control)?;
+            answers.along.push(found);
+        }
         if !alone {
-            let effects = fitted.effects(&draws, &weights, &options, &control)?;
-            answers.effects = Some(Arc::new(effects));
+            match fitted.effects(&draws, &weights, &options, &control) {
+                Ok(effects) => answers.effects = Some(Arc::new(effects)),
+                // Of groups alone what is expected in each is the answer.
+                Err(EffectsError::NoPredictors) if !answers.along.is_empty() => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(answers)
     };

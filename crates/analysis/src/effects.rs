@@ -31,6 +31,7 @@ mod averages;
 mod conditional;
 mod derived;
 mod expression;
+mod groups;
 mod ratios;
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,7 @@ const EVALUATIONS: usize = 4_000_000_000;
 const VALUES: usize = 50_000_000;
 /// Draws that are used at least, if there are as many.
 const LEAST_DRAWS: usize = 400;
-/// Levels of a predictor that nobody asked for by name, at most.
+/// Levels of a predictor that nobody asked for by name, and groups of a grouping factor, at most.
 const LEVELS: usize = 50;
 
 /// What is asked.
@@ -184,6 +185,16 @@ pub enum EffectsError {
         /// Names that are near, or all.
         hint: String,
     },
+    /// An effect of a grouping factor.
+    #[error(
+        "`{0}` is a grouping factor; compare its groups by --contrasts {0}, or ask what is expected of each by --along {0}"
+    )]
+    Grouping(String),
+    /// Groups without their effects.
+    #[error(
+        "Without the effects of groups all groups of `{0}` are the same; take them with --effects with"
+    )]
+    NoGroups(String),
     /// Pairs of levels of a number.
     #[error("`{0}` is a number and has no levels to compare; ask for its effect with --of {0}")]
     NoLevels(String),
@@ -247,12 +258,13 @@ impl Fitted {
         options.check()?;
         self.has_effects()?;
         let rows = Rows::new(&self.coding, &self.table, &self.rows, options.with_groups)?;
-        let columns = self.coding.coded_columns();
-        if columns.is_empty() {
-            return Err(EffectsError::NoPredictors);
-        }
+        let columns = self.columns_with_groups();
+        self.check_groupings(None, options)?;
         let mut remarks: Vec<String> = predict::taken_back(&self.response).into_iter().collect();
         let asked = self.asked(&columns, &rows, options)?;
+        if asked.is_empty() && self.coding.coded_columns().is_empty() {
+            return Err(EffectsError::NoPredictors);
+        }
         let at = (options.at.iter())
             .map(|(name, value)| self.change(name, value, &columns))
             .collect::<Result<Vec<_>, _>>()?;
@@ -429,7 +441,8 @@ impl Fitted {
             .collect::<Result<Vec<_>, _>>()?;
         let wanted = |column: &&CodedColumn| {
             // What varies by groups alone is nothing in an average group.
-            let varies = column.is_fixed || options.with_groups;
+            let varies =
+                (column.is_fixed || options.with_groups) && !self.is_grouping(&column.name);
             named.iter().any(|it| it.name == column.name) || (named.is_empty() && varies)
         };
         let mut asked = Vec::new();
@@ -476,6 +489,7 @@ impl Fitted {
         let levels = match find(name, columns) {
             Ok(column) => column.levels.as_ref(),
             Err(_) if is_offset => None,
+            // Of several that name a group together.
             Err(_)
                 if formula
                     .groups
@@ -522,7 +536,11 @@ impl Fitted {
             .levels
             .as_ref()
             .map_or_else(two, |(levels, _)| levels.clone());
-        let set = levels.into_iter().map(|level| {
+        let most = match self.is_grouping(by) {
+            true => LEVELS,
+            false => usize::MAX,
+        };
+        let set = levels.into_iter().take(most).map(|level| {
             let change = self.change(by, &level, columns)?;
             Ok(Some((level, change)))
         });
@@ -551,7 +569,13 @@ impl Fitted {
         }
         for it in asked {
             let count = it.levels.as_ref().map_or(0, |(levels, _)| levels.len());
-            if count > LEVELS && options.of.is_empty() && options.pairs.is_empty() {
+            if count > LEVELS && self.is_grouping(&it.column.name) {
+                remarks.push(format!(
+                    "`{}` has {}, of which the first {LEVELS} are compared; an expression of their effects compares any two",
+                    it.column.name,
+                    plural(count, "group")
+                ));
+            } else if count > LEVELS && options.of.is_empty() && options.pairs.is_empty() {
                 remarks.push(format!(
                     "`{}` has {}, of which the first {LEVELS} are compared; ask for it by name to see all",
                     it.column.name,
@@ -636,7 +660,11 @@ impl Plan {
             return;
         };
         let by_name = options.of.contains(name) || options.pairs.contains(name);
-        let most = if by_name { usize::MAX } else { LEVELS };
+        let most = if by_name && !of.is_grouping(name) {
+            usize::MAX
+        } else {
+            LEVELS
+        };
         let shown: Vec<usize> = (0..levels.len())
             .filter(|&k| k < most || k == *reference)
             .collect();

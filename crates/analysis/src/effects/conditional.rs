@@ -114,20 +114,26 @@ impl Fitted {
     ) -> Result<Conditional, EffectsError> {
         options.check()?;
         self.has_effects()?;
-        let columns = self.coding.coded_columns();
+        let columns = self.columns_with_groups();
+        self.check_groupings(Some(predictor), options)?;
         let column = find(predictor, &columns)?;
         let all = Rows::new(&self.coding, &self.table, &self.rows, false)?;
         let places = places(column, &all, points);
         let settings = self.settings(&columns, &all, options)?;
         let mut at = match others {
-            Others::Typical => self.typical(&columns, &all),
+            Others::Typical => self.typical(&all),
             Others::Rows => Vec::new(),
         };
         for (name, value) in &options.at {
             at.push(self.change(name, value, &columns)?);
         }
+        let of_groups = |name: &&str| self.is_grouping(name) && options.with_groups;
+        let set = options.at.iter().map(|(name, _)| name).chain(&options.by);
+        let set = set.map(String::as_str).chain([predictor]);
+        let in_groups: Vec<String> = set.filter(of_groups).map(str::to_owned).collect();
         let rows = match others {
-            Others::Typical => Rows::new(&self.coding, &self.table, &self.rows[..1], false)?,
+            Others::Typical => Rows::new(&self.coding, &self.table, &self.rows[..1], false)?
+                .in_groups_of(in_groups.clone()),
             Others::Rows => Rows::new(&self.coding, &self.table, &self.rows, options.with_groups)?,
         };
         let asks: Vec<Ask> = (places.iter())
@@ -172,7 +178,7 @@ impl Fitted {
         }
         let mut remarks: Vec<String> = predict::taken_back(&self.response).into_iter().collect();
         if others == Others::Typical {
-            remarks.extend(self.held(&at, predictor, options));
+            remarks.extend(self.held(&at, predictor, options, &in_groups));
         }
         Ok(Conditional {
             quantity: words::quantity(&self.response),
@@ -187,9 +193,10 @@ impl Fitted {
     }
 
     /// All columns that rows are coded from at their typical value.
-    fn typical(&self, columns: &[CodedColumn], rows: &Rows<'_>) -> Vec<Change> {
+    fn typical(&self, rows: &Rows<'_>) -> Vec<Change> {
+        let columns = self.coding.coded_columns();
         let mut changes = Vec::new();
-        for column in columns {
+        for column in &columns {
             let to = match &column.levels {
                 Some((levels, _)) => rows.most_frequent(&column.name, levels).map(To::Level),
                 None => rows.numbers(&column.name, &[]).map(|numbers| {
@@ -215,7 +222,13 @@ impl Fitted {
     }
 
     /// In one sentence, what the others are.
-    fn held(&self, at: &[Change], predictor: &str, options: &EffectsOptions) -> Option<String> {
+    fn held(
+        &self,
+        at: &[Change],
+        predictor: &str,
+        options: &EffectsOptions,
+        in_groups: &[String],
+    ) -> Option<String> {
         let is_other = |name: &str| name != predictor && options.by.as_deref() != Some(name);
         let mut names: Vec<&str> = Vec::new();
         for change in at {
@@ -232,10 +245,14 @@ impl Fitted {
             })
         };
         let held: Vec<String> = names.into_iter().filter_map(value).collect();
-        let group = if self.has_groups {
+        let is_set = |group: &[String]| matches!(group, [column] if in_groups.contains(column));
+        let mut terms = self.coding.formula().groups.iter();
+        let group = if !self.has_groups || terms.all(|term| is_set(&term.group)) {
+            ""
+        } else if in_groups.is_empty() {
             " in an average group"
         } else {
-            ""
+            " in an average group of the others"
         };
         match held.is_empty() {
             true if group.is_empty() => None,

@@ -7,6 +7,8 @@ use crate::recipe::Recipe;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
 
+mod groups;
+
 fn fitted(recipe: &Recipe) -> Fitted {
     Fitted::open(recipe, Path::new(""), &Control::default()).unwrap()
 }
@@ -629,7 +631,7 @@ fn along_a_predictor_the_others_are_said_and_what_was_observed_stands_behind() {
         .sum::<f64>()
         / 10.0;
     assert!((f.observed[0][1] - mean).abs() < 1e-12 && f.observed.len() == 3);
-    assert!(along("g").unwrap_err().to_string().contains("no predictor"));
+    assert!(along("w").unwrap_err().to_string().contains("no predictor"));
 }
 
 /// A wave with noise and groups, sampled: along x the expected outcome follows the wave, which lies in the band as often as it

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ergodic_core::design::coding::{Coding, NewRows};
+use ergodic_core::design::coding::{Coding, NewGroups, NewRows};
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::{ColumnInfo, Columns, DesignError, Labels, MemoryColumns, Values};
@@ -53,6 +53,8 @@ pub(super) struct Rows<'a> {
     rows: &'a [u32],
     columns: Vec<(String, Held)>,
     with_groups: bool,
+    /// Grouping factors whose effects count, where those of others are left out; `None`: all.
+    groupings: Option<Vec<String>>,
 }
 
 impl<'a> Rows<'a> {
@@ -84,7 +86,23 @@ impl<'a> Rows<'a> {
             rows,
             columns,
             with_groups,
+            groupings: None,
         })
+    }
+
+    /// With the effects of these grouping factors alone, in an average group of all others.
+    pub fn in_groups_of(self, groupings: Vec<String>) -> Self {
+        Self {
+            with_groups: !groupings.is_empty(),
+            groupings: Some(groupings),
+            ..self
+        }
+    }
+
+    /// Whether the effects of a grouping factor count.
+    fn counts(&self, grouping: &[String]) -> bool {
+        let named = self.groupings.as_ref();
+        named.is_none_or(|named| matches!(grouping, [column] if named.contains(column)))
     }
 
     /// Number of rows.
@@ -153,9 +171,20 @@ impl<'a> Rows<'a> {
             rows: &self.rows[range.clone()],
         };
         let all = (0..range.len() as u32).collect();
-        let coded = self.coding.code(&tile, Some(all), self.with_groups)?;
+        let mut coded = self.coding.code(&tile, Some(all), self.with_groups)?;
+        let terms = &self.coding.formula().groups;
+        for ((_, z), term) in coded.terms.iter_mut().zip(terms) {
+            if !self.counts(&term.group) {
+                z.fill(0.0);
+            }
+        }
         // Only a changed grouping can have a group that the fit did not have.
-        if let Some(group) = coded.groups.iter().find(|group| !group.unknown.is_empty()) {
+        let counts = |name: &str| {
+            let mut known = terms.iter().filter(|term| term.group.join(":") == name);
+            known.any(|term| self.counts(&term.group))
+        };
+        let unknown = |group: &&NewGroups| !group.unknown.is_empty() && counts(&group.name);
+        if let Some(group) = coded.groups.iter().find(unknown) {
             return Err(DesignError::Role(format!(
                 "The change makes {} of `{}` that the fit did not have; choose a value that occurs with the others, or \
                  leave group effects out",

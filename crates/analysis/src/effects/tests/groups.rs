@@ -1,0 +1,136 @@
+//! Grouping factors: contrasts of groups, effects and expected outcomes in each.
+
+use super::*;
+
+/// A mixed model of the thirty rows, its draws, and what they have of a parameter.
+fn mixed() -> (tempfile::TempDir, Fitted, Vec<Vec<f64>>) {
+    let (folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "mixed", "y ~ x + (1 + x | g)"));
+    let draws = some(fitted.model.params().len(), 80);
+    (folder, fitted, draws)
+}
+
+fn column(fitted: &Fitted, draws: &[Vec<f64>], name: &str) -> Vec<f64> {
+    let mut params = fitted.model.params().iter();
+    let place = params.position(|param| param.name.as_str() == name).unwrap();
+    draws.iter().map(|draw| draw[place]).collect()
+}
+
+fn mean_x() -> f64 {
+    (0..30).map(|i| 0.5 + f64::from(i * 7 % 11)).sum::<f64>() / 30.0
+}
+
+#[test]
+fn groups_are_compared_as_levels_are() {
+    let (_folder, fitted, draws) = mixed();
+    let of = |name: &str| column(&fitted, &draws, name);
+    let options = EffectsOptions {
+        pairs: vec!["g".to_owned()],
+        ..EffectsOptions::default()
+    };
+    let made = effects(&fitted, &[&list(&draws)], &options);
+    assert_eq!(made.effects.len(), 1);
+    let value = found(&made, "g", "v - u");
+    let [u, v] = ["u", "v"].map(|g| {
+        let (level, slope) = (
+            of(&format!("r[g,{g},Intercept]")),
+            of(&format!("r[g,{g},x]")),
+        );
+        let pairs = level.iter().zip(&slope);
+        pairs.map(|(a, b)| a + b * mean_x()).collect::<Vec<f64>>()
+    });
+    let apart: Vec<f64> = v.iter().zip(&u).map(|(v, u)| v - u).collect();
+    assert!((value.mean() - apart.iter().sum::<f64>() / 80.0).abs() < 1e-11);
+    let above = apart.iter().filter(|it| **it > 0.0).count();
+    assert!((value.above - above as f64 / 80.0).abs() < 1e-12);
+    assert!(
+        (made.sentence(&made.effects[0])).starts_with("With g v instead of u, the mean of y is")
+    );
+    // Nobody asked for them: predictors alone.
+    let plain = effects(&fitted, &[&list(&draws)], &EffectsOptions::default());
+    assert_eq!(plain.predictors(), ["x"]);
+}
+
+#[test]
+fn each_group_has_effects_and_an_expected_outcome() {
+    let (_folder, fitted, draws) = mixed();
+    let of = |name: &str| column(&fitted, &draws, name);
+    let chain = list(&draws);
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let options = EffectsOptions {
+        by: Some("g".to_owned()),
+        ..EffectsOptions::default()
+    };
+    let made = effects(&fitted, &[&chain], &options);
+    for g in ["u", "v"] {
+        let is_here = |it: &&Effect| {
+            it.contrast == Contrast::Slope && it.by == Some(("g".to_owned(), g.to_owned()))
+        };
+        let slope = made.effects.iter().find(is_here).unwrap().value.mean();
+        let expected = mean(of("b[x]")) + mean(of(&format!("r[g,{g},x]")));
+        assert!((slope - expected).abs() < 1e-9, "{g}: {slope} {expected}");
+    }
+    let along = |name: &str, options: &EffectsOptions| {
+        let how = (Others::Typical, 3);
+        let control = Control::default();
+        fitted.along((&[&chain], &[]), name, how, options, &control)
+    };
+    let at = |g: &str, x: f64| {
+        let effect = |term: &str| mean(of(&format!("r[g,{g},{term}]")));
+        mean(of("b[Intercept]")) + effect("Intercept") + x * (mean(of("b[x]")) + effect("x"))
+    };
+    let groups = along("g", &EffectsOptions::default()).unwrap();
+    assert_eq!(groups.curves[0].points.len(), 2);
+    for (point, g) in groups.curves[0].points.iter().zip(["u", "v"]) {
+        let (here, expected) = (point.value.mean(), at(g, mean_x()));
+        assert!((here - expected).abs() < 1e-9, "{g}: {here} {expected}");
+    }
+    assert!(
+        !groups.remarks[0].contains("average group"),
+        "{:?}",
+        groups.remarks
+    );
+    // Means of the rows of each group stand behind.
+    assert_eq!(groups.observed.len(), 2);
+    let curves = along("x", &options).unwrap().curves;
+    for (curve, g) in curves.iter().zip(["u", "v"]) {
+        assert_eq!(curve.by.as_deref(), Some(g));
+        let (here, expected) = (curve.points[2].value.mean(), at(g, 10.5));
+        assert!((here - expected).abs() < 1e-9, "{g}: {here} {expected}");
+    }
+}
+
+#[test]
+fn what_grouping_factors_cannot_be_asked_is_refused() {
+    let (_folder, fitted, draws) = mixed();
+    let chain = list(&draws);
+    let group = || vec!["g".to_owned()];
+    for (options, said) in [
+        (
+            EffectsOptions {
+                of: group(),
+                ..EffectsOptions::default()
+            },
+            "`g` is a grouping factor; compare its groups by --contrasts g",
+        ),
+        (
+            EffectsOptions {
+                pairs: group(),
+                with_groups: false,
+                ..EffectsOptions::default()
+            },
+            "all groups of `g` are the same",
+        ),
+        (
+            EffectsOptions {
+                at: vec![("g".to_owned(), "w".to_owned())],
+                ..EffectsOptions::default()
+            },
+            "`g` cannot be set to `w`",
+        ),
+    ] {
+        let refused = fitted.effects(&[&chain], &[], &options, &Control::default());
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(said), "{refused}");
+    }
+}

@@ -47,6 +47,7 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         .sampler()
         .and_then(|spec| spec.bias)
         .map(str::to_owned);
+    let report = entry.report();
     let going = state.begin(
         fx,
         ("Leaving out the rows of", &title),
@@ -60,7 +61,11 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
                 approximation,
                 control,
             );
-            scores.map(Arc::new)
+            let judged = |scores: CrossValidation| match &report {
+                Some(report) => scores.of_run(report.verdict, &report.sentence),
+                None => scores,
+            };
+            scores.map(|scores| Arc::new(judged(scores)))
         },
         move |state, ended, _fx| {
             if let Some(entry) = state.run_mut(id) {

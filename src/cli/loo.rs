@@ -216,7 +216,11 @@ pub(super) fn score(
         let (draws, weights) = results.usable();
         cross_validate(&fitted, (&draws, &weights), most, approximation, &control)
     };
-    in_background(&control, work)
+    let scored = in_background(&control, work)?;
+    Ok(match manifest {
+        Some(manifest) => scored.of_run(manifest.verdict, &manifest.verdict_sentence),
+        None => scored,
+    })
 }
 
 /// Does `work` on a thread of its own and shows how many rows were left out.

@@ -11,8 +11,8 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_core::design::columns::plural;
-use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
+use ergodic_diagnostics::{Missing, Verdict};
 
 mod moment_match;
 mod refit;
@@ -93,6 +93,8 @@ pub struct CrossValidation {
     pub matched: Vec<u32>,
     /// Rows for which draws were moved, whether that helped or not.
     tried: Vec<u32>,
+    /// Why the draws are not usable, if they are not.
+    unusable: Option<String>,
 }
 
 /// Leaves each row of `fitted` out, by importance weights of `draws` (one list per chain, with `weights` or none), of which at
@@ -123,6 +125,7 @@ pub fn cross_validate(
         refitted: Vec::new(),
         matched: Vec::new(),
         tried: Vec::new(),
+        unusable: None,
     })
 }
 
@@ -178,6 +181,17 @@ fn scores(
 }
 
 impl CrossValidation {
+    /// The scores of a run with this verdict and its sentence: importance weights say how far a row moves the draws, not whether the draws
+    /// are from the posterior.
+    #[must_use]
+    pub fn of_run(mut self, verdict: Verdict, sentence: &str) -> Self {
+        let is_unusable = matches!(verdict, Verdict::Bad | Verdict::TooEarly);
+        // Without the words of the verdict.
+        let why = sentence.split_once(": ").map_or(sentence, |(_, why)| why);
+        self.unusable = is_unusable.then(|| why.to_owned());
+        self
+    }
+
     /// Rows of the table, 0-based, whose Pareto k is not good, with it, the largest first.
     pub fn doubtful(&self) -> Vec<(u32, f64)> {
         let found = self.loo.doubtful().into_iter();
@@ -188,6 +202,11 @@ impl CrossValidation {
 
     /// What the Pareto k of the rows say together, in one sentence.
     pub fn reliability(&self) -> String {
+        if let Some(why) = &self.unusable {
+            return format!(
+                "The draws of this run are not usable, so neither are these scores, whatever their Pareto k: {why}"
+            );
+        }
         let counts = self.loo.reliability();
         let limit = fixed(self.loo.threshold(), 2);
         let all = self.loo.rows.len();
@@ -527,12 +546,18 @@ fn remarks(runs: &[(String, &CrossValidation)], models: &[Compared]) -> Vec<Stri
             "Differences below {SMALL_DIFFERENCE} are small, and their standard errors are often too small"
         ));
     }
-    let doubtful = |(_, run): &&(String, &CrossValidation)| !run.loo.doubtful().is_empty();
-    let names: Vec<&str> = runs
-        .iter()
-        .filter(doubtful)
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let named = |holds: &dyn Fn(&CrossValidation) -> bool| -> Vec<&str> {
+        let runs = runs.iter().filter(|(_, run)| holds(run));
+        runs.map(|(name, _)| name.as_str()).collect()
+    };
+    let names = named(&|run| run.unusable.is_some());
+    if !names.is_empty() {
+        remarks.push(format!(
+            "The draws of {} are not usable, so neither are differences from its scores",
+            names.join(", ")
+        ));
+    }
+    let names = named(&|run| !run.loo.doubtful().is_empty());
     if !names.is_empty() {
         remarks.push(format!(
             "Some rows of {} have a Pareto k that is not good, so differences may be off by more than their standard errors",

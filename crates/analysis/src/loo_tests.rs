@@ -84,6 +84,35 @@ fn threads_change_no_bit_and_thinning_is_said() {
 }
 
 #[test]
+fn scores_of_a_run_that_is_not_usable_are_not_trusted() {
+    let (_folder, path) = table();
+    let good = scored(&opened(&path, "linear", "y ~ x"), 3);
+    assert!(good.doubtful().is_empty());
+    let said = good.reliability();
+    assert!(said.ends_with("so the estimates can be trusted"), "{said}");
+    let judged = |verdict, sentence| good.clone().of_run(verdict, sentence);
+    assert_eq!(
+        judged(Verdict::Watch, "Use with care: …").reliability(),
+        said
+    );
+    let bad = judged(
+        Verdict::Bad,
+        "Not usable: chains disagree (R-hat 3.282); add draws",
+    );
+    assert_eq!(
+        bad.reliability(),
+        "The draws of this run are not usable, so neither are these scores, whatever their Pareto k: chains disagree (R-hat 3.282); \
+         add draws"
+    );
+    let runs = [("A".to_owned(), &good), ("B".to_owned(), &bad)];
+    let remarks = compare(&runs).unwrap().remarks;
+    assert!(
+        (remarks.iter()).any(|it| it.starts_with("The draws of B are not usable")),
+        "{remarks:?}"
+    );
+}
+
+#[test]
 fn weights_of_draws_count_unless_they_are_negative() {
     let (_folder, path) = table();
     let fitted = opened(&path, "linear", "y ~ x");

@@ -22,8 +22,8 @@ pub use refit::job_without;
 
 /// Rows between two looks at the control.
 const TILE: usize = 16;
-/// Differences below it are small whatever their standard error, which is then too small (Sivula, Magnusson, Matamoros and
-/// Vehtari 2020).
+/// Differences below it are small whatever their standard error, which is then too small; larger ones are compared with it (Sivula,
+/// Magnusson, Matamoros and Vehtari 2020).
 const SMALL_DIFFERENCE: f64 = 4.0;
 /// Rows below which standard errors of differences are too small (same source).
 const FEW_ROWS: usize = 100;
@@ -494,7 +494,7 @@ pub fn compare(runs: &[(String, &CrossValidation)]) -> Result<Comparison, Incomp
     };
     Ok(Comparison {
         sentences: models.iter().skip(1).map(sentence).collect(),
-        remarks: remarks(runs, &models),
+        remarks: remarks(runs),
         models,
     })
 }
@@ -506,6 +506,12 @@ pub fn difference_in_words([better, other]: [&str; 2], difference: Total) -> Str
         return format!("{better} and {other} predict equally well");
     }
     let by = format!("by {} ± {}", fixed(estimate, 1), fixed(se, 1));
+    if estimate.abs() < SMALL_DIFFERENCE {
+        return format!(
+            "{better} predicts better than {other} {by}; a difference below {SMALL_DIFFERENCE} is small, so both predict new rows about \
+             equally well"
+        );
+    }
     let errors = estimate / se;
     if errors.is_nan() || errors < 1.0 {
         return format!(
@@ -533,17 +539,12 @@ pub fn difference_in_words([better, other]: [&str; 2], difference: Total) -> Str
     format!("{better} predicts better than {other} {by}; that is {size} standard errors, {meaning}")
 }
 
-fn remarks(runs: &[(String, &CrossValidation)], models: &[Compared]) -> Vec<String> {
+fn remarks(runs: &[(String, &CrossValidation)]) -> Vec<String> {
     let mut remarks = Vec::new();
     let rows = runs.first().map_or(0, |(_, run)| run.loo.rows.len());
-    let mut others = models.iter().skip(1);
     if rows < FEW_ROWS {
         remarks.push(format!(
             "With fewer than {FEW_ROWS} rows the standard error of a difference is often too small"
-        ));
-    } else if others.any(|model| model.difference.estimate.abs() < SMALL_DIFFERENCE) {
-        remarks.push(format!(
-            "Differences below {SMALL_DIFFERENCE} are small, and their standard errors are often too small"
         ));
     }
     let named = |holds: &dyn Fn(&CrossValidation) -> bool| -> Vec<&str> {

@@ -152,6 +152,31 @@ fn a_column_says_which_rows_and_several_runs_stand_in_one_table() {
             "{head}: {table}"
         );
     }
+    let said = "slope predicts better than flat by ";
+    assert!(
+        table.contains("Log predictive density of 40 rows together\n"),
+        "{table}"
+    );
+    assert!(
+        table.contains(said) && table.contains("slope clearly predicts new rows better"),
+        "{table}"
+    );
+    let told = json(&ergodic(folder, "score flat slope --json", 0));
+    let elpd = |k: usize| told[k]["elpd"]["estimate"].as_f64().unwrap();
+    let behind = &told[0]["behind_the_best"];
+    let difference = behind["elpd_diff"]["estimate"].as_f64().unwrap();
+    assert!((difference - (elpd(0) - elpd(1))).abs() < 1e-9);
+    assert!(told[1]["behind_the_best"].is_null() && behind["best"] == "slope");
+    // Runs that are compared say it too.
+    let compared = text(&ergodic(folder, "compare-runs flat slope", 0).stdout);
+    assert!(
+        compared.contains("Rows held out of both fits") && compared.contains(said),
+        "{compared}"
+    );
+    let compared = json(&ergodic(folder, "compare-runs flat slope --json", 0));
+    assert_eq!(compared["held_out"]["runs"][0]["behind_the_best"], *behind);
+    let compared = json(&ergodic(folder, "compare-runs all slope --json", 0));
+    assert!(compared["held_out"].is_null());
     // The rows held out, as a table of their own.
     let held = json(&ergodic(folder, "score slope --json", 0));
     let there = json(&ergodic(folder, "score slope --data test.csv --json", 0));
@@ -179,6 +204,12 @@ fn a_column_says_which_rows_and_several_runs_stand_in_one_table() {
     let loo = number(&loo["runs"][0]["elpd_loo"]["estimate"]);
     // Both estimate the same; 3 parameters are fitted to a quarter fewer rows.
     assert!((elpd - loo).abs() < 2.0, "{elpd} {loo}");
+    // Of several runs, too.
+    let both = text(&ergodic(folder, "score all all --folds 4", 0).stdout);
+    let printed = format!("{elpd:.1}");
+    assert!(both.contains("elpd_kfold"), "{both}");
+    let with = |line: &&str| line.starts_with("all ") && line.contains(&printed);
+    assert_eq!(both.lines().filter(with).count(), 2, "{both}");
     let refused = text(&ergodic(folder, "score slope --folds 4", 2).stderr);
     assert!(
         refused.contains("keeps rows out of its fit already"),

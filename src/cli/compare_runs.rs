@@ -3,16 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use serde_json::{Value as Json, json};
 
 use super::results::{decimals, significant};
-use super::{Failure, loo, output, progress, results};
+use super::{Failure, loo, output, progress, results, score};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::loo::{Comparison, CrossValidation, compare};
+use ergodic_analysis::predict::scores::{
+    PredictionScores, ScoresCompared, compare as compare_held_out,
+};
 use ergodic_analysis::run_comparison::{ComparedRun, DataUsed, RunComparison, compare_runs as of};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
+use ergodic_export::scores::compared_json;
 use ergodic_export::{Results, RunFolder, check_place, run_comparison as files};
 
 /// Parameters printed, those that change most first; `--json` and `--out` have all.
@@ -30,7 +35,7 @@ pub struct CompareRunsArgs {
     /// Run folder, or a file of draws, that is compared with it
     #[arg(value_name = "B")]
     pub other: PathBuf,
-    /// Leave no rows out: say nothing of how well both predict
+    /// Leave no rows out and score none that are held out: say nothing of how well both predict
     #[arg(long)]
     pub no_loo: bool,
     /// File for the parameters as CSV
@@ -93,6 +98,10 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
         true => None,
         false => Some(scores(&runs, &found)?),
     };
+    let held_out = match args.no_loo || found.has_one_posterior {
+        true => None,
+        false => held_out(&runs)?,
+    };
     if let Some(path) = &args.out {
         files::save(&found, path).map_err(Failure::run)?;
     }
@@ -108,7 +117,13 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
             Ok((runs, comparison)) => Ok((runs.as_slice(), *comparison)),
             Err(why) => Err(why.as_str()),
         });
-        let json = files::to_json(&found, lent);
+        let mut json = files::to_json(&found, lent);
+        json["held_out"] = held_out
+            .as_ref()
+            .map_or(Json::Null, |held_out| match held_out {
+                Ok((scored, compared)) => compared_json(&lend(scored), compared),
+                Err(why) => json!({ "not_compared": why }),
+            });
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::json(&(text + "\n"));
         return Ok(());
@@ -116,6 +131,14 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
     print(&found);
     if let Some(scores) = &scores {
         print_scores(scores);
+    }
+    match &held_out {
+        None => {}
+        Some(Err(why)) => output::result(&format!("Not compared by rows held out: {why}\n")),
+        Some(Ok((scored, compared))) => {
+            output::result("\nRows held out of both fits\n");
+            score::print_compared(compared, scored[0].1.rows.len());
+        }
     }
     for remark in found.remarks.iter().chain([&found.level()]) {
         output::note(remark);
@@ -180,6 +203,34 @@ fn scores(runs: &[Read; 2], found: &RunComparison) -> Result<Scores, Failure> {
         Ok(pair) => Ok((pair, comparison)),
         Err(_other) => Err("Two runs are compared".to_owned()),
     }))
+}
+
+/// Scores of the rows that both runs hold out and how they compare, or why they do not.
+type HeldOut = Result<(Vec<(String, PredictionScores)>, ScoresCompared), String>;
+
+/// Scores both by the rows that they hold out; `None` where one holds out none.
+fn held_out(runs: &[Read; 2]) -> Result<Option<HeldOut>, Failure> {
+    let mut scored = Vec::new();
+    for run in runs {
+        let holds_out = |recipe: &Recipe| recipe.model.hold_out.is_some();
+        let holding = run.recipe.as_ref().filter(|recipe| holds_out(recipe));
+        let (Some(folder), Some(_)) = (&run.folder, holding) else {
+            return Ok(None);
+        };
+        match score::of_results(folder, &run.results, None, usize::MAX) {
+            Ok(found) => scored.push((run.name.clone(), found)),
+            Err(failure) if failure.is_interrupted() => return Err(failure),
+            Err(failure) => return Ok(Some(Err(failure.message))),
+        }
+    }
+    let compared = compare_held_out(&lend(&scored));
+    let compared = compared.ok_or_else(|| "they hold out different rows".to_owned());
+    Ok(Some(compared.map(|compared| (scored, compared))))
+}
+
+fn lend(scored: &[(String, PredictionScores)]) -> Vec<(String, &PredictionScores)> {
+    let runs = scored.iter();
+    runs.map(|(name, scores)| (name.clone(), scores)).collect()
 }
 
 fn print(found: &RunComparison) {

@@ -9,7 +9,9 @@ use clap::Parser;
 use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
-use ergodic_analysis::predict::scores::{Measure, PredictionScores, ScoresError};
+use ergodic_analysis::predict::scores::{
+    Measure, PredictionScores, ScoresCompared, ScoresError, compare,
+};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
@@ -20,6 +22,7 @@ use ergodic_report::{PictureFormat, courses, save_figure};
 
 /// Decimals of scores: the third of a log loss of a thousand rows is noise.
 const DECIMALS: usize = 4;
+const KFOLD: &str = "elpd_kfold: sum of the log densities, to compare with elpd_loo";
 
 /// `score`.
 #[derive(Debug, Parser)]
@@ -62,7 +65,7 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     let scored = args.runs.iter().map(|path| match &folds {
         // Each fit without a part is judged for itself.
         Some((folds, interrupted)) => Ok((refits(path, *folds, args, interrupted)?, None)),
-        None => run(path, args),
+        None => run(path, args.data.as_deref(), most_draws(args)),
     });
     let scored = scored.collect::<Result<Vec<_>, Failure>>()?;
     let (scored, manifests): (Vec<PredictionScores>, Vec<Option<Manifest>>) =
@@ -87,7 +90,7 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     }
     match runs.as_slice() {
         [(name, scores)] => print(name, scores, args.folds),
-        _ => print_all(&runs),
+        _ => print_all(&runs, args.folds),
     }
     for (name, scores) in &runs {
         for remark in scores.remarks() {
@@ -97,34 +100,46 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Scores a run, and says what was run, on a thread of its own, so that Ctrl-C ends the work.
-fn run(path: &Path, args: &ScoreArgs) -> Result<(PredictionScores, Option<Manifest>), Failure> {
+/// Scores a run by the rows that it held out, or by those of `data`, and says what was run.
+fn run(
+    path: &Path,
+    data: Option<&Path>,
+    most: usize,
+) -> Result<(PredictionScores, Option<Manifest>), Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let results = results::to_compute_from(&folder)?;
-    let most = most_draws(args);
+    let scores = of_results(&folder, &results, data, most)?;
+    Ok((scores, results.manifest))
+}
+
+/// Scores the `results` of a folder on a thread of its own, so that Ctrl-C ends the work.
+pub(super) fn of_results(
+    folder: &RunFolder,
+    results: &Results,
+    data: Option<&Path>,
+    most: usize,
+) -> Result<PredictionScores, Failure> {
+    let recipe = folder.recipe().map_err(Failure::request)?;
     let control = Control::default();
     let work = || -> Result<PredictionScores, ScoresError> {
         let fitted = Fitted::open(&recipe, folder.path(), &control)?;
-        let table = args.data.as_deref();
-        let table = table.map(|path| fitted.read(path, &control)).transpose()?;
+        let table = data.map(|path| fitted.read(path, &control)).transpose()?;
         let (draws, weights) = results.usable();
         let mut scores = fitted.scores(&draws, &weights, table.as_ref(), most, &control)?;
-        scores.time(&files::times(&results));
+        scores.time(&files::times(results));
         Ok(scores)
     };
     let tell = |done: Option<f64>| {
         let rows = done.map(|done| format!("{:.0} % of rows scored", 100.0 * done));
         Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
     };
-    let scores = progress::work("scores", &control, work, tell, |error, interrupted| {
+    progress::work("scores", &control, work, tell, |error, interrupted| {
         if interrupted {
             Failure::interrupted(error.to_string())
         } else {
             Failure::request(error)
         }
-    })?;
-    Ok((scores, results.manifest))
+    })
 }
 
 /// Fits a run again without each of `folds` parts of its rows, and scores each part by the fit that does not know it.
@@ -204,7 +219,7 @@ fn print(name: &str, scores: &PredictionScores, folds: Option<u32>) {
     }
     output::result(&output::table(&["", "score", "SE"], &rows));
     if folds.is_some() {
-        output::note("elpd_kfold: sum of the log densities, to compare with elpd_loo");
+        output::note(KFOLD);
     }
     for (measure, _) in &scores.measures {
         output::note(&format!("{}: {}", measure.name(), measure.about()));
@@ -212,26 +227,24 @@ fn print(name: &str, scores: &PredictionScores, folds: Option<u32>) {
 }
 
 /// Several runs, a line each, with what all of them have; where they score the same rows, by how much each falls behind the best.
-fn print_all(runs: &[(String, &PredictionScores)]) {
+fn print_all(runs: &[(String, &PredictionScores)], folds: Option<u32>) {
     let (_, first) = &runs[0];
     let of_all = |measure: &Measure| runs.iter().all(|(_, it)| it.score(*measure).is_some());
     let measures: Vec<Measure> = (first.measures.iter())
         .map(|(measure, _)| *measure)
         .filter(of_all)
         .collect();
-    let comparable = runs.iter().all(|(_, it)| it.has_the_rows_of(first));
-    let lpd =
-        |scores: &PredictionScores| scores.score(Measure::Lpd).map_or(f64::NAN, |it| it.value);
-    let best = runs
-        .iter()
-        .max_by(|(_, a), (_, b)| lpd(a).total_cmp(&lpd(b)));
-    let best = best.map(|(_, scores)| *scores).filter(|_| comparable);
+    let compared = compare(runs);
+    let best = compared.as_ref().map(|compared| runs[compared.best].1);
     let mut header = vec!["run", "rows"];
     for measure in &measures {
         header.extend([measure.name(), "SE"]);
     }
     if best.is_some() {
         header.extend(["behind the best", "SE"]);
+    }
+    if folds.is_some() {
+        header.extend(["elpd_kfold", "SE"]);
     }
     let rows: Vec<Vec<String>> = (runs.iter())
         .map(|(name, scores)| {
@@ -240,17 +253,42 @@ fn print_all(runs: &[(String, &PredictionScores)]) {
             for score in found.chain(best.map(|best| best.difference(scores))) {
                 cells.extend([fixed(score.value, DECIMALS), se(score)]);
             }
+            if folds.is_some() {
+                let elpd = scores.elpd();
+                cells.extend([fixed(elpd.estimate, 1), fixed(elpd.se, 1)]);
+            }
             cells
         })
         .collect();
     output::result(&output::table(&header, &rows));
-    match comparable {
-        true => output::note(
-            "behind the best: by how much the log density is lower than the highest, row by row, with the standard error of that",
-        ),
-        false => output::note(
+    if folds.is_some() {
+        output::note(KFOLD);
+    }
+    match &compared {
+        Some(compared) => {
+            output::result("\n");
+            print_compared(compared, first.rows.len());
+            output::note(
+                "behind the best: by how much the log density is lower than the highest, row by row, with the standard error of that",
+            );
+        }
+        None => output::note(
             "The runs are scored by different rows, so these numbers do not compare them; hold out the same rows in all, or name a \
              table with --data",
         ),
+    }
+}
+
+/// How much better the best run predicts than each of the others.
+pub(super) fn print_compared(compared: &ScoresCompared, rows: usize) {
+    output::result(&format!(
+        "Log predictive density of {} rows together\n",
+        thousands(rows as u64)
+    ));
+    for behind in &compared.behind {
+        output::result(&format!("{}\n", behind.sentence));
+    }
+    for remark in &compared.remarks {
+        output::note(remark);
     }
 }

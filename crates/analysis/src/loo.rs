@@ -539,14 +539,19 @@ pub fn difference_in_words([better, other]: [&str; 2], difference: Total) -> Str
     format!("{better} predicts better than {other} {by}; that is {size} standard errors, {meaning}")
 }
 
+/// What to know about differences over so few rows.
+pub(crate) fn few_rows(rows: usize) -> Option<String> {
+    (rows < FEW_ROWS).then(|| {
+        format!(
+            "With fewer than {FEW_ROWS} rows the standard error of a difference is often too small"
+        )
+    })
+}
+
 fn remarks(runs: &[(String, &CrossValidation)]) -> Vec<String> {
     let mut remarks = Vec::new();
     let rows = runs.first().map_or(0, |(_, run)| run.loo.rows.len());
-    if rows < FEW_ROWS {
-        remarks.push(format!(
-            "With fewer than {FEW_ROWS} rows the standard error of a difference is often too small"
-        ));
-    }
+    remarks.extend(few_rows(rows));
     let named = |holds: &dyn Fn(&CrossValidation) -> bool| -> Vec<&str> {
         let runs = runs.iter().filter(|(_, run)| holds(run));
         runs.map(|(name, _)| name.as_str()).collect()

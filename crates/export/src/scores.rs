@@ -8,7 +8,9 @@ use serde_json::{Value as Json, json};
 use super::number::{or_na, shortest};
 use super::spreadsheet::inert;
 use super::{ExportError, Results, write_file};
-use ergodic_analysis::predict::scores::{ChainTime, INTERVALS, PredictionScores};
+use ergodic_analysis::predict::scores::{
+    ChainTime, INTERVALS, PredictionScores, ScoresCompared, compare,
+};
 use ergodic_core::design::response::ResponseKind;
 
 /// The columns of a table of scores. `part` says what a line is of: `score` with its name in `of` and its value and standard
@@ -100,9 +102,40 @@ pub fn save(runs: &[(String, &PredictionScores)], path: &Path) -> Result<(), Exp
 
 /// Everything, one entry per run; numbers that are not finite are null.
 pub fn to_json(runs: &[(String, &PredictionScores)]) -> Json {
-    runs.iter()
-        .map(|(name, scores)| run(name, scores))
-        .collect()
+    let compared = compare(runs);
+    let run = |(k, (name, scores)): (usize, &(String, &PredictionScores))| {
+        let mut json = run(name, scores);
+        let compared = compared.as_ref();
+        json["behind_the_best"] = json!(compared.map(|it| behind_json(runs, it, k)));
+        json
+    };
+    runs.iter().enumerate().map(run).collect()
+}
+
+/// The log densities of runs of the same rows, and how they compare.
+pub fn compared_json(runs: &[(String, &PredictionScores)], compared: &ScoresCompared) -> Json {
+    let run = |(k, (name, scores)): (usize, &(String, &PredictionScores))| {
+        json!({
+            "run": name,
+            "rows_scored": scores.rows.len(),
+            "elpd": { "estimate": scores.elpd().estimate, "se": scores.elpd().se },
+            "behind_the_best": behind_json(runs, compared, k),
+        })
+    };
+    json!({
+        "runs": runs.iter().enumerate().map(run).collect::<Vec<Json>>(),
+        "remarks": compared.remarks,
+    })
+}
+
+/// How far the `k`-th run falls behind the best; null of the best.
+fn behind_json(runs: &[(String, &PredictionScores)], compared: &ScoresCompared, k: usize) -> Json {
+    let behind = compared.behind.iter().find(|it| it.index == k);
+    json!(behind.map(|it| json!({
+        "best": runs[compared.best].0,
+        "elpd_diff": { "estimate": it.difference.estimate, "se": it.difference.se },
+        "sentence": it.sentence,
+    })))
 }
 
 fn run(name: &str, scores: &PredictionScores) -> Json {

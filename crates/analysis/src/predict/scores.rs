@@ -36,6 +36,10 @@ use ergodic_data::table::Table;
 use ergodic_diagnostics::loo::Total;
 use ergodic_diagnostics::scores::{Roc, Score, brier, roc};
 
+mod compared;
+
+pub use compared::{Behind, ScoresCompared, compare};
+
 /// Probabilities of the intervals whose coverage is told.
 pub const INTERVALS: [f64; 2] = [0.5, 0.9];
 /// Places of the course.
@@ -346,6 +350,13 @@ impl PredictionScores {
         let pairs = self.rows.iter().zip(&other.rows);
         let differences: Vec<f64> = pairs.map(|(a, b)| a.lpd - b.lpd).collect();
         Score::mean(&differences, self.weights.as_deref())
+    }
+
+    /// By how much the log density of all rows together is higher than that of `other`, which scores the same rows.
+    pub fn total_difference(&self, other: &Self) -> Total {
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let pairs = self.rows.iter().zip(&other.rows).enumerate();
+        Total::of(pairs.map(|(i, (a, b))| weight(i) * (a.lpd - b.lpd)))
     }
 
     /// Says when the places of the course were reached, from the `times` of the chains.

@@ -22,7 +22,7 @@ use ergodic_core::design::columns::plural;
 use ergodic_core::design::error::name_hint;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
-use crate::predict::{self, Fitted, INTERVAL, Posterior, PredictError};
+use crate::predict::{self, Fitted, INTERVAL, PredictError};
 use averages::{Ask, Expectation, averages};
 use derived::Layout;
 use what_if::{Change, Rows, To, ends};

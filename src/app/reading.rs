@@ -9,7 +9,7 @@ use ergodic_analysis::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::{ChainDraws, DrawList};
 use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::engine::monitor::nested_rhat;
+use ergodic_core::engine::monitor::nest;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason, clusters};
 use ergodic_core::samplers::weight_column;
@@ -53,7 +53,11 @@ pub(super) fn tell(control: &Control, share: f64) -> bool {
 }
 
 /// Results from files as a finished run, whose chains began in groups if it says how many.
-fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> bool) -> ReadRun {
+fn read_run(
+    mut results: Results,
+    superchains: Option<usize>,
+    told: &dyn Fn(f64) -> bool,
+) -> ReadRun {
     let manifest = results.manifest;
     let chains: Vec<ChainView> = results
         .draws
@@ -124,8 +128,10 @@ fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> 
     );
     let remarks = results.remarks.iter();
     warnings.extend(remarks.map(|it| Warning::new(Severity::Bad, "damaged-files", it.clone())));
+    let superchains = nest(&mut results.summary, &view, &weights, superchains);
     let limits = Limits {
         chains: view.usable().count(),
+        superchains,
         decides: clusters::criterion(results.clusters.is_some()),
     };
     let report = Report {
@@ -142,7 +148,6 @@ fn read_run(results: Results, superchains: Option<usize>, told: &dyn Fn(f64) -> 
         bias: None,
         clusters: results.clusters,
         topics: results.topics,
-        rhat_nested: nested_rhat(&view, &weights, superchains),
     };
     ReadRun {
         variables: results.variables,

@@ -9,7 +9,7 @@ use super::energy::EBFMI_LIMIT;
 use super::remark::{self, Remark};
 use super::sentence::{Phrase, about, count, duration, list, rhat_text, rounded_down};
 use super::summary::SummaryRow;
-use super::verdict::{ADVISED_CHAINS, Limits, MIN_DRAWS, Measure, Precision, RHAT_LIMIT, Verdict};
+use super::verdict::{ADVISED_CHAINS, Limits, Measure, Precision, RHAT_LIMIT, Verdict};
 use ergodic_base::reporter::{Severity, Warning};
 
 /// What a verdict is made of.
@@ -23,6 +23,8 @@ pub struct VerdictInputs<'a> {
     pub running: bool,
     /// Chains asked for.
     pub chains: usize,
+    /// See [`Limits::superchains`].
+    pub superchains: Option<usize>,
     /// Chains that ended with an error, 1-based.
     pub failed: &'a [usize],
     /// Chains that do not move, 1-based.
@@ -53,6 +55,7 @@ impl<'a> VerdictInputs<'a> {
             draws_per_chain,
             running: false,
             chains,
+            superchains: None,
             failed: &[],
             stuck: &[],
             divergences: 0,
@@ -74,6 +77,7 @@ impl<'a> VerdictInputs<'a> {
     pub fn limits(&self) -> Limits {
         Limits {
             chains: self.working(),
+            superchains: self.superchains,
             decides: self.decides,
         }
     }
@@ -181,13 +185,14 @@ pub fn judge(inputs: &VerdictInputs<'_>) -> Judgement {
             format!("Not usable: {which} failed; the log says why"),
         );
     }
-    if inputs.draws_per_chain < MIN_DRAWS {
+    let least = inputs.limits().least_draws();
+    if inputs.draws_per_chain < least {
         let draws = inputs.draws_per_chain;
         let next = match inputs.running {
             true => time_left(inputs),
             false => Some("add draws".to_owned()),
         };
-        let early = format!("{draws} of {MIN_DRAWS} draws per chain needed to judge");
+        let early = format!("{draws} of {least} draws per chain needed to judge");
         return Judgement {
             verdict: Verdict::TooEarly,
             sentence: list("Too early: ", &[&Phrase::plain(early)], next.as_deref()),
@@ -428,14 +433,17 @@ fn shortcoming(
                 1 => ("the chain still drifts in ", "the chain drifts"),
                 _ => ("chains disagree on ", "chains disagree"),
             };
-            let detail = match inputs.running {
-                true => String::new(),
-                false => format!(" (R-hat {})", rhat_text(rhat)),
+            let nested = row.rhat_nested.is_some();
+            let detail = match (inputs.running, nested) {
+                (true, _) => String::new(),
+                (false, true) => format!(" (nested R-hat {})", rhat_text(rhat)),
+                (false, false) => format!(" (R-hat {})", rhat_text(rhat)),
             };
             let remark = Remark::Disagree {
                 variable: name.clone(),
                 more,
                 rhat,
+                nested,
                 chains: limits.chains,
                 missing,
             };

@@ -118,10 +118,7 @@ mod tests {
         let names: Vec<ParamId> = ["a", "b"].map(Into::into).to_vec();
         let refs: Vec<&DrawList> = lists.iter().collect();
         let rows = summarise(&names, &refs, &[], 1.0);
-        let limits = Limits {
-            chains: centres.len(),
-            decides: |_row| true,
-        };
+        let limits = Limits::of(centres.len());
         let numbered: Vec<(usize, &DrawList)> = refs
             .iter()
             .enumerate()

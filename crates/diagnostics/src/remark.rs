@@ -84,15 +84,18 @@ ergodic_base::remarks! {
             more: usize,
             /// R-hat of the worst variable.
             rhat: f64,
+            /// Whether that is nested R-hat.
+            nested: bool,
             /// Chains that work.
             chains: usize,
             /// Draws per chain that would mend it.
             missing: Option<usize>,
         }
         Watch "chains-disagree" (
-            "{} `{variable}`{}: R-hat {}, want at most {RHAT_LIMIT}",
+            "{} `{variable}`{}: {} {}, want at most {RHAT_LIMIT}",
             if *chains == 1 { "The chain still drifts in" } else { "Chains disagree on" },
             others(*more),
+            if *nested { "nested R-hat" } else { "R-hat" },
             rhat_text(*rhat)
         ) about (variable.as_str());
 

@@ -40,12 +40,21 @@ pub struct SummaryRow {
     pub ess_bulk_per_s: Option<f64>,
     /// Rank-normalised split R-hat; infinite when chains stand still at different values.
     pub rhat: Option<f64>,
+    /// Nested R-hat, where chains begin in groups at one point each; not part of the files.
+    #[serde(skip)]
+    pub rhat_nested: Option<f64>,
     /// Why the convergence columns are empty, for the word in place of a number; not part of the files.
     #[serde(skip)]
     pub missing: Option<Missing>,
 }
 
 impl SummaryRow {
+    /// What convergence is judged by: nested R-hat where chains begin in groups, which may be too short for R-hat, and R-hat
+    /// otherwise.
+    pub fn convergence(&self) -> Option<f64> {
+        self.rhat_nested.or(self.rhat)
+    }
+
     /// Computes the row of the loaded parameter.
     pub(super) fn of(variable: ParamId, pooled: &mut Pooled, seconds: f64) -> Self {
         let rhat = pooled_rhat(pooled);
@@ -65,6 +74,7 @@ impl SummaryRow {
                 .map(|ess| ess / seconds)
                 .filter(|ess| seconds > 0.0 && ess.is_finite()),
             rhat: rhat.ok(),
+            rhat_nested: None,
             missing: pooled.defect().or(rhat.err()),
         }
     }

@@ -20,8 +20,10 @@ pub const ESS_PER_CHAIN: f64 = 100.0;
 /// Smallest effective sample size per chain of a run that can be used with care: with 80 effective draws of four chains a mean is
 /// known to a ninth of its standard deviation, and with fewer R-hat and the effective sample size are themselves hardly known.
 pub(crate) const ESS_BAD_PER_CHAIN: f64 = 20.0;
-/// Draws per chain before anything is said.
+/// Draws per chain before anything is said; of each group of chains that begin at one point together.
 pub const MIN_DRAWS: usize = 100;
+/// Draws of each chain of such a group before anything is said: with fewer there are no effective sample sizes.
+const MIN_DRAWS_IN_GROUP: usize = 4;
 /// Chains that make R-hat meaningful.
 pub const ADVISED_CHAINS: usize = 4;
 /// Characters in a verdict sentence.
@@ -63,7 +65,7 @@ pub enum Measure {
     Bulk(f64),
     /// Effective sample size in the tails.
     Tail(f64),
-    /// Rank-normalised split R-hat.
+    /// Rank-normalised split R-hat, or nested R-hat where chains begin in groups.
     Rhat(f64),
 }
 
@@ -72,6 +74,10 @@ pub enum Measure {
 pub struct Limits {
     /// Chains that work.
     pub chains: usize,
+    /// Groups of neighbouring chains that began at one point each, where all chains work. A group counts as one chain does: what is
+    /// asked of a chain alone is asked of all its chains together, and nested R-hat says whether the groups agree (Margossian,
+    /// Hoffman, Sountsov, Riou-Durand, Vehtari, Gelman 2024, arXiv 2110.13017).
+    pub superchains: Option<usize>,
     /// Whether a variable counts; numbers that do not matter for the result decide nothing.
     pub decides: fn(&SummaryRow) -> bool,
 }
@@ -81,20 +87,37 @@ impl Limits {
     pub fn of(chains: usize) -> Self {
         Self {
             chains,
+            superchains: None,
             decides: |_row| true,
+        }
+    }
+
+    /// Chains, or groups of chains that count as one.
+    fn units(&self) -> usize {
+        self.superchains.unwrap_or(self.chains).max(1)
+    }
+
+    /// Draws per chain before anything is said.
+    pub fn least_draws(&self) -> usize {
+        match self.superchains {
+            None => MIN_DRAWS,
+            Some(_) => {
+                let in_group = (self.chains / self.units()).max(1);
+                MIN_DRAWS.div_ceil(in_group).max(MIN_DRAWS_IN_GROUP)
+            }
         }
     }
 
     /// Effective sample size that every variable should have, in the bulk and in the tails.
     pub fn ess(&self) -> f64 {
-        ESS_PER_CHAIN * self.chains.max(1) as f64
+        ESS_PER_CHAIN * self.units() as f64
     }
 
     /// Everything that is measured of `row`, with its distance from the limit: above 1 is past it.
     pub(super) fn measures(&self, row: &SummaryRow) -> impl Iterator<Item = (f64, Measure)> {
         let wanted = self.ess();
         [
-            row.rhat
+            row.convergence()
                 .map(|rhat| ((rhat - 1.0) / (RHAT_LIMIT - 1.0), Measure::Rhat(rhat))),
             row.ess_bulk.map(|ess| (wanted / ess, Measure::Bulk(ess))),
             row.ess_tail.map(|ess| (wanted / ess, Measure::Tail(ess))),
@@ -114,7 +137,7 @@ impl Limits {
         match row.missing {
             Some(Missing::NotFinite | Missing::Weights) => f64::INFINITY,
             _ if !(self.decides)(row) => 0.0,
-            Some(_) if row.rhat.is_none() => 1.0,
+            Some(_) if row.convergence().is_none() => 1.0,
             _ => self.worst(row).map_or(0.0, |(distance, _)| distance),
         }
     }
@@ -128,7 +151,7 @@ impl Limits {
         let is_bad = self.measures(row).any(|(_, measure)| match measure {
             Measure::Rhat(rhat) => rhat > RHAT_BAD,
             Measure::Bulk(ess) | Measure::Tail(ess) => {
-                ess < ESS_BAD_PER_CHAIN * self.chains.max(1) as f64
+                ess < ESS_BAD_PER_CHAIN * self.units() as f64
             }
         });
         if is_bad || distance.is_infinite() {
@@ -157,7 +180,7 @@ impl Precision {
             .filter(|row| row.missing != Some(Missing::Constant))
             .peekable();
         let known = |row: &SummaryRow| {
-            row.ess_bulk.is_some() && row.ess_tail.is_some() && row.rhat.is_some()
+            row.ess_bulk.is_some() && row.ess_tail.is_some() && row.convergence().is_some()
         };
         moving.peek().is_some()
             && moving.all(|row| known(row) && self.lacks(row).all(|(growth, _)| growth <= 1.0))
@@ -198,7 +221,7 @@ impl Precision {
         [
             row.ess_bulk.map(|has| (ess / has, Measure::Bulk(has))),
             row.ess_tail.map(|has| (ess / has, Measure::Tail(has))),
-            row.rhat.map(|has| {
+            row.convergence().map(|has| {
                 let growth = (has * has - 1.0) / (self.rhat * self.rhat - 1.0);
                 (growth, Measure::Rhat(has))
             }),

@@ -18,6 +18,7 @@ fn row(variable: &str, rhat: f64, ess: f64) -> SummaryRow {
         ess_tail: Some(ess + 10.0),
         ess_bulk_per_s: None,
         rhat: Some(rhat),
+        rhat_nested: None,
         missing: None,
     }
 }
@@ -132,6 +133,45 @@ fn there_is_a_middle_between_good_and_useless() {
 }
 
 /// Divergences are named first, every cause is named, and each has its own next step.
+/// Many short chains that begin in groups: nested R-hat is what they are judged by, and a group counts as one chain does.
+#[test]
+fn groups_of_chains_are_judged_by_nested_rhat() {
+    let nested = |rhat: f64, ess: f64| {
+        [SummaryRow {
+            rhat_nested: Some(rhat),
+            ..row("b[x]", 1.013, ess)
+        }]
+    };
+    let of = |rows: &[SummaryRow], draws: usize, superchains: Option<usize>| {
+        said(&VerdictInputs {
+            superchains,
+            ..VerdictInputs::of(rows, draws, 32)
+        })
+    };
+    let rows = nested(1.005, 2000.0);
+    assert_eq!(of(&rows, 50, Some(8)).0, Verdict::Good);
+    assert_eq!(of(&rows, 50, None).0, Verdict::TooEarly);
+    // A group of four chains has 100 draws with 25 of each.
+    let (verdict, text) = of(&rows, 24, Some(8));
+    assert_eq!(
+        (verdict, text.as_str()),
+        (
+            Verdict::TooEarly,
+            "Too early: 24 of 25 draws per chain needed to judge; add draws"
+        )
+    );
+    assert_eq!(of(&nested(1.005, 799.0), 50, Some(8)).0, Verdict::Watch);
+    let (verdict, text) = of(&nested(1.2, 2000.0), 50, Some(8));
+    assert_eq!(verdict, Verdict::Bad);
+    assert!(text.contains("(nested R-hat 1.2"), "{text}");
+    let warning = &judge(&VerdictInputs {
+        superchains: Some(8),
+        ..VerdictInputs::of(&nested(1.2, 2000.0), 50, 32)
+    })
+    .findings[0];
+    assert!(warning.message.contains("nested R-hat"), "{warning:?}");
+}
+
 #[test]
 fn every_cause_is_named_with_its_next_step() {
     let rows = [

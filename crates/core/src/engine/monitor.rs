@@ -24,7 +24,7 @@ use ergodic_diagnostics::bias::BiasReport;
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
-use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Limits, MIN_DRAWS};
+use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::{Parted, SummaryRow, Verdict, energy, summarise, weights};
 
 /// Time between reports; longer when a report takes more than a tenth of it.
@@ -65,8 +65,6 @@ pub struct Report {
     pub clusters: Option<Arc<Clusters>>,
     /// The most probable words of topics, for samplers of topics.
     pub topics: Option<Arc<TopWords>>,
-    /// Nested R-hat of each variable, where chains begin in groups and none has failed.
-    pub rhat_nested: Option<Vec<Option<f64>>>,
 }
 
 impl Report {
@@ -86,7 +84,6 @@ impl Report {
             bias: None,
             clusters: None,
             topics: None,
-            rhat_nested: None,
         }
     }
 }
@@ -183,7 +180,7 @@ impl Monitor {
 
     fn apply_stop_rule(&self, report: &Report) {
         let run = self.job.run_section();
-        if run.draws_of_chains.is_some() || report.draws_per_chain < MIN_DRAWS {
+        if run.draws_of_chains.is_some() || report.draws_per_chain < report.limits.least_draws() {
             return;
         }
         let deciding: Vec<&SummaryRow> = (report.summary.iter())
@@ -214,7 +211,14 @@ pub fn report(
     let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let seconds = sampling_secs(view);
     let weights = view.weights(job.weight_column());
-    let summary = summarise(names, &chains, &weights, seconds);
+    let mut summary = summarise(names, &chains, &weights, seconds);
+    let superchains = nest(&mut summary, view, &weights, job.run_section().superchains);
+    let with_clusters = job.sampler().makes(CLUSTERS);
+    let limits = Limits {
+        chains: chains.len(),
+        superchains,
+        decides: clusters::criterion(with_clusters),
+    };
     let draws_per_chain = view.draws_per_chain();
     let divergences = divergences(job, view.usable());
     let numbered = |wanted: fn(&ChainState, bool) -> bool| -> Vec<usize> {
@@ -229,7 +233,7 @@ pub fn report(
     let stuck = numbered(|state, stuck| stuck && !matches!(state, ChainState::Failed(_)));
     let is_running = !view.is_finished();
     let secs_to_target = if is_running {
-        secs_to_target(&summary, chains.len(), seconds)
+        secs_to_target(&summary, limits.ess(), seconds)
     } else {
         None
     };
@@ -237,7 +241,6 @@ pub fn report(
         RunState::Finished(StopReason::Draws | StopReason::Time) => job.run_section().precision(),
         _ => None,
     };
-    let with_clusters = job.sampler().makes(CLUSTERS);
     let biased = job.sampler().spec.bias.is_some();
     let mut others: Vec<Finding> = Vec::new();
     others.extend(exact_fit(job));
@@ -248,12 +251,8 @@ pub fn report(
     if with_clusters {
         others.extend(clusters::negligible(&summary, chains.len()));
     }
-    let limits = Limits {
-        chains: chains.len(),
-        decides: clusters::criterion(with_clusters),
-    };
     others.extend(shards::finding(view, job.model().dim()));
-    if draws_per_chain >= MIN_DRAWS {
+    if draws_per_chain >= limits.least_draws() {
         others.extend(unvisited::finding(job, unvisited::count(job, &chains)));
     }
     if !weights::matter(&weights) {
@@ -268,6 +267,7 @@ pub fn report(
         draws_per_chain,
         running: is_running,
         chains: view.chains.len(),
+        superchains,
         failed: &failed,
         stuck: &stuck,
         divergences,
@@ -276,10 +276,9 @@ pub fn report(
         bias: bias.as_deref(),
         secs_to_target,
         target,
-        decides: clusters::criterion(with_clusters),
+        decides: limits.decides,
         others: &others,
     };
-    let limits = inputs.limits();
     let judgement = judge(&inputs);
     Report {
         summary,
@@ -295,16 +294,17 @@ pub fn report(
         bias,
         clusters: Clusters::of(job, view).map(Arc::new),
         topics: TopWords::of(job, view).map(Arc::new),
-        rhat_nested: nested_rhat(view, &weights, job.run_section().superchains),
     }
 }
 
-/// Nested R-hat of each variable, where the chains of `view` began in `superchains` groups and none has failed.
-pub fn nested_rhat(
+/// Adds nested R-hat to the rows of `summary` where the chains of `view` began in `superchains` groups and none has failed; how many
+/// groups it judges.
+pub fn nest(
+    summary: &mut [SummaryRow],
     view: &RunView,
     weights: &[Vec<f64>],
     superchains: Option<usize>,
-) -> Option<Vec<Option<f64>>> {
+) -> Option<usize> {
     let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let superchains = superchains.filter(|_| chains.len() == view.chains.len())?;
     let inputs = ExtraInputs {
@@ -317,8 +317,11 @@ pub fn nested_rhat(
         interval: 0.9,
         rope: None,
     };
-    let rows = Extras::of(&[Extra::RhatNested], &inputs).rows.into_iter();
-    Some(rows.map(|row| row.first().copied().flatten()).collect())
+    let nested = Extras::of(&[Extra::RhatNested], &inputs).rows;
+    for (row, found) in summary.iter_mut().zip(nested) {
+        row.rhat_nested = found.first().copied().flatten();
+    }
+    Some(superchains)
 }
 
 /// A finding that the predictors fit the response exactly, which the run's log tells at length.
@@ -386,8 +389,7 @@ pub fn is_stuck(draws: &DrawList) -> bool {
 }
 
 /// Seconds until every variable has the effective sample size that the verdict wants, if ESS grows as it did.
-fn secs_to_target(summary: &[SummaryRow], chains: usize, seconds: f64) -> Option<f64> {
-    let wanted = ESS_PER_CHAIN * chains as f64;
+fn secs_to_target(summary: &[SummaryRow], wanted: f64, seconds: f64) -> Option<f64> {
     let least = least_ess(summary)?;
     (least < wanted).then_some(seconds * (wanted / least - 1.0))
 }

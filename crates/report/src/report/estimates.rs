@@ -210,6 +210,7 @@ mod tests {
             ess_tail: Some(1234.5),
             ess_bulk_per_s: None,
             rhat: Some(1.0101),
+            rhat_nested: None,
             missing: None,
         }
     }

@@ -305,7 +305,7 @@ pub fn convergence(
     criterion: Option<usize>,
 ) -> Convergence {
     let rows = &report.summary;
-    let nested = report.rhat_nested.as_ref();
+    let is_nested = report.limits.superchains.is_some();
     let measure = |value: &dyn Fn(usize, &Point) -> Option<f64>| -> Measure {
         let curve = |index: usize| -> Vec<[f64; 2]> {
             // The history has points at growing distances; it ends with what the summary says now.
@@ -316,7 +316,7 @@ pub fn convergence(
                 ess_bulk: row.ess_bulk,
                 ess_tail: row.ess_tail,
                 mcse_mean: row.mcse_mean,
-                rhat_nested: nested.and_then(|rhats| *rhats.get(index)?),
+                rhat_nested: row.rhat_nested,
             };
             let past = report.running.points(index).iter();
             past.filter(|point| point.draws < now.draws)
@@ -339,11 +339,11 @@ pub fn convergence(
         }
     };
     Convergence {
-        rhat: measure(&|_, point| match nested {
-            Some(_) => point.rhat_nested,
-            None => point.rhat,
+        rhat: measure(&|_, point| match is_nested {
+            true => point.rhat_nested,
+            false => point.rhat,
         }),
-        is_nested: nested.is_some(),
+        is_nested,
         ess: measure(&|_, point| point.ess_bulk),
         mcse: measure(&|index, point| {
             let sd = rows[index].sd.filter(|sd| *sd > 0.0)?;
@@ -463,6 +463,7 @@ mod tests {
             ess_tail: None,
             ess_bulk_per_s: None,
             rhat: Some(1.002),
+            rhat_nested: None,
             missing: None,
         });
         let view = RunView {

@@ -553,7 +553,8 @@ fn value_cell<'a>(
     let ess = limits.ess();
     let past = match column {
         _ if !(limits.decides)(row) => false,
-        Column::Rhat => row.rhat.is_some_and(|rhat| rhat > RHAT_LIMIT),
+        // Nested R-hat judges chains that begin in groups.
+        Column::Rhat => row.rhat_nested.is_none() && row.rhat.is_some_and(|rhat| rhat > RHAT_LIMIT),
         Column::EssBulk => row.ess_bulk.is_some_and(|value| value < ess),
         Column::EssTail => row.ess_tail.is_some_and(|value| value < ess),
         _ => false,

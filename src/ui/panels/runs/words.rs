@@ -8,7 +8,6 @@ use ergodic_analysis::{Recipe, Run, bias_check};
 use ergodic_core::engine::chain::Warmup;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{Report, RunState, RunView, Sampling as _, StopReason};
-use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
 
 /// How a verdict is shown.
@@ -38,7 +37,7 @@ pub fn row_kind(entry: &RunEntry, report: &Report, row: &SummaryRow, index: usiz
     {
         return VerdictKind::Bad;
     }
-    if report.draws_per_chain < MIN_DRAWS {
+    if report.draws_per_chain < report.limits.least_draws() {
         return VerdictKind::TooEarly;
     }
     match report.limits.verdict(row) {

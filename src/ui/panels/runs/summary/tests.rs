@@ -15,6 +15,7 @@ fn row(name: &str, rhat: f64, ess: f64) -> SummaryRow {
         ess_tail: Some(ess),
         ess_bulk_per_s: None,
         rhat: Some(rhat),
+        rhat_nested: None,
         missing: None,
     }
 }

@@ -949,7 +949,9 @@ fn approximate_samplers_are_not_certified_until_checked() {
         &[&args[..], &["--check-bias"]].concat(),
     );
     assert!(
-        stderr(&checked).contains("bias check: means and sds were compared, the worst is"),
+        stderr(&checked).contains(
+            "bias check: means and sds were compared, to agree within 0.1 sd and 10 %, the worst is"
+        ),
         "{}",
         stderr(&checked)
     );
@@ -974,6 +976,25 @@ fn approximate_samplers_are_not_certified_until_checked() {
         said.contains("kernel Stein discrepancy") && said.contains("half the step"),
         "{said}"
     );
+    // The numbers of every parameter are kept beside the sentence.
+    let kept = &verdict("checked")["bias"];
+    let summary = fs::read_to_string(folder.path().join("checked/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["run"]["bias"], *kept);
+    let rows = kept["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), summary["variables"].as_array().unwrap().len());
+    for row in rows {
+        assert!(
+            row["variable"].is_string()
+                && row["shift"]["value"].is_number()
+                && row["sd_ratio"]["low"].is_number(),
+            "{row}"
+        );
+    }
+    let passes = &kept["evidence"]["passes"];
+    assert!(passes["control"].as_f64().unwrap() > 0.0, "{kept}");
+    assert!(kept["evidence"]["discrepancies"][0]["p_value"].is_number());
+    assert!(verdict("unchecked")["bias"].is_null());
     // Where nobody names their number there are as many draws as a check needs.
     let args = ["--sampler", "sgld-cv", "--check-bias"];
     short_fit(folder.path(), "long", &args);

@@ -134,6 +134,9 @@ fn read_run(
         superchains,
         decides: clusters::criterion(results.clusters.is_some()),
     };
+    // Of the parameters as they are named here.
+    let bias = (manifest.as_ref().and_then(|manifest| manifest.bias.clone()))
+        .filter(|bias| bias.rows.len() == results.variables.len());
     let report = Report {
         summary: results.summary,
         running: Arc::new(running),
@@ -145,7 +148,7 @@ fn read_run(
         eta_secs: None,
         limits,
         warnings,
-        bias: None,
+        bias: bias.map(Arc::new),
         clusters: results.clusters,
         topics: results.topics,
     };

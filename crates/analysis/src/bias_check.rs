@@ -19,7 +19,9 @@ use ergodic_core::engine::run_section::DEFAULT_DRAWS;
 use ergodic_core::models::{Model, Posterior};
 use ergodic_core::samplers;
 use ergodic_core::samplers::recommend::Cheapest;
-use ergodic_diagnostics::bias::{BiasReport, Evidence, LEVEL, Passes, StepBias, compare};
+use ergodic_diagnostics::bias::{
+    BiasReport, Evidence, LEVEL, Passes, StepBias, TOLERANCE, compare,
+};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::ADVISED_CHAINS;
 use ergodic_diagnostics::{Remark, Verdict};
@@ -281,7 +283,9 @@ fn compared(bias: &BiasReport) -> String {
         };
     };
     let mut text = format!(
-        "means and sds were compared, the worst is {name}: mean off by {:.2} ± {:.2} sd, sd ratio {:.2} ± {:.2}",
+        "means and sds were compared, to agree within {TOLERANCE} sd and {:.0} %, the worst is {name}: mean off by {:.2} ± {:.2} sd, \
+         sd ratio {:.2} ± {:.2}",
+        100.0 * TOLERANCE,
         shift.value,
         shift.half_width(),
         ratio.value,

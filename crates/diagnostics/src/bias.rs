@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize};
 
 mod evidence;
 
@@ -29,15 +30,23 @@ pub const TAILS: [f64; 2] = [0.05, 0.95];
 /// as they may be.
 pub(crate) const TAIL_TOLERANCE: f64 = TOLERANCE * (1.0 + 1.645);
 
-/// A number with its 95 % Monte Carlo interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A number with its 95 % Monte Carlo interval; in files null stands for what is not finite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Estimate.
+    #[serde(deserialize_with = "or_nan")]
     pub value: f64,
     /// Lower end.
+    #[serde(deserialize_with = "or_nan")]
     pub low: f64,
     /// Upper end.
+    #[serde(deserialize_with = "or_nan")]
     pub high: f64,
+}
+
+/// A number, or NaN for null.
+pub(super) fn or_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl Interval {
@@ -70,7 +79,7 @@ impl Interval {
 }
 
 /// The comparison of one reported quantity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BiasRow {
     /// Name.
     pub variable: ParamId,
@@ -96,7 +105,7 @@ impl BiasRow {
 }
 
 /// The comparison of a run with its reference.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BiasReport {
     /// One per quantity, in the order given.
     pub rows: Vec<BiasRow>,

@@ -5,7 +5,9 @@
 //! k₀(x, y) = s(x)'s(y) k + s(x)'∇_y k + s(y)'∇_x k + ∇_x'∇_y k.
 
 use rand::RngExt as _;
+use serde::{Deserialize, Serialize};
 
+use super::bias::or_nan;
 use super::quantiles;
 use ergodic_base::linalg::dot;
 use ergodic_base::rng::ChainRng;
@@ -16,15 +18,18 @@ const REPLICATES: usize = 1000;
 const LIMIT: f64 = 0.95;
 
 /// A squared discrepancy with its distribution for draws from the target.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Discrepancy {
     /// Points it is of.
     pub points: usize,
     /// The squared discrepancy, 0 on average for draws from the target.
+    #[serde(deserialize_with = "or_nan")]
     pub squared: f64,
     /// What 95 % of those of draws from the target are below.
+    #[serde(deserialize_with = "or_nan")]
     pub limit: f64,
     /// Chance that draws from the target have one as large.
+    #[serde(deserialize_with = "or_nan")]
     pub p_value: f64,
 }
 

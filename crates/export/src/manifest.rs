@@ -15,6 +15,7 @@ use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::bias::BiasReport;
 
 /// Everything about a run besides its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +90,9 @@ pub struct Manifest {
     pub verdict_sentence: String,
     /// Result of the bias check, if it has run: worst shift in posterior sd and its variable, and what else it says.
     pub bias_check: Option<String>,
+    /// Its numbers, parameter by parameter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<BiasReport>,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
@@ -197,6 +201,7 @@ impl Manifest {
                 let first = std::iter::once(bias_check::sentence(bias));
                 first.chain(further).collect::<Vec<_>>().join("; ")
             }),
+            bias: report.bias.as_deref().cloned(),
             warnings: view
                 .log
                 .iter()

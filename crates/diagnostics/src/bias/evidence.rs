@@ -1,6 +1,8 @@
 //! What tells of the bias of a run besides the comparison with a reference: the kernel Stein discrepancy of its draws, and a run at
 //! half its step.
 
+use serde::{Deserialize, Serialize};
+
 use super::{BiasReport, BiasRow, Interval, TOLERANCE, compare, excess, worse};
 use crate::stein::Discrepancy;
 use crate::verdict::{RHAT_LIMIT, Verdict};
@@ -11,7 +13,7 @@ use ergodic_base::param::ParamId;
 pub const LEVEL: f64 = 0.01;
 
 /// What is known of a bias besides the comparison.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Discrepancies of the draws of the run and of its reference, where scores of the model are known.
     pub discrepancies: Option<[Discrepancy; 2]>,
@@ -22,7 +24,7 @@ pub struct Evidence {
 }
 
 /// What a check cost, in passes over the rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passes {
     /// Of the reference.
     pub control: f64,
@@ -51,7 +53,7 @@ impl Evidence {
 /// C h^p (1 − 2^{−p}) (Vollmer, Zygalakis and Teh 2016, "Exploration of the (non-)asymptotic bias and variance of stochastic
 /// gradient Langevin dynamics"; Durmus, Simsekli, Moulines, Badeau and Richard 2016, "Stochastic gradient
 /// Richardson-Romberg Markov chain Monte Carlo").
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepBias {
     /// p.
     pub order: i32,

@@ -584,7 +584,7 @@ impl Pane for Bias {
     }
 }
 
-/// What the bias check of a run that was read from a folder said; its numbers per parameter are not kept there.
+/// What the bias check of a run said that was read from a folder without numbers per parameter, as earlier versions made it.
 fn saved_bias_ui(ui: &mut Ui, said: &str) {
     let t = tokens();
     ScrollArea::vertical()

@@ -185,6 +185,13 @@ fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
     let folder = session.state.run(ids[1]).unwrap().place().unwrap();
     let manifest = std::fs::read_to_string(folder.join("run.json")).unwrap();
     assert!(!manifest.contains("\"bias_check\": null"), "{manifest}");
+    // Read from there it has the numbers of each parameter.
+    let folder = folder.to_owned();
+    session.send(Command::Open(folder));
+    let read = session.state.selected().unwrap();
+    assert_ne!(read.id, ids[1]);
+    let [read, made] = [&read.report().unwrap(), &report].map(|it| it.bias.clone().unwrap());
+    assert_eq!(read.rows.len(), made.rows.len());
 }
 
 /// As many as on the command line.

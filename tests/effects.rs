@@ -29,8 +29,7 @@ fn shares() -> tempfile::TempDir {
         rows.push_str(&format!("{age},{share},{}\n", u8::from(is_yes)));
     }
     std::fs::write(folder.path().join("rows.csv"), rows).unwrap();
-    let fit =
-        "fit --data rows.csv --chains 2 --warmup 200 --draws 200 --seed 3 --out run --formula";
+    let fit = "fit --data rows.csv --template logistic --chains 2 --warmup 200 --draws 200 --seed 3 --out run --formula";
     let mut args: Vec<&str> = fit.split(' ').collect();
     args.push("y ~ age + share");
     ergodic(folder.path(), &args);

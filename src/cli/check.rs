@@ -40,11 +40,10 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         check_place(path, [&args.run]).map_err(Failure::request)?;
     }
-    let check = run(args)?;
-    let shares = shares(&check, &args.by)?;
     let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
     let results = results::to_compute_from(&folder)?;
     let check = run(args, &folder, &results)?;
+    let shares = shares(&check, &args.by)?;
     if let Some(path) = &args.out {
         files::save(&check, path).map_err(Failure::run)?;
     }

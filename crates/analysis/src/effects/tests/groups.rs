@@ -12,7 +12,9 @@ fn mixed() -> (tempfile::TempDir, Fitted, Vec<Vec<f64>>) {
 
 fn column(fitted: &Fitted, draws: &[Vec<f64>], name: &str) -> Vec<f64> {
     let mut params = fitted.model.params().iter();
-    let place = params.position(|param| param.name.as_str() == name).unwrap();
+    let place = params
+        .position(|param| param.name.as_str() == name)
+        .unwrap();
     draws.iter().map(|draw| draw[place]).collect()
 }
 

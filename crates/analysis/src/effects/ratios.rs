@@ -101,7 +101,7 @@ impl Fitted {
         rows: &Rows<'_>,
         control: &Control,
     ) -> Result<Vec<Contrast>, EffectsError> {
-        // Mean and sum of squares around it, row by row (Welford 1962), and whether all are 0 or 1.
+        // Mean and sum of squares around it, row by row (Welford's recursion), and whether all are 0 or 1.
         let mut moments = vec![(0.0, 0.0, true); self.terms.len()];
         for first in (0..rows.len()).step_by(TILE) {
             control.check(EffectsError::Cancelled)?;

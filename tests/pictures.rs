@@ -54,6 +54,10 @@ fn checks_have_residuals_and_all_their_pictures() {
     }
     let found = ergodic(folder, "check a --json --out checks.csv", 0);
     let json: Json = serde_json::from_slice(&found.stdout).unwrap();
+    let r2 = ["lower", "median", "upper"].map(|key| json["r2"][key].as_f64().unwrap());
+    assert!(0.0 < r2[0] && r2[0] < r2[1] && r2[1] < r2[2] && r2[2] < 0.5);
+    let sentence = json["r2"]["sentence"].as_str().unwrap();
+    assert!(text(&said.stdout).contains(&format!("\n{sentence}\n")));
     let residuals = json["residuals"].as_array().unwrap();
     let kinds: Vec<&str> = residuals
         .iter()

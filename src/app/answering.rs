@@ -7,6 +7,7 @@ use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions, Others};
+use ergodic_analysis::predict::r2::R2;
 
 /// Predictors with a picture: more than anybody scrolls through.
 const PICTURES: usize = 40;
@@ -20,6 +21,8 @@ pub struct Answered {
     pub effects: effects::Effects,
     /// The expected outcome along each predictor, in the order of the effects.
     pub curves: Vec<Conditional>,
+    /// The share of the variance of the outcome that the model explains; `None` where it is not defined.
+    pub r2: Option<R2>,
     /// Draws of the run when they were made.
     pub draws: usize,
 }
@@ -55,7 +58,9 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             let how = (Others::Typical, PLACES);
             curves.push(fitted.along((lists, weights), predictor, how, &options, control)?);
         }
+        let r2 = fitted.r2(lists, weights, control)?;
         Ok::<_, EffectsError>(Answered {
+            r2,
             effects,
             curves,
             draws: draws.count,

@@ -97,12 +97,9 @@ fn report_of(
     place: Option<PathBuf>,
     control: &Control,
 ) -> Result<Report, ReportError> {
-    let (recipe, description) = match source {
-        Source::Job(job) => (job.recipe.clone(), Description::of(&job.recipe, &job.table)),
-        Source::Recipe(recipe, folder) => {
-            let description = Description::read(&recipe, &folder, control);
-            (*recipe, description)
-        }
+    let (recipe, description) = match &source {
+        Source::Job(job) => (&job.recipe, Description::of(&job.recipe, &job.table)),
+        Source::Recipe(recipe, folder) => (&**recipe, Description::read(recipe, folder, control)),
     };
     let description = match description {
         Err(JobError::Cancelled) => return Err(ReportError::Cancelled),
@@ -110,8 +107,10 @@ fn report_of(
     };
     // The recipe that was saved has the draws that were made, where those were others than planned.
     let saved = |place: PathBuf| -> Option<Recipe> { RunFolder::open(&place).ok()?.recipe().ok() };
-    let recipe = place.and_then(saved).unwrap_or(recipe);
-    Report::of(results, &recipe, description, control)
+    let recipe = place.and_then(saved).unwrap_or_else(|| recipe.clone());
+    let read = |control: &Control| source.fitted(control);
+    let there = description.is_ok().then_some(&read as ReadModel<'_>);
+    Report::of(results, &recipe, description, there, control)
 }
 
 /// Results of the run that `entry` was compared with last, where `picture` compares two.

@@ -128,6 +128,9 @@ fn print(name: &str, check: &Check) {
     for finding in check.findings() {
         output::result(&format!("{finding}\n"));
     }
+    if let Some(r2) = &check.r2 {
+        output::result(&format!("{}\n", r2.sentence()));
+    }
     if !rows.is_empty() {
         output::note("p: share of replicated data sets at least as far out on the same side");
     }

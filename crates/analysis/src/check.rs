@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::predict::log_lik::LogLikError;
 use super::predict::log_lik::replicated::Row;
+use super::predict::r2::R2;
 use super::predict::{Fitted, PredictError};
 use calibration::Calibration;
 use cells::{Cells, Counts};
@@ -149,6 +150,8 @@ pub struct Check {
     pub residuals: Vec<Residuals>,
     /// Columns of these that were too many to be looked at, and all that there are.
     pub columns_left_out: (usize, usize),
+    /// The share of the variance of the outcome that the model explains; `None` where it is not defined.
+    pub r2: Option<R2>,
     /// Whether draws had weights of their own.
     pub weighted: bool,
     /// Whether rows have weights.
@@ -343,7 +346,13 @@ impl Fitted {
             Some(counts) if censored => Picture::Survival(Survival::of(&observed, &seen, &counts)),
             Some(counts) => Picture::Overlay(Overlay::of(&observed, &counts)),
         };
+        let r2 = self.r2(draws, draw_weights, control);
+        let r2 = r2.map_err(|error| match error {
+            PredictError::Cancelled => CheckError::Cancelled,
+            other => LogLikError::from(other).into(),
+        })?;
         Ok(Check {
+            r2,
             // A statistic of values that were not seen to the end says nothing of the outcome, and neither do residuals.
             statistics: match censored {
                 true => Vec::new(),

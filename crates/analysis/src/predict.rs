@@ -52,6 +52,7 @@ mod own_tests;
 pub mod picture;
 pub mod plug_in;
 mod posterior;
+pub mod r2;
 pub mod scores;
 #[cfg(test)]
 mod tests;

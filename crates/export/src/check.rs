@@ -226,6 +226,13 @@ pub fn to_json(check: &Check) -> Json {
             "p": pit.p,
             "doubtful_rows": pit.doubtful,
         })),
+        "r2": check.r2.as_ref().map(|r2| json!({
+            "median": r2.median,
+            "lower": r2.interval[0],
+            "upper": r2.interval[1],
+            "draws_used": r2.values.len(),
+            "sentence": r2.sentence(),
+        })),
         "residuals": check.residuals.iter().map(|it| residuals(it, check.is_of_shares())).collect::<Vec<Json>>(),
     });
     match &check.picture {

@@ -192,6 +192,14 @@ macro_rules! registry {
                 }
             }
 
+            /// The variance of a response at z of a row of which `known` is known ([`Design::known`]): of successes that of their
+            /// number, of ordered levels that of their places from 1. Infinite where the noise has none.
+            pub fn variance(&self, z: f64, known: f64) -> f64 {
+                match self {
+                    $(Self::$name(it) => it.variance(z, known),)*
+                }
+            }
+
             /// Writes derivatives of log p (constant included), score and weight in each of the coordinates
             /// ([`Self::num_coordinates`]).
             pub fn in_coordinates(&self, z: f64, y: f64, known: f64, out: &mut [[f64; 3]]) {
@@ -501,6 +509,9 @@ trait Distribution: Copy {
     fn scaled(self, _by: f64) -> Self {
         self
     }
+
+    /// See [`Outcome::variance`].
+    fn variance(self, z: f64, known: f64) -> f64;
 
     /// The expected response is this times what the inverse link makes of z.
     fn mean_factor(self) -> f64 {

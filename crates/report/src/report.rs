@@ -4,8 +4,10 @@
 //! a line of [`FORMATS`].
 
 use self::estimates::MOST_EFFECTS;
-use super::{Chains, FIGURES, Figure, Needs, ReportError};
+use super::{Chains, FIGURES, Figure, Needs, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
+use ergodic_analysis::predict::r2::R2;
+use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::templates;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
@@ -38,6 +40,8 @@ pub struct Report {
     pub description: Result<Description, String>,
     /// Results, grouped.
     pub sections: Vec<Section>,
+    /// The share of the variance of the outcome that the model explains, where it is defined and the data are there.
+    pub r2: Option<R2>,
     /// The worst of each measure of convergence, over all parameters.
     pub worst: Worst,
     /// Priors, those of the effects of groups in one row for all.
@@ -55,7 +59,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of results with their recipe.
+    /// Of results with their recipe; `read` reads the model with its data, where these are there.
     ///
     /// # Errors
     /// They are of no run of this program, or somebody cancelled.
@@ -63,10 +67,15 @@ impl Report {
         results: &Results,
         recipe: &Recipe,
         description: Result<Description, String>,
+        read: Option<ReadModel<'_>>,
         control: &Control,
     ) -> Result<Self, ReportError> {
         let manifest = results.manifest.clone().ok_or(ReportError::OtherOrigin)?;
         let params = description.as_ref().map_or(&[][..], |it| &it.params);
+        let r2 = match read {
+            Some(read) => r2(results, read, control)?,
+            None => None,
+        };
         control.enter("drawing the pictures");
         let (mut figures, mut no_figures) = (Vec::new(), Vec::new());
         match Chains::of(results) {
@@ -90,6 +99,7 @@ impl Report {
         }
         Ok(Self {
             sections: sections(&results.summary, params, MOST_EFFECTS),
+            r2,
             worst: Worst::of(&results.summary),
             priors: priors::rows(&manifest),
             recipe: recipe.clone(),
@@ -118,7 +128,9 @@ impl Report {
             Err(JobError::Cancelled) => return Err(ReportError::Cancelled),
             other => other.map_err(|error| error.to_string()),
         };
-        Self::of(results, &recipe, description, control)
+        let read = |control: &Control| Fitted::open(&recipe, folder.path(), control);
+        let there = description.is_ok().then_some(&read as ReadModel<'_>);
+        Self::of(results, &recipe, description, there, control)
     }
 
     /// What the report is of, in one line.
@@ -143,6 +155,22 @@ impl Report {
     fn template(&self) -> String {
         let id = self.manifest.template.as_str();
         templates::find(id).map_or(id.to_owned(), |entry| entry.spec.title.to_owned())
+    }
+}
+
+/// How much the model of a run explains; nothing where it predicts nothing.
+fn r2(
+    results: &Results,
+    read: ReadModel<'_>,
+    control: &Control,
+) -> Result<Option<R2>, ReportError> {
+    let (draws, weights) = results.usable();
+    let found = read(control).and_then(|fitted| fitted.r2(&draws, &weights, control));
+    match found {
+        Err(PredictError::Cancelled | PredictError::Job(JobError::Cancelled)) => {
+            Err(ReportError::Cancelled)
+        }
+        other => Ok(other.ok().flatten()),
     }
 }
 

@@ -163,6 +163,7 @@ fn report_of(ran: &Ran) -> Report {
         &ran.results,
         &ran.job.recipe,
         description,
+        Some(&|_: &Control| Fitted::of(&ran.job)),
         &Control::default(),
     )
     .unwrap()
@@ -369,6 +370,25 @@ fn a_report_says_what_was_done() {
 }
 
 #[test]
+fn every_report_says_how_much_of_the_variance_is_explained() {
+    for ran in [plain(), odd()] {
+        let report = report_of(ran);
+        let r2 = report.r2.as_ref().unwrap();
+        assert!(0.0 < r2.interval[0] && r2.interval[0] < r2.median);
+        assert!(r2.median < r2.interval[1] && r2.interval[1] < 1.0);
+        assert_eq!(r2.has_groups, std::ptr::eq(ran, odd()));
+        for (format, start) in [
+            ("html", "<p>Bayesian R² of "),
+            ("markdown", "\nBayesian R² of "),
+            ("latex", "\nBayesian R$^2$ of "),
+        ] {
+            let text = written(&report, format);
+            assert_eq!(text.matches(start).count(), 1, "{format}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_report_of_data_that_are_gone_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let ran = odd();
@@ -378,7 +398,7 @@ fn a_report_of_data_that_are_gone_says_so() {
         .unwrap();
     let results = place.results().unwrap();
     let report = Report::read(&place, &results, &Control::default()).unwrap();
-    assert!(report.description.is_err());
+    assert!(report.description.is_err() && report.r2.is_none());
     let html = written(&report, "html");
     assert!(html.contains("its data could not be read"));
     assert_eq!(rows_of(&html), rows_of(&written(&report_of(ran), "html")));

@@ -311,6 +311,20 @@ impl Posterior {
         }
     }
 
+    /// The distributions of row `i` under `len` draws from `first` on (W × len): its linear predictors, where it has these.
+    pub(super) fn predictors<'a>(
+        &self,
+        rows: &NewRows,
+        i: usize,
+        draws: (usize, usize),
+        seed: u64,
+        work: &'a mut Work,
+    ) -> &'a [f64] {
+        let noise = (seed, &mut work.noise);
+        self.distribution(rows, i, draws, noise, &mut work.distribution);
+        &work.distribution
+    }
+
     /// Writes the distributions of row `i` under `len` draws from `first` on (W × len); effects of a group that the fit did not have
     /// are drawn by `seed`, with `noise` as working memory. Whether there is such a group.
     fn distribution(

@@ -178,6 +178,10 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _trials: f64) -> f64 {
+        logistic(z) * logistic(-z) / (1.0 + self.phi)
+    }
+
     fn constant(self, _y: f64, _trials: f64) -> f64 {
         ln_gamma(self.phi)
     }

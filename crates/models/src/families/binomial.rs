@@ -60,6 +60,10 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, trials: f64) -> f64 {
+        trials * Link::Logit.inverse(z) * Link::Logit.inverse(-z)
+    }
+
     fn constant(self, y: f64, trials: f64) -> f64 {
         if trials == 1.0 {
             return 0.0;

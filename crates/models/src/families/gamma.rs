@@ -96,6 +96,10 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _trials: f64) -> f64 {
+        (2.0 * z).exp() / self.shape
+    }
+
     fn constant(self, y: f64, _trials: f64) -> f64 {
         normaliser(self.shape) + (self.shape - 1.0) * y.ln()
     }

@@ -77,6 +77,10 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, _z: f64, _known: f64) -> f64 {
+        self.sd * self.sd
+    }
+
     fn constant(self, _y: f64, _trials: f64) -> f64 {
         -0.5 * TAU.ln() - self.sd.ln()
     }

@@ -67,6 +67,10 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, _z: f64, se: f64) -> f64 {
+        (self.unit * se).powi(2)
+    }
+
     fn constant(self, _y: f64, se: f64) -> f64 {
         -0.5 * TAU.ln() - (self.unit * se).ln()
     }

@@ -87,6 +87,11 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _known: f64) -> f64 {
+        let variance = self.sigma * self.sigma;
+        (2.0 * z + variance).exp() * variance.exp_m1()
+    }
+
     fn constant(self, y: f64, known: f64) -> f64 {
         if Censoring::of(known) != Censoring::Seen {
             return 0.0;

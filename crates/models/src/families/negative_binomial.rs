@@ -90,6 +90,11 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _trials: f64) -> f64 {
+        let mean = z.exp();
+        mean + mean * mean / self.shape
+    }
+
     fn constant(self, y: f64, _trials: f64) -> f64 {
         rising(self.shape, y)[0] - ln_gamma(y + 1.0)
     }

@@ -172,6 +172,12 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _known: f64) -> f64 {
+        let mean = self.mean(z, Link::Identity);
+        let square = |(chance, level): (f64, i32)| chance * (f64::from(level) - mean).powi(2);
+        self.chances(z).zip(1..).map(square).sum()
+    }
+
     fn constant(self, _y: f64, _known: f64) -> f64 {
         0.0
     }

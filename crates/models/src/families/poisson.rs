@@ -59,6 +59,10 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _trials: f64) -> f64 {
+        z.exp()
+    }
+
     fn constant(self, y: f64, _trials: f64) -> f64 {
         -ln_gamma(y + 1.0)
     }

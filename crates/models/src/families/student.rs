@@ -90,6 +90,15 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, _z: f64, _trials: f64) -> f64 {
+        let Self { nu, scale } = self;
+        if nu > 2.0 {
+            scale * scale * nu / (nu - 2.0)
+        } else {
+            f64::INFINITY
+        }
+    }
+
     fn constant(self, _y: f64, _trials: f64) -> f64 {
         ln_gamma_difference(0.5 * self.nu, 0.5) - 0.5 * (PI * self.nu).ln() - self.scale.ln()
     }

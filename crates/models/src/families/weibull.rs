@@ -131,6 +131,13 @@ impl Distribution for Outcome {
         }
     }
 
+    fn variance(self, z: f64, _known: f64) -> f64 {
+        let Shape {
+            shape, log_mean, ..
+        } = self.shape;
+        (2.0 * z).exp() * (ln_gamma(1.0 + 2.0 / shape) - 2.0 * log_mean).exp_m1()
+    }
+
     fn constant(self, y: f64, known: f64) -> f64 {
         if Censoring::of(known) != Censoring::Seen {
             return 0.0;

@@ -15,7 +15,7 @@ use rand::RngExt as _;
 
 use super::binomial::softplus;
 use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
-use super::{Auxiliary, Coordinates, Derivatives, Distribution, Support};
+use super::{Auxiliary, Coordinates, Derivatives, Distribution, Link, Support};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, ln_1p};
 use ergodic_base::rng::ChainRng;
@@ -91,6 +91,11 @@ impl<D: Distribution> Distribution for Inflated<D> {
             slope: share * slope + 3.0 * spread * score * weight
                 - spread * (1.0 - 2.0 * share) * score.powi(3),
         }
+    }
+
+    fn variance(self, z: f64, trials: f64) -> f64 {
+        let (share, mean) = (logistic(-self.log_odds), self.counts.mean(z, Link::Log));
+        share * self.counts.variance(z, trials) + share * self.chance() * mean * mean
     }
 
     fn constant(self, y: f64, trials: f64) -> f64 {

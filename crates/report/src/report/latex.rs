@@ -18,6 +18,7 @@ fn words(text: &str) -> String {
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
             '…' => out.push_str("\\ldots{}"),
+            '²' => out.push_str("$^2$"),
             NARROW => out.push_str("\\,"),
             '\u{a0}' => out.push('~'),
             '−' => out.push_str("$-$"),
@@ -93,6 +94,9 @@ pub fn write(report: &Report) -> String {
             }
             out.push_str("\\end{itemize}\n\n");
         }
+    }
+    if let Some(r2) = &report.r2 {
+        out.push_str(&format!("{}.\n\n", words(&r2.sentence())));
     }
     out.push_str(&prose(super::methods::paragraph(report)));
     out.push('\n');

@@ -69,6 +69,9 @@ pub fn write(report: &Report) -> String {
             out.push('\n');
         }
     }
+    if let Some(r2) = &report.r2 {
+        out.push_str(&format!("{}.\n\n", words(&r2.sentence())));
+    }
     out.push_str(&prose(super::methods::paragraph(report)));
     out.push('\n');
     out

@@ -114,7 +114,7 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
     let effects = &done.effects;
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     let doubts = doubts(of);
-    if doubts.is_some() || !effects.remarks.is_empty() {
+    if doubts.is_some() || done.r2.is_some() || !effects.remarks.is_empty() {
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             if let Some((kind, text)) = doubts {
@@ -123,6 +123,9 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
                     verdict_icon(ui, kind);
                     widgets::sentence(ui, &text, Text::Number);
                 });
+            }
+            if let Some(r2) = &done.r2 {
+                widgets::sentence(ui, &r2.sentence(), Text::Body);
             }
             for remark in &effects.remarks {
                 widgets::hint(ui, remark);
@@ -315,6 +318,9 @@ mod tests {
         let answers = entry.answers().unwrap();
         assert_eq!(answers.effects.predictors(), ["age", "plan"]);
         assert_eq!(answers.curves.len(), 2);
+        let r2 = answers.r2.as_ref().unwrap();
+        assert!(0.0 < r2.interval[0] && r2.interval[1] < 0.5, "{r2:?}");
+        assert!(says(&harness, "Bayesian R² of churned: 0."));
         let told = "With age one unit higher, the probability that churned is yes is on average";
         assert!(says(&harness, told));
         assert!(says(&harness, "instead of basic"));

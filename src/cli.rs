@@ -21,6 +21,7 @@ mod estimate;
 mod fit;
 mod list;
 mod loo;
+mod name;
 mod output;
 mod plot;
 mod predict;
@@ -167,6 +168,7 @@ pub fn main() -> ExitCode {
         Some(Command::Score(args)) => score::score(&args),
         Some(Command::Effects(args)) => effects::effects(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
+        Some(Command::Name(args)) => name::name(&args),
         Some(Command::Resume(resume)) => resume::resume(&resume),
         Some(Command::Plot(args)) => plot::plot(&args),
         Some(Command::Report(args)) => report::report(&args),

@@ -32,6 +32,7 @@ use ergodic_diagnostics::extra::Extras;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::RunFolder;
 use ergodic_export::journal::Journal;
+use ergodic_export::label::Label;
 use ergodic_export::manifest::Manifest;
 use ergodic_language::Own;
 
@@ -80,10 +81,8 @@ pub struct RunEntry {
     pub id: u64,
     /// Number of the run in the project, which people see.
     pub number: u64,
-    /// Name that somebody gave the run.
-    pub name: Option<String>,
-    /// Note that somebody made about the run.
-    pub note: Option<String>,
+    /// Name and note that somebody gave the run.
+    pub label: Label,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
     /// What its model says of rows.
@@ -219,8 +218,7 @@ impl RunEntry {
         Self {
             id,
             number,
-            name: None,
-            note: None,
+            label: Label::default(),
             rows: recipe.as_ref().map(OfRows::of).unwrap_or_default(),
             recipe,
             phase,
@@ -277,7 +275,7 @@ impl RunEntry {
 
     /// "Run 4", or "Run 4 (wide priors)" with its name.
     pub fn title(&self) -> String {
-        match &self.name {
+        match &self.label.name {
             Some(name) => format!("Run {} ({name})", self.number),
             None => format!("Run {}", self.number),
         }

@@ -1,30 +1,30 @@
-//! Names and notes of runs, which a project keeps.
+//! Names and notes of runs, which stand in their folders; a project keeps them too.
 
 use super::state::AppState;
-
-/// Characters of a name, at most: it stands in lists and sentences.
-const LONGEST_NAME: usize = 40;
+use ergodic_export::label::Label;
 
 /// Gives a run a name and a note; empty ones are none.
 pub(super) fn name(state: &mut AppState, id: u64, name: &str, note: &str) {
     state.naming = None;
-    let kept = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    // On one line, whatever was pasted.
-    let name: Vec<&str> = name.split_whitespace().collect();
-    let name: String = name.join(" ").chars().take(LONGEST_NAME).collect();
-    if let Some(entry) = state.run_mut(id) {
-        entry.name = kept(name.trim_end());
-        entry.note = kept(note.trim());
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    entry.label = Label::new(name, note);
+    // A file of draws has no place for them.
+    let folder = entry.place().filter(|place| place.is_dir());
+    if let Some(Err(error)) = folder.map(|folder| entry.label.write(folder)) {
+        state.say(error.to_string(), true);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::app::Command;
     use crate::app::testing::Session;
 
     #[test]
-    fn a_name_and_a_note_are_kept_by_the_project() {
+    fn a_name_and_a_note_are_kept_by_the_folder_and_the_project() {
         let (mut session, id) = Session::with_run("churn");
         session.send(Command::AskRunName(Some(id)));
         assert_eq!(session.state.naming, Some(id));
@@ -41,10 +41,15 @@ mod tests {
         again.send(Command::Open(path));
         let run = &again.state.runs[0];
         assert_eq!(run.title(), "Run 1 (wide priors)");
-        assert_eq!(run.note.as_deref(), Some("as in the paper"));
-        let id = run.id;
+        assert_eq!(run.label.note.as_deref(), Some("as in the paper"));
+        let (id, place) = (run.id, run.place().unwrap().to_owned());
+        // The folder knows them without the project.
+        let mut alone = Session::default();
+        alone.send(Command::Open(place.clone()));
+        assert_eq!(alone.state.runs[0].label, again.state.runs[0].label);
         again.send(Command::NameRun(id, String::new(), String::new()));
         assert_eq!(again.state.runs[0].title(), "Run 1");
-        assert_eq!(again.state.runs[0].note, None);
+        assert_eq!(again.state.runs[0].label.note, None);
+        assert_eq!(Label::read(&place), Some(Label::default()));
     }
 }

@@ -24,6 +24,7 @@ use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{DataError, samples};
 use ergodic_export::ExportError;
+use ergodic_export::label::Label;
 use ergodic_export::project::EXTENSION;
 
 /// Where a table comes from.
@@ -126,7 +127,9 @@ fn was_read(state: &mut AppState, path: PathBuf, ended: Ended<(Option<Recipe>, R
     match ended {
         Ended::Done((recipe, read)) => {
             let phase = RunPhase::Read(Box::new(read));
-            state.add_run(recipe, phase).saved = Saved::At(path.clone());
+            let entry = state.add_run(recipe, phase);
+            entry.label = Label::read(&path).unwrap_or_default();
+            entry.saved = Saved::At(path.clone());
             state.preferences.remember(&path);
         }
         Ended::Failed(message) => {

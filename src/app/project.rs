@@ -14,6 +14,7 @@ use ergodic_analysis::recipe::DataSection;
 use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
 use ergodic_export::ExportError;
+use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project, ProjectRun, ProjectView};
 
 /// The project that is open.
@@ -108,8 +109,8 @@ impl RunEntry {
     fn in_project(&self) -> Option<ProjectRun> {
         Some(ProjectRun {
             number: self.number,
-            name: self.name.clone(),
-            note: self.note.clone(),
+            name: self.label.name.clone(),
+            note: self.label.note.clone(),
             path: std::path::absolute(self.place()?).ok()?,
             started: self.recipe.clone(),
         })
@@ -407,12 +408,16 @@ fn runs_read(state: &mut AppState, ended: Ended<RunsRead>, _fx: &mut dyn Effects
         state.next_run += 1;
         // Runs that were started meanwhile stand after those of the project.
         let at = state.runs.partition_point(|entry| entry.number < number);
+        // What stands in the folder is newer than what the project was saved with.
+        let label = Label::read(&run.path).unwrap_or(Label {
+            name: run.name,
+            note: run.note,
+        });
         state.runs.insert(
             at,
             RunEntry {
                 saved: Saved::At(run.path),
-                name: run.name,
-                note: run.note,
+                label,
                 ..RunEntry::new(state.next_run, number, run.started, RunPhase::Read(read))
             },
         );

@@ -74,9 +74,13 @@ pub(super) fn save_report(
         return;
     };
     let (title, place) = (entry.title(), entry.place().map(ToOwned::to_owned));
+    let label = entry.label.clone();
     let work = move |control: &Control| -> Result<String, ReportError> {
         let format = find_format(format)?;
-        let report = report_of(&results, source, place, control)?;
+        let report = Report {
+            label,
+            ..report_of(&results, source, place, control)?
+        };
         let text = (format.write)(&report);
         control.check(ReportError::Cancelled)?;
         ergodic_export::write_file("The report could not be written", &path, |out| {

@@ -101,6 +101,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
             "loo",
             "compare-runs",
             "score",
+            "name",
             "plot",
             "report",
             "export",
@@ -155,6 +156,8 @@ pub enum Command {
     Score(super::score::ScoreArgs),
     /// List all priors and what they expect in units of the outcome
     PriorPredictive(Box<PriorPredictiveArgs>),
+    /// Give a run a name and a note, which comparisons, scores and reports show
+    Name(super::name::NameArgs),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Draw a picture of a run for a paper, as SVG, PNG or a table of what is drawn

@@ -11,6 +11,9 @@ use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, fixed, thousands};
 use ergodic_export::{Results, RunFolder, check as files, check_place};
+use ergodic_base::numerals::{brief, thousands};
+use ergodic_export::label::names_of;
+use ergodic_export::{RunFolder, check as files, check_place};
 
 /// `check`.
 #[derive(Debug, Parser)]
@@ -54,7 +57,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
         output::json(&(text + "\n"));
         return Ok(());
     }
-    print(&args.run.display().to_string(), &check);
+    print(&names_of(&[&args.run]).concat(), &check);
     output::result(&shares);
     Ok(())
 }

@@ -18,6 +18,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
 use ergodic_export::scores::compared_json;
+use ergodic_export::label::names_of;
 use ergodic_export::{Results, RunFolder, check_place, run_comparison as files};
 
 /// Parameters printed, those that change most first; `--json` and `--out` have all.
@@ -56,8 +57,7 @@ struct Read {
 }
 
 impl Read {
-    fn of(path: &Path) -> Result<Self, Failure> {
-        let name = path.display().to_string();
+    fn of(path: &Path, name: String) -> Result<Self, Failure> {
         if path.is_file() {
             return Ok(Self {
                 name,
@@ -92,7 +92,9 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         check_place(path, [&args.one, &args.other]).map_err(Failure::request)?;
     }
-    let runs = [Read::of(&args.one)?, Read::of(&args.other)?];
+    let mut names = names_of(&[&args.one, &args.other]).into_iter();
+    let mut read = |path: &Path| Read::of(path, names.next().unwrap_or_default());
+    let runs = [read(&args.one)?, read(&args.other)?];
     let found = run(&runs)?;
     let scores = match args.no_loo {
         true => None,

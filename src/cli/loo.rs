@@ -19,6 +19,7 @@ use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
 use ergodic_export::manifest::Manifest;
+use ergodic_export::label::names_of;
 use ergodic_export::{Results, RunFolder, loo as files};
 
 /// Rows with a Pareto k that is not good that are printed; JSON has all.
@@ -66,8 +67,7 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     let scored = scored.collect::<Result<Vec<_>, Failure>>()?;
     let (scored, manifests): (Vec<CrossValidation>, Vec<Option<Manifest>>) =
         scored.into_iter().unzip();
-    let names = args.runs.iter().map(|path| path.display().to_string());
-    let runs: Vec<(String, &CrossValidation)> = names.zip(&scored).collect();
+    let runs: Vec<(String, &CrossValidation)> = names(args).into_iter().zip(&scored).collect();
     let comparison = match runs.len() {
         1 => None,
         _ => Some(compare(&runs).map_err(Failure::request)?),
@@ -90,11 +90,17 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What the runs are called.
+fn names(args: &LooArgs) -> Vec<String> {
+    let paths: Vec<&Path> = args.runs.iter().map(PathBuf::as_path).collect();
+    names_of(&paths)
+}
+
 /// Scores runs by a sample of their rows, the same seed for all.
 fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
     let mut runs: Vec<(String, Subsampled)> = Vec::new();
     let mut manifests: Vec<Option<Manifest>> = Vec::new();
-    for path in &args.runs {
+    for (path, name) in args.runs.iter().zip(names(args)) {
         let folder = RunFolder::open(path).map_err(Failure::request)?;
         let results = results::to_compute_from(&folder)?;
         let recipe = folder.recipe().map_err(Failure::request)?;
@@ -105,7 +111,7 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
             let (draws, weights) = results.usable();
             subsample(&fitted, (&draws, &weights), rows, SEED, &control)
         };
-        runs.push((path.display().to_string(), in_background(&control, work)?));
+        runs.push((name, in_background(&control, work)?));
         manifests.push(results.manifest);
     }
     if args.json {

@@ -17,6 +17,7 @@ use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 use ergodic_export::manifest::Manifest;
+use ergodic_export::label::names_of;
 use ergodic_export::{Results, RunFolder, check_place, scores as files};
 use ergodic_report::{PictureFormat, courses, save_figure};
 
@@ -70,7 +71,8 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     let scored = scored.collect::<Result<Vec<_>, Failure>>()?;
     let (scored, manifests): (Vec<PredictionScores>, Vec<Option<Manifest>>) =
         scored.into_iter().unzip();
-    let names = args.runs.iter().map(|path| path.display().to_string());
+    let paths: Vec<&Path> = args.runs.iter().map(PathBuf::as_path).collect();
+    let names = names_of(&paths).into_iter();
     let runs: Vec<(String, &PredictionScores)> = names.zip(&scored).collect();
     if let Some(path) = &args.out {
         files::save(&runs, path).map_err(Failure::run)?;

@@ -29,8 +29,8 @@ pub fn run_name_ui(ui: &Ui, state: &AppState, view: &mut RunNameView, out: &mut 
     if view.of != Some(entry.id) {
         *view = RunNameView {
             of: Some(entry.id),
-            name: entry.name.clone().unwrap_or_default(),
-            note: entry.note.clone().unwrap_or_default(),
+            name: entry.label.name.clone().unwrap_or_default(),
+            note: entry.label.note.clone().unwrap_or_default(),
         };
     }
     let t = tokens();

@@ -27,6 +27,7 @@ mod error;
 pub mod files;
 mod folder;
 pub mod journal;
+pub mod label;
 pub mod likelihood;
 mod log_lik;
 pub mod loo;

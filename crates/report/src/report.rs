@@ -13,6 +13,7 @@ use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::engine::topics::TopWords;
+use ergodic_export::label::Label;
 use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder};
 
@@ -32,6 +33,8 @@ pub use priors::{PriorRow, rows as priors};
 /// A report of a run.
 #[derive(Debug)]
 pub struct Report {
+    /// Name and note of the run.
+    pub label: Label,
     /// What was run, and how it ended.
     pub manifest: Manifest,
     /// Every choice.
@@ -59,7 +62,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of results with their recipe; `read` reads the model with its data, where these are there.
+    /// Of results with their recipe, without a name; `read` reads the model with its data, where these are there.
     ///
     /// # Errors
     /// They are of no run of this program, or somebody cancelled.
@@ -98,6 +101,7 @@ impl Report {
             Err(error) => no_figures.push(error.to_string()),
         }
         Ok(Self {
+            label: Label::default(),
             sections: sections(&results.summary, params, MOST_EFFECTS),
             r2,
             worst: Worst::of(&results.summary),
@@ -130,15 +134,22 @@ impl Report {
         };
         let read = |control: &Control| Fitted::open(&recipe, folder.path(), control);
         let there = description.is_ok().then_some(&read as ReadModel<'_>);
-        Self::of(results, &recipe, description, there, control)
+        Ok(Self {
+            label: Label::read(folder.path()).unwrap_or_default(),
+            ..Self::of(results, &recipe, description, there, control)?
+        })
     }
 
     /// What the report is of, in one line.
     pub fn title(&self) -> String {
         let template = self.template();
-        match self.manifest.response.as_str() {
+        let model = match self.manifest.response.as_str() {
             "" => template,
             response => format!("{template} of {response}"),
+        };
+        match &self.label.name {
+            Some(name) => format!("{name}: {model}"),
+            None => model,
         }
     }
 

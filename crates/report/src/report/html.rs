@@ -99,6 +99,9 @@ pub fn write(report: &Report) -> String {
     if !formula.is_empty() {
         page.line(&format!("<p class=\"quiet\">{}</p>", code(formula)));
     }
+    if let Some(note) = &report.label.note {
+        page.line(&format!("<p>{}</p>", escape(note)));
+    }
     verdict(&mut page, report);
     results(&mut page, report);
     model(&mut page, report);

@@ -300,7 +300,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
     if let Some(stale) = stale {
         tip = format!("{stale}. {tip}");
     }
-    if let Some(note) = &entry.note {
+    if let Some(note) = &entry.label.note {
         tip = format!("{note}\n{tip}");
     }
     let response = if tip.is_empty() {

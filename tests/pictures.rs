@@ -214,12 +214,192 @@ fn held_out_scores_have_their_pictures_and_runs_share_one() {
             .unwrap()
             .starts_with(b"\x89PNG")
     );
-    ergodic(folder, "plot b --what components --with a --out c.svg", 0);
-    assert!(
-        fs::read_to_string(folder.join("c.svg"))
-            .unwrap()
-            .contains("other run")
+    ergodic(folder, "name a narrow", 0);
+    for figure in ["components", "density"] {
+        let line =
+            format!("plot b --what {figure} --parameters b[age],b[Intercept] --with a --out c.csv");
+        ergodic(folder, &line, 0);
+        let rows = drawn(folder, "c.csv");
+        for name in ["b", "narrow"] {
+            let points = rows.iter().filter(|(series, ..)| series == name);
+            assert!(points.count() > 50, "{figure} {name}: {rows:?}");
+        }
+    }
+    // The curve of the other run is what it is alone, but for the grid.
+    ergodic(
+        folder,
+        "plot a --what density --parameters b[age] --out a.csv",
+        0,
     );
+    ergodic(
+        folder,
+        "plot b --what density --parameters b[age] --with a --out c.csv",
+        0,
+    );
+    let peak = |name: &str, wanted: &str| {
+        let rows = drawn(folder, name);
+        let of = rows.iter().filter(|(series, ..)| series == wanted);
+        of.map(|row| row.3).fold(0.0, f64::max)
+    };
+    let (alone, beside) = (peak("a.csv", "all chains"), peak("c.csv", "narrow"));
+    assert!((alone / beside - 1.0).abs() < 0.05, "{alone} {beside}");
+    assert!(
+        !drawn(folder, "c.csv")
+            .iter()
+            .any(|(series, ..)| series == "chain 1")
+    );
+    let refused = ergodic(folder, "plot b --what trace --with a --out t.svg", 2);
+    assert!(text(&refused.stderr).contains("it shows one run alone"));
+    assert!(!folder.join("t.svg").exists());
+    let refused = ergodic(
+        folder,
+        "plot a --what density --parameters b --with b --out t.svg",
+        2,
+    );
+    assert!(text(&refused.stderr).contains("has not all of these parameters"));
+}
+
+/// The marks of one series in the order of the table: x, y, and the ends of those that have ends.
+fn marks(folder: &Path, name: &str, series: &str) -> Vec<[f64; 4]> {
+    let table = fs::read_to_string(folder.join(name)).unwrap();
+    let rows = table.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.rsplitn(9, ',').collect();
+        let number = |k: usize| cells[k].parse().unwrap_or(f64::NAN);
+        (
+            cells[7].to_owned(),
+            [number(4), number(3), number(2), number(1)],
+        )
+    });
+    let of = rows.filter(|(it, _)| it == series);
+    of.map(|(_, numbers)| numbers).collect()
+}
+
+fn assert_near(drawn: f64, found: &Json) {
+    let found = found.as_f64().unwrap();
+    assert!(
+        (drawn - found).abs() < 1e-9 * found.abs().max(1.0),
+        "{drawn} {found}"
+    );
+}
+
+#[test]
+fn effects_pareto_k_sizes_and_priors_are_those_of_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let model = "--data sample:churn --formula churned~age+plan";
+    fit(folder, "a", model);
+    let json =
+        |line: &str| -> Json { serde_json::from_slice(&ergodic(folder, line, 0).stdout).unwrap() };
+
+    ergodic(folder, "plot a --what effects --out effects.csv", 0);
+    let found = json("effects a --along age,plan --places 41 --json");
+    let points = |k: usize| {
+        found["along"][k]["curves"][0]["points"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let (age, plan) = (points(0), points(1));
+    let line = marks(folder, "effects.csv", "expected");
+    assert_eq!(line.len(), age.len() + plan.len());
+    for (drawn, found) in line.iter().zip(&age) {
+        assert_near(drawn[0], &found["at"]);
+        assert_near(drawn[1], &found["mean"]);
+    }
+    for (drawn, found) in line[age.len()..].iter().zip(&plan) {
+        assert_near(drawn[0], &found["mean"]);
+    }
+    let band = marks(folder, "effects.csv", "90 % band");
+    assert_eq!(band.len(), age.len());
+    assert!(!marks(folder, "effects.csv", "observed").is_empty());
+
+    ergodic(folder, "plot a --what pareto-k --out k.csv", 0);
+    let found = json("loo a --json");
+    let rows = found["runs"][0]["rows"].as_array().unwrap();
+    let mut drawn = marks(folder, "k.csv", "good");
+    drawn.extend(marks(folder, "k.csv", "not good"));
+    drawn.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    assert_eq!(drawn.len(), rows.len());
+    for (drawn, found) in drawn.iter().zip(rows) {
+        assert_near(drawn[0], &found["row"]);
+        assert_near(drawn[1], &found["pareto_k"]);
+    }
+
+    ergodic(
+        folder,
+        "plot a --what ess --parameters b[age] --out ess.csv",
+        0,
+    );
+    let found = json("summarise a --json");
+    let row = found["variables"].as_array().unwrap().iter();
+    let row = row.clone().find(|row| row["variable"] == "b[age]").unwrap();
+    for (series, key) in [("bulk", "ess_bulk"), ("tails", "ess_tail")] {
+        let last = *marks(folder, "ess.csv", series).last().unwrap();
+        assert_eq!(last[0], 60.0);
+        assert_near(last[1], &row[key]);
+    }
+    let quantiles = marks(folder, "ess.csv", "quantiles");
+    assert_eq!(quantiles.len(), 19);
+    // The tail size is the smaller of those of the 5 % and the 95 % quantile.
+    assert_near(quantiles[0][1].min(quantiles[18][1]), &row["ess_tail"]);
+
+    ergodic(folder, "plot a --what prior-predictive --out prior.csv", 0);
+    let found = json(&format!("prior-predictive {model} --json"));
+    let outcome = &found["outcomes"][0];
+    let heights = |key: &str| outcome[key]["prior"].as_array().unwrap().clone();
+    let (shares, chances) = (heights("shares"), heights("chances"));
+    let bars = marks(folder, "prior.csv", "prior");
+    assert_eq!(bars.len(), shares.len() + chances.len());
+    for (bar, height) in bars.iter().zip(shares.iter().chain(&chances)) {
+        assert_near(bar[3], height);
+    }
+    let data = marks(folder, "prior.csv", "data");
+    assert_near(data[0][0], &outcome["success"]["data"]);
+    let refused = ergodic(folder, "plot a --what groups --out g.svg", 2);
+    assert!(text(&refused.stderr).contains("no effects that vary by group"));
+}
+
+#[test]
+fn groups_are_drawn_by_their_medians_from_the_top() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rows: String = (0..120)
+        .map(|i| {
+            let (g, x) = (i % 8, i % 5);
+            format!("{},{x},g{g}\n", 3 * g + x + i * 7 % 4)
+        })
+        .collect();
+    fs::write(folder.join("g.csv"), format!("y,x,g\n{rows}")).unwrap();
+    fit(
+        folder,
+        "a",
+        "--data g.csv --template mixed --formula y~x+(1+x|g)",
+    );
+    let found = ergodic(folder, "summarise a --json", 0);
+    let found: Json = serde_json::from_slice(&found.stdout).unwrap();
+    let summary = found["variables"].as_array().unwrap();
+    for (named, term) in [("", "Intercept"), ("--parameters sd[g,x]", "x")] {
+        ergodic(
+            folder,
+            &format!("plot a --what groups {named} --out g.csv.csv"),
+            0,
+        );
+        // Of each group the wide and the narrow interval, and the median.
+        let drawn = marks(folder, "g.csv.csv", "groups");
+        assert_eq!(drawn.len(), 24);
+        let mut medians: Vec<f64> = (0..8)
+            .map(|g| {
+                let name = format!("r[g,g{g},{term}]");
+                let row = summary.iter().find(|row| row["variable"] == name.as_str());
+                row.unwrap()["q50"].as_f64().unwrap()
+            })
+            .collect();
+        medians.sort_by(|a, b| b.total_cmp(a));
+        for (drawn, median) in drawn.chunks_exact(3).zip(&medians) {
+            assert!((drawn[2][0] - median).abs() < 1e-9, "{drawn:?} {median}");
+            assert!(drawn[0][0] <= drawn[1][0] && drawn[1][2] <= drawn[0][2]);
+        }
+    }
 }
 
 #[test]

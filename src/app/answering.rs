@@ -6,13 +6,8 @@ use super::entry::RunEntry;
 use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions, Others};
+use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions};
 use ergodic_analysis::predict::r2::R2;
-
-/// Predictors with a picture: more than anybody scrolls through.
-const PICTURES: usize = 40;
-/// Places along a predictor: a smooth curve in the widest pane.
-const PLACES: usize = 41;
 
 /// What a run says of the outcome, predictor by predictor.
 #[derive(Debug)]
@@ -53,11 +48,8 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         let (lists, weights) = (draws.lists, draws.weights);
         let options = EffectsOptions::default();
         let effects = fitted.effects(lists, weights, &options, control)?;
-        let mut curves = Vec::new();
-        for predictor in effects.predictors().into_iter().take(PICTURES) {
-            let how = (Others::Typical, PLACES);
-            curves.push(fitted.along((lists, weights), predictor, how, &options, control)?);
-        }
+        let predictors = effects.predictors();
+        let curves = fitted.along_each((lists, weights), &predictors, &options, control)?;
         let r2 = fitted.r2(lists, weights, control)?;
         Ok::<_, EffectsError>(Answered {
             r2,

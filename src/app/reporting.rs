@@ -15,7 +15,7 @@ use ergodic_base::control::Control;
 use ergodic_export::{Results, RunFolder};
 use ergodic_report::report::{Format, find as find_format};
 use ergodic_report::{
-    Access, Chains, FollowChains, Needs, Pictured, ReadModel, Report, ReportError, find,
+    Access, Chains, FollowChains, Needs, OtherRun, Pictured, ReadModel, Report, ReportError, find,
     write_picture,
 };
 
@@ -117,11 +117,12 @@ fn report_of(
     Report::of(results, &recipe, description, there, control)
 }
 
-/// Results of the run that `entry` was compared with last, where `picture` compares two.
-fn other_run(state: &AppState, entry: &RunEntry, picture: Picture) -> Option<Results> {
+/// Name and results of the run that `entry` was compared with last, where `picture` compares two.
+fn other_run(state: &AppState, entry: &RunEntry, picture: Picture) -> Option<(String, Results)> {
     let needs = find(picture.figure).ok()?.needs;
     let compared = entry.compared.done().filter(|_| needs == Needs::OtherRun)?;
-    results_of(state.run(compared.with)?)
+    let with = state.run(compared.with)?;
+    Some((with.title(), results_of(with)?))
 }
 
 /// Saves a picture of a run as it stands.
@@ -137,7 +138,7 @@ pub(super) fn save_picture(
         return;
     };
     let (title, source) = (entry.title(), source(entry));
-    let other = other_run(state, entry, picture);
+    let (named, other) = (title.clone(), other_run(state, entry, picture));
     let bins = entry.replicated.done().and_then(|done| done.bins);
     let ends = entry.view().map_or_else(Vec::new, |view| ends(&view));
     let work = move |control: &Control| -> Result<String, ReportError> {
@@ -158,7 +159,10 @@ pub(super) fn save_picture(
                 trajectories: follow.as_ref().map(|follow| follow as FollowChains<'_>),
                 bins,
             },
-            other: other.as_ref(),
+            other: other.as_ref().map(|(with, results)| OtherRun {
+                names: [named.clone(), with.clone()],
+                results,
+            }),
         };
         write_picture(entry, &pictured, &path, control)?;
         Ok(format!("Saved as {}", path.display()))
@@ -218,8 +222,9 @@ mod tests {
                 };
                 let path = folder.path().join(name);
                 session.send(Command::SavePicture(id, picture, path.clone()));
-                // Outcomes are yes or no, no rows are held out, and no run is compared with.
+                // Outcomes are yes or no, there are no groups, no rows are held out, and no run is compared with.
                 let others = [
+                    "groups",
                     "ecdf",
                     "survival",
                     "outcomes",

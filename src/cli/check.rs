@@ -10,10 +10,8 @@ use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, fixed, thousands};
-use ergodic_export::{Results, RunFolder, check as files, check_place};
-use ergodic_base::numerals::{brief, thousands};
 use ergodic_export::label::names_of;
-use ergodic_export::{RunFolder, check as files, check_place};
+use ergodic_export::{Results, RunFolder, check as files, check_place};
 
 /// `check`.
 #[derive(Debug, Parser)]

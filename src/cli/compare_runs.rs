@@ -17,8 +17,8 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
-use ergodic_export::scores::compared_json;
 use ergodic_export::label::names_of;
+use ergodic_export::scores::compared_json;
 use ergodic_export::{Results, RunFolder, check_place, run_comparison as files};
 
 /// Parameters printed, those that change most first; `--json` and `--out` have all.

@@ -18,8 +18,8 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
-use ergodic_export::manifest::Manifest;
 use ergodic_export::label::names_of;
+use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder, loo as files};
 
 /// Rows with a Pareto k that is not good that are printed; JSON has all.

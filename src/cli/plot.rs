@@ -9,9 +9,10 @@ use ergodic_analysis::check::MOST_BINS;
 use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
 use ergodic_export::RunFolder;
+use ergodic_export::label::names_of;
 use ergodic_export::trajectories::trajectories;
 use ergodic_report::{
-    Access, FIGURES, FollowChains, PictureFormat, Pictured, ReadModel, ReportError, choose, find,
+    Access, FollowChains, OtherRun, PictureFormat, Pictured, ReadModel, ReportError, choose, find,
     write_picture,
 };
 
@@ -27,7 +28,7 @@ pub struct PlotArgs {
     /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
     #[arg(long, value_name = "NAME,NAME")]
     pub parameters: Vec<String>,
-    /// Another run folder or file of draws: `moments` compares with it, `components` draws its ellipse too
+    /// Another run folder or file of draws: `moments` compares with it, `density` and `components` draw it too
     #[arg(long = "with", value_name = "RUN")]
     pub other: Option<PathBuf>,
     /// Bins that pictures of checks divide numbers in; as many as suit the rows if absent
@@ -38,21 +39,19 @@ pub struct PlotArgs {
     pub out: PathBuf,
 }
 
+/// What the run and the other one are called.
+fn both(args: &PlotArgs) -> [String; 2] {
+    let other = args.other.as_deref().unwrap_or(&args.run);
+    let mut names = names_of(&[&args.run, other]).into_iter();
+    std::array::from_fn(|_| names.next().unwrap_or_default())
+}
+
 /// Draws a picture.
 pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     let entry = find(&args.what).map_err(Failure::request)?;
     PictureFormat::of(&args.out).map_err(Failure::request)?;
     let read = [&args.run].into_iter().chain(&args.other);
     ergodic_export::check_place(&args.out, read).map_err(Failure::request)?;
-    if args.other.is_some() && !entry.shows_another_run() {
-        let of_two = FIGURES.iter().filter(|it| it.shows_another_run());
-        let of_two: Vec<String> = of_two.map(|it| format!("`{}`", it.id)).collect();
-        return Err(Failure::request(format!(
-            "Figure `{}` shows one run; leave --with out, or choose one of two runs: {}",
-            entry.id,
-            of_two.join(", ")
-        )));
-    }
     let results = results::any(&args.run)?;
     let other = args.other.as_deref().map(results::any).transpose()?;
     let parameters = choose(&results.variables, &args.parameters).map_err(Failure::request)?;
@@ -79,7 +78,10 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
             trajectories: follow.as_ref().map(|follow| follow as FollowChains<'_>),
             bins: args.bins.map(|bins| bins as usize),
         },
-        other: other.as_ref(),
+        other: other.as_ref().map(|results| OtherRun {
+            names: both(args),
+            results,
+        }),
     };
     let caption = write_picture(entry, &pictured, &args.out, &Control::default());
     let caption = caption.map_err(|error| match error {

@@ -16,8 +16,8 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
-use ergodic_export::manifest::Manifest;
 use ergodic_export::label::names_of;
+use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder, check_place, scores as files};
 use ergodic_report::{PictureFormat, courses, save_figure};
 

@@ -15,6 +15,7 @@ use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 use ergodic_diagnostics::{Missing, Verdict};
 
 mod moment_match;
+mod points;
 mod refit;
 pub mod subsample;
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::job::{self, Job, JobError};
+use super::prior_predictive::{PreviewRows, PriorPredictive};
 use super::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
@@ -238,7 +239,7 @@ pub struct Fitted {
     pub(super) terms: Vec<DesignTerm>,
     pub(super) response: ResponseInfo,
     pub(super) has_groups: bool,
-    import: ImportOptions,
+    recipe: Recipe,
     seed: u64,
 }
 
@@ -282,7 +283,7 @@ impl Fitted {
             row_weights: weights.map(|weights| order.iter().map(|&i| weights[i]).collect()),
             response,
             has_groups: !design.group_terms.is_empty(),
-            import: recipe.data.import.clone(),
+            recipe: recipe.clone(),
             seed: recipe.run.seed,
             table,
             model,
@@ -339,7 +340,17 @@ impl Fitted {
     /// # Errors
     /// It cannot be read.
     pub fn read(&self, path: &Path, control: &Control) -> Result<Table, PredictError> {
-        read_rows(path, &self.coding, &self.import, control)
+        read_rows(path, &self.coding, &self.recipe.data.import, control)
+    }
+
+    /// What the priors of the model expect of its rows.
+    ///
+    /// # Errors
+    /// The prior cannot be drawn from; the work was cancelled.
+    pub fn prior_predictive(&self, control: &Control) -> Result<PriorPredictive, JobError> {
+        let frame = job::model_frame(&self.recipe, &self.table)?;
+        let (design, _) = Design::build(self.table.as_ref(), &frame)?;
+        PreviewRows::new(&design).expect(&self.recipe, control)
     }
 
     /// Predicts the rows of the fit, or of `new`, from `draws` of reported quantities (one list per chain) with `weights`

@@ -298,6 +298,31 @@ impl ParamId {
     }
 }
 
+/// Grouping and term of the effects of groups among `names` that `selected` is about: its own, those whose mean or spread it is, and
+/// otherwise the first; `None` where there are none.
+pub fn group_term<'a>(
+    names: &'a [ParamId],
+    selected: Option<&'a ParamId>,
+) -> Option<(&'a str, &'a str)> {
+    let found = |factor: Option<&str>, term: Option<&str>| {
+        let effects = names.iter().filter_map(ParamId::group_effect);
+        let mut wanted = effects.filter(|effect| {
+            factor.is_none_or(|factor| factor == effect.factor)
+                && term.is_none_or(|term| term == effect.term)
+        });
+        wanted.next()
+    };
+    let wanted = selected.and_then(|selected| match selected.class() {
+        Class::Mean => found(None, selected.term()),
+        Class::Sd => found(selected.factor(), selected.term()),
+        _ => (selected.group_effect())
+            .and_then(|effect| found(Some(effect.factor), Some(effect.term))),
+    });
+    wanted
+        .or_else(|| found(None, None))
+        .map(|effect| (effect.factor, effect.term))
+}
+
 /// What [varying](ParamId::is_varying) quantities among `names` are, in words.
 pub fn varying_words<'a>(names: impl IntoIterator<Item = &'a ParamId>) -> &'static str {
     let (mut groups, mut curves) = (false, false);
@@ -487,6 +512,36 @@ mod tests {
         ] {
             assert_eq!(ParamId::from(name).group_effect(), None, "{name}");
         }
+    }
+
+    #[test]
+    fn effects_of_groups_are_those_that_a_parameter_is_about() {
+        let names: Vec<ParamId> = [
+            "mu[a]",
+            "mu[b]",
+            "theta[1,a]",
+            "theta[1,b]",
+            "sd[h,c]",
+            "r[h,x,c]",
+        ]
+        .map(ParamId::from)
+        .into();
+        for (selected, expected) in [
+            ("mu[b]", ("", "b")),
+            ("theta[1,b]", ("", "b")),
+            ("sd[h,c]", ("h", "c")),
+            ("r[h,x,c]", ("h", "c")),
+            ("b[z]", ("", "a")),
+        ] {
+            let selected = ParamId::from(selected);
+            assert_eq!(
+                group_term(&names, Some(&selected)),
+                Some(expected),
+                "{selected}"
+            );
+        }
+        assert_eq!(group_term(&names, None), Some(("", "a")));
+        assert_eq!(group_term(&names[..2], None), None);
     }
 
     /// A level `a` with the coefficient of `p=b,c` and a level `a,p=b` with that of `c` were called the same.

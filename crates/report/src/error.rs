@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use ergodic_analysis::JobError;
 use ergodic_analysis::check::CheckError;
+use ergodic_analysis::effects::EffectsError;
+use ergodic_analysis::loo::LooError;
 use ergodic_analysis::predict::scores::ScoresError;
 use ergodic_diagnostics::Missing;
 use ergodic_export::ExportError;
@@ -77,6 +80,15 @@ pub enum ReportError {
     /// Trajectories that could not be followed.
     #[error(transparent)]
     Trajectories(Box<TrajectoriesError>),
+    /// Effects that could not be found.
+    #[error(transparent)]
+    Effects(Box<EffectsError>),
+    /// Rows that could not be left out.
+    #[error(transparent)]
+    Loo(Box<LooError>),
+    /// Priors that expect nothing.
+    #[error(transparent)]
+    Prior(Box<JobError>),
     /// A file name whose ending is of no format of pictures.
     #[error(
         "Pictures are written as SVG, as PNG or, as a table of what is drawn, as CSV: end the name in .svg, .png or .csv (other programs \

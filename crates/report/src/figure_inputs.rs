@@ -1,9 +1,13 @@
 //! What some pictures show besides the draws of a run: found with its model and data, or another run.
 
 use super::ReportError;
+use ergodic_analysis::JobError;
 use ergodic_analysis::check::{Check, CheckError, Resolution};
+use ergodic_analysis::effects::{Conditional, EffectsError, EffectsOptions};
+use ergodic_analysis::loo::{CrossValidation, LooError, cross_validate};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError};
+use ergodic_analysis::prior_predictive::PriorPredictive;
 use ergodic_base::control::Control;
 use ergodic_core::engine::trajectories::{FromChain, TrajectoryError};
 use ergodic_export::trajectories::TrajectoriesError;
@@ -22,6 +26,21 @@ pub enum Needs {
     Scores,
     /// Trajectories from where the chains ended.
     Trajectories,
+    /// The expected outcome along each predictor.
+    Curves,
+    /// Leave-one-out cross-validation.
+    Loo,
+    /// What the priors expect.
+    Prior,
+}
+
+/// Another run beside the one that a picture is of.
+#[derive(Clone, Debug)]
+pub struct OtherRun<'a> {
+    /// What the run and the other one are called.
+    pub names: [String; 2],
+    /// The other one.
+    pub results: &'a Results,
 }
 
 /// Reads the model of a run with its data.
@@ -51,8 +70,14 @@ pub struct FigureInputs<'a> {
     pub scores: Option<PredictionScores>,
     /// Trajectories by chain.
     pub trajectories: Option<Vec<FromChain>>,
+    /// The expected outcome along each predictor.
+    pub curves: Vec<Conditional>,
+    /// Leave-one-out cross-validation.
+    pub loo: Option<CrossValidation>,
+    /// What the priors expect.
+    pub prior: Option<PriorPredictive>,
     /// Another run.
-    pub other: Option<&'a Results>,
+    pub other: Option<OtherRun<'a>>,
 }
 
 impl<'a> FigureInputs<'a> {
@@ -62,7 +87,7 @@ impl<'a> FigureInputs<'a> {
     /// There is no model, the data cannot be read, the sampler follows no trajectories, or somebody cancelled.
     pub fn find(
         (figure, needs): (&'static str, Needs),
-        (results, other): (&Results, Option<&'a Results>),
+        (results, other): (&Results, Option<OtherRun<'a>>),
         access: Access<'_>,
         control: &Control,
     ) -> Result<Self, ReportError> {
@@ -109,8 +134,47 @@ impl<'a> FigureInputs<'a> {
                 found.time(&scores::times(results));
                 inputs.scores = Some(found);
             }
+            Needs::Curves => {
+                let options = EffectsOptions::default();
+                let predictors = fitted.predictors();
+                let draws = (draws.as_slice(), weights.as_slice());
+                inputs.curves = fitted.along_each(draws, &predictors, &options, control)?;
+            }
+            Needs::Loo => {
+                let draws = (draws.as_slice(), weights.as_slice());
+                let found = cross_validate(&fitted, draws, usize::MAX, None, control)?;
+                inputs.loo = Some(found);
+            }
+            Needs::Prior => inputs.prior = Some(fitted.prior_predictive(control)?),
         }
         Ok(inputs)
+    }
+}
+
+impl From<EffectsError> for ReportError {
+    fn from(error: EffectsError) -> Self {
+        match error {
+            EffectsError::Cancelled => Self::Cancelled,
+            other => Self::Effects(Box::new(other)),
+        }
+    }
+}
+
+impl From<LooError> for ReportError {
+    fn from(error: LooError) -> Self {
+        match error {
+            LooError::Cancelled => Self::Cancelled,
+            other => Self::Loo(Box::new(other)),
+        }
+    }
+}
+
+impl From<JobError> for ReportError {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Cancelled => Self::Cancelled,
+            other => Self::Prior(Box::new(other)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The pictures of a run. A new one is a file with an `ENTRY` and two lines here.
 
 use super::figure::{Figure, Ink, Key, Swatch};
-use super::{Chains, Needs, ReportError, choice};
+use super::{Chains, Needs, OtherRun, ReportError, choice};
 use ergodic_base::param::Class;
 use ergodic_base::ticks::padded;
 use ergodic_diagnostics::Missing;
@@ -14,14 +14,19 @@ mod convergence;
 mod course;
 mod density;
 mod ecdf;
+mod effects;
 mod energy;
+mod ess;
+mod groups;
 mod intervals;
 mod loo_pit;
 mod moments;
 mod outcomes;
 mod pairs;
 mod parallel;
+mod pareto_k;
 mod predictive;
+mod prior_predictive;
 mod ranks;
 mod residuals;
 mod roc;
@@ -41,14 +46,18 @@ pub static FIGURES: &[FigureEntry] = &[
     density::ENTRY,
     intervals::ENTRY,
     boxes::ENTRY,
+    groups::ENTRY,
+    effects::ENTRY,
     autocorrelation::ENTRY,
     convergence::ENTRY,
+    ess::ENTRY,
     pairs::ENTRY,
     parallel::ENTRY,
     components::ENTRY,
     moments::ENTRY,
     energy::ENTRY,
     trajectory::ENTRY,
+    prior_predictive::ENTRY,
     statistics::ENTRY,
     ecdf::ENTRY,
     survival::ENTRY,
@@ -56,11 +65,15 @@ pub static FIGURES: &[FigureEntry] = &[
     rootogram::ENTRY,
     calibration::ENTRY,
     loo_pit::ENTRY,
+    pareto_k::ENTRY,
     residuals::ENTRY,
     shares::ENTRY,
     roc::ENTRY,
     course::ENTRY,
 ];
+
+/// Figures that show another run beside the one that they are of.
+const OF_TWO_RUNS: [&str; 3] = [density::ENTRY.id, components::ENTRY.id, moments::ENTRY.id];
 
 /// How many parameters a figure takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,9 +182,21 @@ impl FigureEntry {
         })
     }
 
-    /// Whether it draws another run beside the one that it is of.
-    pub fn shows_another_run(&self) -> bool {
-        self.needs == Needs::OtherRun || self.id == components::ENTRY.id
+    /// Refuses another run where the figure shows one alone.
+    ///
+    /// # Errors
+    /// It does.
+    pub fn check_other(&self, other: Option<&OtherRun<'_>>) -> Result<(), ReportError> {
+        if other.is_none() || OF_TWO_RUNS.contains(&self.id) {
+            return Ok(());
+        }
+        Err(ReportError::Unsuitable {
+            figure: self.id,
+            why: format!(
+                "it shows one run alone; leave --with out, or draw {}",
+                OF_TWO_RUNS.map(|id| format!("`{id}`")).join(" or ")
+            ),
+        })
     }
 
     /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the
@@ -184,7 +209,7 @@ impl FigureEntry {
         let others = self.of_its_own(chains).into_iter();
         let others = others.filter(|&other| other != parameter);
         let mut around = vec![parameter];
-        around.extend(others.take(self.takes.least - 1));
+        around.extend(others.take(self.takes.least.saturating_sub(1)));
         around
     }
 
@@ -236,6 +261,26 @@ fn title(one: &str, many: &str, chains: &Chains<'_>, parameters: &[usize]) -> St
         [one_parameter] => format!("{one} of `{}`", chains.names()[*one_parameter]),
         all => format!("{many} of {} parameters", all.len()),
     }
+}
+
+/// The other run, its draws, and where it has these parameters; `None` where there is one run alone.
+fn other<'a>(
+    chains: &Chains<'a>,
+    parameters: &[usize],
+) -> Result<Option<(&'a OtherRun<'a>, Chains<'a>, Vec<usize>)>, Trouble> {
+    let Some(other) = chains.inputs().and_then(|inputs| inputs.other.as_ref()) else {
+        return Ok(None);
+    };
+    let theirs = Chains::of(other.results)
+        .map_err(|_no_draws| Trouble::Nothing("the other run has no draws"))?;
+    let places = parameters.iter().map(|&parameter| {
+        let mut all = theirs.names().iter();
+        all.position(|name| *name == chains.names()[parameter])
+    });
+    let places: Vec<usize> = places.collect::<Option<_>>().ok_or(Trouble::Nothing(
+        "the other run has not all of these parameters; name those that both have",
+    ))?;
+    Ok(Some((other, theirs, places)))
 }
 
 /// What a chain is called.

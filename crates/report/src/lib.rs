@@ -33,7 +33,7 @@ pub use choice::choose;
 pub use comparison::density_overlay;
 pub use error::ReportError;
 pub use figure::Figure;
-pub use figure_inputs::{Access, FigureInputs, FollowChains, Needs, ReadModel};
+pub use figure_inputs::{Access, FigureInputs, FollowChains, Needs, OtherRun, ReadModel};
 pub use figures::{FIGURES, FigureEntry, Takes, courses, find};
 pub use picture::{PictureFormat, Pictured, save_figure, write_picture};
 pub use report::Report;

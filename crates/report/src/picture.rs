@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::figure::drawn;
-use super::{Access, Chains, Figure, FigureEntry, FigureInputs, ReportError};
+use super::{Access, Chains, Figure, FigureEntry, FigureInputs, OtherRun, ReportError};
 use ergodic_base::control::Control;
 use ergodic_export::Results;
 
@@ -61,7 +61,7 @@ pub struct Pictured<'a> {
     /// Ways to the model of the run, for figures that need it.
     pub access: Access<'a>,
     /// Another run, for figures that compare.
-    pub other: Option<&'a Results>,
+    pub other: Option<OtherRun<'a>>,
 }
 
 /// Draws a picture and writes it to `path`, whose ending says how; what stood there before stays if that fails. Gives its caption.
@@ -75,7 +75,8 @@ pub fn write_picture(
     control: &Control,
 ) -> Result<String, ReportError> {
     let format = PictureFormat::of(path)?;
-    let runs = (of.results, of.other);
+    entry.check_other(of.other.as_ref())?;
+    let runs = (of.results, of.other.clone());
     let inputs = FigureInputs::find((entry.id, entry.needs), runs, of.access, control)?;
     control.enter("drawing the picture");
     let chains = Chains::of(of.results)?.with(&inputs);

@@ -17,6 +17,10 @@ use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 /// Groups of rows whose observed shares stand behind a curve, at most, and rows in each at least.
 const GROUPS: usize = 20;
 const LEAST_ROWS: usize = 10;
+/// Predictors with a curve, at most: more than anybody looks through.
+const PREDICTORS: usize = 40;
+/// Places along a predictor that is a number: a smooth curve.
+const PLACES: usize = 41;
 /// Observed outcomes behind a curve, at most.
 const POINTS: usize = 1000;
 
@@ -99,6 +103,29 @@ impl Conditional {
 }
 
 impl Fitted {
+    /// Names of the columns that the model explains the outcome by.
+    pub fn predictors(&self) -> Vec<String> {
+        let columns = self.coding.coded_columns().into_iter();
+        columns.map(|column| column.name).collect()
+    }
+
+    /// The expected outcome along each of `predictors`, of many the first, with all else typical.
+    ///
+    /// # Errors
+    /// As those of [`Self::effects`].
+    pub fn along_each(
+        &self,
+        draws: (&[&DrawList], &[Vec<f64>]),
+        predictors: &[impl AsRef<str>],
+        options: &EffectsOptions,
+        control: &Control,
+    ) -> Result<Vec<Conditional>, EffectsError> {
+        let predictors = predictors.iter().take(PREDICTORS);
+        let how = (Others::Typical, PLACES);
+        let along = |name: &str| self.along(draws, name, how, options, control);
+        predictors.map(|name| along(name.as_ref())).collect()
+    }
+
     /// The expected outcome along `predictor` at `points` places, evenly spaced over its range; at all levels of a category.
     /// What `options` set or repeat holds here too.
     ///

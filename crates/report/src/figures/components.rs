@@ -1,6 +1,6 @@
 //! Draws projected on the largest and the smallest principal component.
 
-use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, other, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::{fixed, ordinal};
@@ -85,23 +85,17 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         ink,
         swatch: Swatch::Curve,
     };
-    panel.add("this run", Ink::Posterior, Line::curve(own.ellipse, 1.5));
-    figure.legend.push(key("this run", Ink::Posterior));
-    if let Some(other) = chains.inputs().and_then(|inputs| inputs.other) {
-        let other = Chains::of(other)
-            .map_err(|_no_draws| Trouble::Nothing("the other run has no draws"))?;
-        let names = parameters.iter().map(|&parameter| {
-            let mut all = other.names().iter();
-            all.position(|name| *name == chains.names()[parameter])
-        });
-        let theirs: Vec<usize> = names.collect::<Option<_>>().ok_or(Trouble::Nothing(
-            "the other run has not all of these parameters; name those that both have",
-        ))?;
+    let other = other(chains, parameters)?;
+    let name = (other.as_ref()).map_or("this run", |(of, ..)| of.names[0].as_str());
+    panel.add(name, Ink::Posterior, Line::curve(own.ellipse, 1.5));
+    figure.legend.push(key(name, Ink::Posterior));
+    if let Some((of, other, theirs)) = other {
         let (_, found) = projected(Some(&components), &other, &theirs).map_err(|_trouble| {
             Trouble::Nothing("the draws of the other run are too few or not finite")
         })?;
-        panel.add("other run", Ink::Bad, Line::curve(found.ellipse, 1.5));
-        figure.legend.push(key("other run", Ink::Bad));
+        let name = of.names[1].as_str();
+        panel.add(name, Ink::Bad, Line::curve(found.ellipse, 1.5));
+        figure.legend.push(key(name, Ink::Bad));
     }
     let extent = panel.extent();
     let all = parameters.len() as f64;

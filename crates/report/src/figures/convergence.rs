@@ -6,9 +6,9 @@ use super::{Compares, FigureEntry, Takes, Trouble, columns_for, title, trouble};
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
 use crate::{Chains, Needs};
 use ergodic_base::draws::DrawList;
-use ergodic_diagnostics::Missing;
-use ergodic_diagnostics::running::Running;
+use ergodic_diagnostics::running::{Point, Running};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
+use ergodic_diagnostics::{Missing, SummaryRow};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "convergence",
@@ -39,24 +39,14 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(ENTRY.id, named);
     figure.columns = columns_for(parameters.len());
     figure.panel_height = 72.0;
-    let lists: Vec<DrawList> = chains
-        .lists()
-        .iter()
-        .map(|list| narrowed(list, parameters))
-        .collect();
-    let lists: Vec<&DrawList> = lists.iter().collect();
-    let mut running = Running::new(parameters.len());
-    while running.update(&lists, chains.weights(), ALL) {}
+    let running = running(chains, parameters);
     let draws = chains.shortest();
     for (index, &parameter) in parameters.iter().enumerate() {
-        let past = running
-            .points(index)
-            .iter()
-            .filter(|point| point.draws < draws);
-        let past = past.filter_map(|point| Some([point.draws as f64, point.rhat?]));
-        // The history has points at growing distances; it ends with what the summary says.
-        let now = chains.summary(parameter).and_then(|row| row.rhat);
-        let points: Vec<[f64; 2]> = past.chain(now.map(|rhat| [draws as f64, rhat])).collect();
+        let points = course(
+            chains,
+            (&running, index, parameter),
+            (|point| point.rhat, |row| row.rhat),
+        );
         let highest = points
             .iter()
             .map(|point| point[1])
@@ -89,6 +79,34 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         "Curves begin after 100 draws per chain, and the dashed line is the limit".to_owned(),
     );
     Ok(figure)
+}
+
+/// How measures of these parameters developed over the draws.
+pub(super) fn running(chains: &Chains<'_>, parameters: &[usize]) -> Running {
+    let lists: Vec<DrawList> = chains
+        .lists()
+        .iter()
+        .map(|list| narrowed(list, parameters))
+        .collect();
+    let lists: Vec<&DrawList> = lists.iter().collect();
+    let mut running = Running::new(parameters.len());
+    while running.update(&lists, chains.weights(), ALL) {}
+    running
+}
+
+/// The curve of a measure of one parameter, at `index` of those that `running` is of: the history of `past`, which has points at growing
+/// distances and ends with what the summary says `now`.
+pub(super) fn course(
+    chains: &Chains<'_>,
+    (running, index, parameter): (&Running, usize, usize),
+    (past, now): (fn(&Point) -> Option<f64>, fn(&SummaryRow) -> Option<f64>),
+) -> Vec<[f64; 2]> {
+    let draws = chains.shortest();
+    let points = running.points(index).iter();
+    let points = points.filter(|point| point.draws < draws);
+    let points = points.filter_map(|point| Some([point.draws as f64, past(point)?]));
+    let now = chains.summary(parameter).and_then(now);
+    points.chain(now.map(|it| [draws as f64, it])).collect()
 }
 
 /// The draws of these parameters alone.

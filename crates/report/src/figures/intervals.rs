@@ -20,25 +20,16 @@ pub const ENTRY: FigureEntry = FigureEntry {
 };
 
 /// Height of a row in points.
-const ROW: f64 = 13.0;
+pub(super) const ROW: f64 = 13.0;
 /// Ends of the 50 % and of the 90 % interval, and the median.
 const PROBS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
-    let weights: Vec<&[f64]> = chains.weights().iter().map(Vec::as_slice).collect();
-    let mut rows = Vec::with_capacity(parameters.len());
-    for &parameter in parameters {
-        let columns = chains.columns(parameter);
-        let parts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let [low, left, centre, right, high] =
-            quantiles::weighted(&parts, &weights, PROBS).map_err(trouble(parameter))?;
-        rows.push(Interval {
-            name: chains.names()[parameter].to_string(),
-            inner: [left, right],
-            outer: [low, high],
-            centre,
-        });
-    }
+    let rows = parameters.iter().map(|&parameter| {
+        let name = chains.names()[parameter].to_string();
+        interval(chains, parameter, name)
+    });
+    let rows = rows.collect::<Result<Vec<Interval>, Trouble>>()?;
     let names = rows.iter().map(|row| row.name.clone()).collect();
     let title = match parameters {
         [one] => format!("Median and intervals of `{}`", chains.names()[*one]),
@@ -51,13 +42,33 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     panel.add("posterior", Ink::Posterior, Intervals { rows });
     panel.x = Axis::numbers("", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
-    figure
-        .notes
-        .push("Circles are medians, thick lines 50 % and thin lines 90 % intervals".to_owned());
-    if !weights.is_empty() {
-        figure
-            .notes
-            .push("Each draw counts as much as its weight".to_owned());
-    }
+    figure.notes.extend(notes(chains));
     Ok(figure)
+}
+
+/// Median and intervals of a parameter, in a row called `name`.
+pub(super) fn interval(
+    chains: &Chains<'_>,
+    parameter: usize,
+    name: String,
+) -> Result<Interval, Trouble> {
+    let weights: Vec<&[f64]> = chains.weights().iter().map(Vec::as_slice).collect();
+    let columns = chains.columns(parameter);
+    let parts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let [low, left, centre, right, high] =
+        quantiles::weighted(&parts, &weights, PROBS).map_err(trouble(parameter))?;
+    Ok(Interval {
+        name,
+        inner: [left, right],
+        outer: [low, high],
+        centre,
+    })
+}
+
+/// What must be known to read intervals.
+pub(super) fn notes(chains: &Chains<'_>) -> impl Iterator<Item = String> {
+    let marks = "Circles are medians, thick lines 50 % and thin lines 90 % intervals";
+    let weighted = "Each draw counts as much as its weight";
+    let weighted = (!chains.weights().is_empty()).then_some(weighted);
+    std::iter::once(marks).chain(weighted).map(str::to_owned)
 }

@@ -38,12 +38,12 @@ const MOMENTS: [(&str, Moment); 2] = [
 ];
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
-    let other = chains.inputs().and_then(|inputs| inputs.other);
-    let other = other.ok_or(Trouble::Nothing(
+    let other = chains.inputs().and_then(|inputs| inputs.other.as_ref());
+    let other_run = other.ok_or(Trouble::Nothing(
         "it compares with another run: name one by --with, or choose one in the tab Compare",
     ))?;
-    let other =
-        Chains::of(other).map_err(|_no_draws| Trouble::Nothing("the other run has no draws"))?;
+    let other = Chains::of(other_run.results)
+        .map_err(|_no_draws| Trouble::Nothing("the other run has no draws"))?;
     let places: BTreeMap<&ParamId, usize> = other.names().iter().zip(0..).collect();
     let rows: Vec<[&SummaryRow; 2]> = (parameters.iter())
         .filter_map(|&own| {
@@ -70,7 +70,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         let both = Extent::of(at.iter().flat_map(|&[x, y]| [[x, x], [y, y]]));
         let (low, high) = roomy(both.x);
         let axis = |words: &str| Axis::numbers(words, (low, high));
-        let mut panel = Panel::new(title, axis("this run"), axis("other run"));
+        let mut panel = Panel::new(title, axis(&other_run.names[0]), axis(&other_run.names[1]));
         let same = Line::curve(vec![[low, low], [high, high]], 0.8);
         panel.add("the same", Ink::Threshold, same);
         let discs = Points {

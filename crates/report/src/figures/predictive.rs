@@ -147,11 +147,11 @@ pub(super) fn panel(drawing: &Drawing) -> Panel {
 }
 
 /// Two ends of a line, after which it breaks.
-fn broken([from, to]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
+pub(super) fn broken([from, to]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     [from, to, [f64::NAN, f64::NAN]]
 }
 
-fn thick(points: Vec<[f64; 2]>) -> Line {
+pub(super) fn thick(points: Vec<[f64; 2]>) -> Line {
     Line {
         points,
         thickness: RANGE,
@@ -159,7 +159,7 @@ fn thick(points: Vec<[f64; 2]>) -> Line {
     }
 }
 
-fn discs(at: Vec<[f64; 2]>) -> Points {
+pub(super) fn discs(at: Vec<[f64; 2]>) -> Points {
     Points {
         at,
         sizes: Vec::new(),

@@ -11,31 +11,9 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Chip};
-use ergodic_base::param::{Class, GroupEffect, ParamId};
+use ergodic_base::param::{Class, GroupEffect, ParamId, group_term};
 use ergodic_core::engine::RunView;
 use ergodic_diagnostics::quantiles;
-
-/// The term that the effects of a pane share: that of the selected variable, or of its mean or spread over groups.
-fn chosen<'a>(names: &'a [ParamId], selected: &'a ParamId) -> Option<(&'a str, &'a str)> {
-    let found = |factor: Option<&str>, term: Option<&str>| {
-        names
-            .iter()
-            .filter_map(ParamId::group_effect)
-            .find(|effect| {
-                factor.is_none_or(|factor| factor == effect.factor)
-                    && term.is_none_or(|term| term == effect.term)
-            })
-    };
-    let wanted = match selected.class() {
-        Class::Mean => found(None, selected.term()),
-        Class::Sd => found(selected.factor(), selected.term()),
-        _ => (selected.group_effect())
-            .and_then(|effect| found(Some(effect.factor), Some(effect.term))),
-    };
-    wanted
-        .or_else(|| found(None, None))
-        .map(|effect| (effect.factor, effect.term))
-}
 
 /// What the pane shows: rows in the order of their means, and the variable of each.
 #[derive(Default)]
@@ -116,7 +94,7 @@ impl Pane for Groups {
 
 fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &mut Outbox) {
     let names = of.names;
-    let Some((factor, term)) = chosen(names, of.name) else {
+    let Some((factor, term)) = group_term(names, Some(of.name)) else {
         let text = "This model has no effects that vary by group";
         widgets::empty_state(ui, icons::CHART_BAR_HORIZONTAL, text, None);
         return;
@@ -172,38 +150,5 @@ fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &
     let shown = caterpillar_ui(ui, Palette::of(ui), data, height);
     if let Some(row) = shown.clicked {
         out.send(Command::SelectVariable(made.variables[row]));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pane_follows_the_selected_variable() {
-        let names: Vec<ParamId> = [
-            "mu[a]",
-            "mu[b]",
-            "theta[1,a]",
-            "theta[1,b]",
-            "sd[h,c]",
-            "r[h,x,c]",
-        ]
-        .map(ParamId::from)
-        .into();
-        for (selected, expected) in [
-            ("mu[b]", ("", "b")),
-            ("theta[1,b]", ("", "b")),
-            ("sd[h,c]", ("h", "c")),
-            ("r[h,x,c]", ("h", "c")),
-            ("b[z]", ("", "a")),
-        ] {
-            assert_eq!(
-                chosen(&names, &selected.into()),
-                Some(expected),
-                "{selected}"
-            );
-        }
-        assert_eq!(chosen(&names[..2], &"mu[a]".into()), None);
     }
 }

@@ -23,8 +23,6 @@ use ergodic_diagnostics::loo::{Total, VERY_BAD};
 
 /// Height of the picture of Pareto k.
 const PICTURE: f32 = 200.0;
-/// Points drawn of rows whose Pareto k is good; the others are all drawn.
-const POINTS: usize = 4000;
 /// Radius of a point among many.
 const SMALL_DOT: f32 = 1.75;
 /// Rows listed.
@@ -165,16 +163,9 @@ impl LooView {
         if made_of == self.made_of {
             return;
         }
-        let limit = done.loo.threshold();
-        let step = done.loo.rows.len().div_ceil(POINTS).max(1);
-        let rows = done.observed.rows.iter().zip(&done.loo.rows).enumerate();
-        let shown = rows
-            .filter(|(i, (_, score))| score.k.is_finite() && (i % step == 0 || score.k > limit));
         *self = Self {
             made_of,
-            points: shown
-                .map(|(_, (row, score))| [f64::from(*row) + 1.0, score.k])
-                .collect(),
+            points: done.points(),
             doubtful: done.doubtful(),
             comparison: None,
             refusals: Vec::new(),

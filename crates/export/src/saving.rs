@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::claim::Claim;
 use super::folder::RunFolder;
+use super::label::LABEL;
 use super::record::{self, FileRecord, Records};
 use super::saved::{DRAWS, INFO, MANIFEST, MARKS, Pending, RECIPE, SAVING, STARTS, SavedFiles};
 use super::{ExportError, Results, files, find, journal, partitions, topics};
@@ -32,6 +33,7 @@ pub(super) const NAMES: &[&str] = &[
     SAVING,
     journal::DRAWS,
     journal::MARKS,
+    LABEL,
 ];
 
 /// What became of results that were to be saved.

@@ -61,7 +61,7 @@ fn code(path: &Path) -> Vec<String> {
             || stem == "golden_draws"
     }) || path.components().any(|part| {
         let part = part.as_os_str();
-        part == "tests" || part == "conformance"
+        part == "tests" || part == "model_tests" || part == "conformance" || part == "testing"
     });
     if is_test_file {
         return Vec::new();

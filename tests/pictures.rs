@@ -315,7 +315,10 @@ fn effects_pareto_k_sizes_and_priors_are_those_of_tables() {
 
     ergodic(folder, "plot a --what pareto-k --out k.csv", 0);
     let found = json("loo a --json");
-    let rows = found["runs"][0]["rows"].as_array().unwrap();
+    // So few draws have no Pareto k of some rows.
+    let rows = found["runs"][0]["rows"].as_array().unwrap().iter();
+    let rows: Vec<&Json> = rows.filter(|it| it["pareto_k"].is_number()).collect();
+    assert!(rows.len() > 500, "{}", rows.len());
     let mut drawn = marks(folder, "k.csv", "good");
     drawn.extend(marks(folder, "k.csv", "not good"));
     drawn.sort_by(|a, b| a[0].total_cmp(&b[0]));

@@ -198,11 +198,11 @@ fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
         "{said}"
     );
     let with = [
-        "plot", "a", "--what", "density", "--with", "a", "--out", "p.svg",
+        "plot", "a", "--what", "trace", "--with", "a", "--out", "p.svg",
     ];
     let said = refused(folder, &with);
     assert!(
-        said.contains("`density` shows one run; leave --with out"),
+        said.contains("it shows one run alone; leave --with out"),
         "{said}"
     );
     assert!(!folder.join("p.svg").exists());

@@ -79,7 +79,7 @@ pub(super) fn save_report(
         let format = find_format(format)?;
         let report = Report {
             label,
-            ..report_of(&results, source, place, control)?
+            ..report_of(&results, &source, place, control)?
         };
         let text = (format.write)(&report);
         control.check(ReportError::Cancelled)?;
@@ -97,11 +97,11 @@ pub(super) fn save_report(
 /// The report of a run, whose folder is at `place` if it has one.
 fn report_of(
     results: &Results,
-    source: Source,
+    source: &Source,
     place: Option<PathBuf>,
     control: &Control,
 ) -> Result<Report, ReportError> {
-    let (recipe, description) = match &source {
+    let (recipe, description) = match source {
         Source::Job(job) => (&job.recipe, Description::of(&job.recipe, &job.table)),
         Source::Recipe(recipe, folder) => (&**recipe, Description::read(recipe, folder, control)),
     };

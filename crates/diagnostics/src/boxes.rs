@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(found.outside, [-30.0, 40.0]);
         assert_eq!(found.num_outside, 2);
         // The order of draws and chains does not matter.
-        let mut turned = draws.clone();
+        let mut turned = draws;
         turned.reverse();
         turned.push(6.0);
         let (one, two) = turned.split_at(7);

@@ -144,7 +144,7 @@ impl Trial {
         // Rows are counted from 1.
         let last = (count - predicted) as u32 + 1..=count as u32;
         let problem = Problem::new(("logistic", formula), tall.table, options.seed, |recipe| {
-            recipe.model.hold_out = Some(HoldOut::Rows(last.collect()))
+            recipe.model.hold_out = Some(HoldOut::Rows(last.collect()));
         })?;
         let fitted = Fitted::of(problem.job());
         let fitted = fitted.map_err(|error| JobError::Impossible(error.to_string()))?;

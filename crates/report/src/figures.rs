@@ -263,11 +263,11 @@ fn title(one: &str, many: &str, chains: &Chains<'_>, parameters: &[usize]) -> St
     }
 }
 
-/// The other run, its draws, and where it has these parameters; `None` where there is one run alone.
-fn other<'a>(
-    chains: &Chains<'a>,
-    parameters: &[usize],
-) -> Result<Option<(&'a OtherRun<'a>, Chains<'a>, Vec<usize>)>, Trouble> {
+/// Another run, its draws, and where it has some parameters.
+type Beside<'a> = (&'a OtherRun<'a>, Chains<'a>, Vec<usize>);
+
+/// The other run with the places of these parameters; `None` where there is one run alone.
+fn other<'a>(chains: &Chains<'a>, parameters: &[usize]) -> Result<Option<Beside<'a>>, Trouble> {
     let Some(other) = chains.inputs().and_then(|inputs| inputs.other.as_ref()) else {
         return Ok(None);
     };

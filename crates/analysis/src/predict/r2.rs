@@ -140,7 +140,7 @@ impl Fitted {
         );
         control.check(PredictError::Cancelled)?;
         let weights = posterior.weights.as_deref();
-        let weights = weights.as_ref().map_or(&[][..], std::slice::from_ref);
+        let weights = weights.as_slice();
         let probs = [0.5, 0.5 - 0.5 * INTERVAL, 0.5 + 0.5 * INTERVAL];
         // A draw of no finite R², such as that of a single row, leaves nothing to say.
         let found = quantiles::weighted(&[&values], weights, probs).ok();

@@ -94,12 +94,15 @@ pub(super) fn running(chains: &Chains<'_>, parameters: &[usize]) -> Running {
     running
 }
 
+/// A measure of one parameter in the past and now.
+pub(super) type Measure = (fn(&Point) -> Option<f64>, fn(&SummaryRow) -> Option<f64>);
+
 /// The curve of a measure of one parameter, at `index` of those that `running` is of: the history of `past`, which has points at growing
 /// distances and ends with what the summary says `now`.
 pub(super) fn course(
     chains: &Chains<'_>,
     (running, index, parameter): (&Running, usize, usize),
-    (past, now): (fn(&Point) -> Option<f64>, fn(&SummaryRow) -> Option<f64>),
+    (past, now): Measure,
 ) -> Vec<[f64; 2]> {
     let draws = chains.shortest();
     let points = running.points(index).iter();

@@ -4,7 +4,7 @@
 //! somebody else's model must bring); its parts by rows of data ([`RowLikelihood`]); and views of its structure ([`Model`]).
 //!
 //! ```
-//! use ergodic_models::design::{Design, MemoryColumns, ModelFrame, Values};
+//! use ergodic_models::design::{Design, MemoryColumns, ModelFrame, ResponseUse, Values};
 //! use ergodic_models::{Model, ModelOptions, find};
 //!
 //! let columns = vec![
@@ -12,7 +12,11 @@
 //!     ("x".to_owned(), Values::Numbers(vec![0.0, 1.0, 2.0, 3.0])),
 //! ];
 //! let table = MemoryColumns::new("four rows", columns)?;
-//! let (design, _) = Design::build(&table, &ModelFrame::new("y ~ x".parse()?))?;
+//! let frame = ModelFrame {
+//!     response_use: ResponseUse::Number,
+//!     ..ModelFrame::new("y ~ x".parse()?)
+//! };
+//! let (design, _) = Design::build(&table, &frame)?;
 //! let model = (find("linear").expect("a template").build)(design.into(), &ModelOptions::default())?;
 //! let names: Vec<String> = model.params().iter().map(|it| it.name.to_string()).collect();
 //! assert_eq!(names, ["b[Intercept]", "b[x]", "sigma"]);

@@ -160,6 +160,10 @@ fn a_verdict_that_is_not_good_goes_with_everything_that_is_computed_from_the_dra
         assert_eq!(json["verdict"], "too_early", "{args:?}");
         assert_eq!(json["verdict_sentence"], sentence, "{args:?}");
     }
+    let picture = ["plot", "a", "--what", "pareto-k", "--out", "k.svg"];
+    let [_, said] = done(folder, &picture);
+    assert!(said.contains(sentence), "{said}");
+    assert!(said.contains("so neither are these scores"), "{said}");
     let [markdown, _] = done(folder, &["report", "a", "--format", "markdown"]);
     assert!(markdown.starts_with("**Too early** · "), "{markdown}");
     let [latex, _] = done(folder, &["report", "a", "--format", "latex"]);

@@ -79,7 +79,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         save(path, &table.to_csv())?;
         for further in &table.further {
-            save(&beside(path, further.name), &further.to_csv())?;
+            let path = beside(path, further.name);
+            check_place(&path, &args.data).map_err(Failure::request)?;
+            save(&path, &further.to_csv())?;
         }
     }
     Ok(())

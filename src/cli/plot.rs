@@ -54,6 +54,15 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     ergodic_export::check_place(&args.out, read).map_err(Failure::request)?;
     let results = results::any(&args.run)?;
     let other = args.other.as_deref().map(results::any).transpose()?;
+    for (path, of) in [
+        (Some(&args.run), Some(&results)),
+        (args.other.as_ref(), other.as_ref()),
+    ] {
+        let caution = of.and_then(|it| it.manifest.as_ref()?.caution());
+        if let (Some(path), Some(caution)) = (path, caution) {
+            output::note(&format!("{}: {caution}", path.display()));
+        }
+    }
     let parameters = choose(&results.variables, &args.parameters).map_err(Failure::request)?;
     // A file of draws has no model.
     let known = match args.run.is_dir() {

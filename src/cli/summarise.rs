@@ -11,6 +11,7 @@ use ergodic_analysis::bayes_factor::bayes_factors;
 use ergodic_analysis::sensitivity::sensitivity;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project};
 use ergodic_export::{Results, RunFolder, draws_csv, summary};
 
@@ -53,6 +54,7 @@ fn summarise_each(args: &SummariseArgs) -> Result<(), Failure> {
     let mut list: Vec<serde_json::Value> = Vec::new();
     for (index, source) in args.sources.iter().enumerate() {
         let results = asked(source, args)?;
+        tell_weights(&results);
         let place = source.display().to_string();
         if args.json {
             let mut value = to_json(&results)?;
@@ -179,11 +181,16 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
             }
         };
         let stale = project.is_stale(index);
+        // As in the window, what the folder says comes first.
+        let label = Label::read(&run.path).unwrap_or_else(|| Label {
+            name: run.name.clone(),
+            note: run.note.clone(),
+        });
         if args.json {
             let mut value = to_json(&results)?;
             value["number"] = run.number.into();
-            value["name"] = run.name.clone().into();
-            value["note"] = run.note.clone().into();
+            value["name"] = label.name.into();
+            value["note"] = label.note.into();
             value["folder"] = run.path.display().to_string().into();
             value["stale"] = stale.into();
             list.push(value);
@@ -199,7 +206,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
             ""
         };
         let gap = if index == 0 { "" } else { "\n" };
-        let name = run.name.iter().map(|name| format!(" ({name})"));
+        let name = label.name.iter().map(|name| format!(" ({name})"));
         output::result(&format!(
             "{gap}Run {}{}: {sampler}, {}{words}\n",
             run.number,
@@ -215,7 +222,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
     }
     match missing {
         Some(_) => Err(Failure::request(
-            "Some runs of the project could not be read",
+            "Some runs of the project could not be summarised",
         )),
         None => Ok(()),
     }

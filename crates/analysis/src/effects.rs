@@ -547,6 +547,20 @@ impl Fitted {
         set.collect()
     }
 
+    /// Says that a grouping factor that `--by` names has more groups than are told.
+    fn groups_left_out(&self, options: &EffectsOptions) -> Option<String> {
+        let by = options.by.as_ref().filter(|by| self.is_grouping(by))?;
+        let columns = self.columns_with_groups();
+        let column = columns.iter().find(|column| column.name == *by)?;
+        let (groups, _) = column.levels.as_ref()?;
+        (groups.len() > LEVELS).then(|| {
+            format!(
+                "`{by}` has {}, of which the first {LEVELS} are shown here",
+                plural(groups.len(), "group")
+            )
+        })
+    }
+
     fn remarks(
         &self,
         layout: &Layout,
@@ -567,18 +581,7 @@ impl Fitted {
         if self.has_groups && !options.with_groups {
             remarks.push("Without group effects: every row as in an average group".to_owned());
         }
-        let columns = self.columns_with_groups();
-        let by = options.by.as_ref().filter(|by| self.is_grouping(by));
-        let by = by.and_then(|by| columns.iter().find(|column| column.name == *by));
-        if let Some((column, (groups, _))) = by.and_then(|it| Some((it, it.levels.as_ref()?)))
-            && groups.len() > LEVELS
-        {
-            remarks.push(format!(
-                "`{}` has {}, of which the first {LEVELS} have effects here",
-                column.name,
-                plural(groups.len(), "group")
-            ));
-        }
+        remarks.extend(self.groups_left_out(options));
         for it in asked {
             let count = it.levels.as_ref().map_or(0, |(levels, _)| levels.len());
             if count > LEVELS && self.is_grouping(&it.column.name) {

@@ -33,7 +33,7 @@ pub fn check_place(
         .map_err(|error| ExportError::at(what, error, path))
 }
 
-/// Whether a file at `path` would replace none of the files `read` (tables, recipes, and run folders, which stand for their data) and
+/// Whether a file at `path` would replace none of the files `read` (tables, and recipes and run folders, which stand for their data too) and
 /// no file of any run.
 ///
 /// # Errors

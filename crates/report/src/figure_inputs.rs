@@ -142,8 +142,13 @@ impl<'a> FigureInputs<'a> {
             }
             Needs::Loo => {
                 let draws = (draws.as_slice(), weights.as_slice());
-                let found = cross_validate(&fitted, draws, usize::MAX, None, control)?;
-                inputs.loo = Some(found);
+                let manifest = results.manifest.as_ref();
+                let approximation = manifest.and_then(|it| it.approximation.clone());
+                let found = cross_validate(&fitted, draws, usize::MAX, approximation, control)?;
+                inputs.loo = Some(match manifest {
+                    Some(it) => found.of_run(it.verdict, &it.verdict_sentence),
+                    None => found,
+                });
             }
             Needs::Prior => inputs.prior = Some(fitted.prior_predictive(control)?),
         }

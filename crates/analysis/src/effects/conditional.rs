@@ -207,6 +207,7 @@ impl Fitted {
         if others == Others::Typical {
             remarks.extend(self.held(&at, predictor, options, &in_groups));
         }
+        remarks.extend(self.groups_left_out(options));
         Ok(Conditional {
             quantity: words::quantity(&self.response),
             response: self.response.clone(),

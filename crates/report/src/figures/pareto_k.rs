@@ -54,8 +54,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     panel.y = Axis::numbers("Pareto k", roomy(range));
     figure.panels.push(Some(panel));
     figure.notes.push(format!(
-        "Up to {} (dashed) the draws tell how the posterior changes without the row",
-        fixed(limit, 2)
+        "The dashed line is {}. {}",
+        fixed(limit, 2),
+        found.reliability()
     ));
     let rows = found.loo.rows.len();
     if drawn < rows {

@@ -14,6 +14,8 @@ use crate::models::{Model, ModelOptions, Rows, Template, find};
 pub mod factorization;
 #[path = "testing/mixtures.rs"]
 pub mod mixtures;
+#[path = "testing/networks.rs"]
+pub mod networks;
 #[path = "testing/regressions.rs"]
 pub mod regressions;
 #[path = "testing/tables.rs"]

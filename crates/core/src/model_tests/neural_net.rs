@@ -5,13 +5,11 @@ use std::sync::Arc;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::design::Design;
-use crate::design::matrix::ModelFrame;
-use crate::design::response::ResponseUse;
 use crate::engine::chain::dispersed_start;
 use crate::estimators::{Plan, ascend, find_mode};
 use crate::models::{Model, ModelOptions, Rows, find};
 use crate::oracle::Oracle;
-use crate::testing::tables::read_csv;
+use crate::testing::networks::{design, options};
 use crate::{samplers, synthetic};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, Streams, stream};
@@ -19,29 +17,6 @@ use ergodic_base::settings::{Settings, Value};
 
 fn neural_net(design: Arc<Design>, options: &ModelOptions) -> Arc<dyn Model> {
     (find("neural-net").unwrap().build)(design, options).unwrap()
-}
-
-fn settings(units: i64, activation: &str) -> Settings {
-    let mut settings = Settings::default();
-    settings.set("hidden_units", Value::Int(units));
-    settings.set("activation", Value::Text(activation.to_owned()));
-    settings
-}
-
-fn options(units: i64, activation: &str, standardize: bool) -> ModelOptions {
-    ModelOptions {
-        settings: settings(units, activation),
-        standardize,
-        ..ModelOptions::default()
-    }
-}
-
-fn design(data: &str, formula: &str) -> Design {
-    let frame = ModelFrame {
-        response_use: ResponseUse::Unordered,
-        ..ModelFrame::new(formula.parse().unwrap())
-    };
-    Design::build(&read_csv(data), &frame).unwrap().0
 }
 
 /// Rings around the origin, which no sum of terms tells apart: by chance a third is right.

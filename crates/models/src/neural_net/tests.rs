@@ -1,33 +1,8 @@
 //! Against the formulas of the source written out for one row, and networks as large as that of the source.
 
 use super::*;
-use crate::design::matrix::ModelFrame;
-use crate::testing::tables::read_csv;
+use crate::testing::networks::{design, options};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_base::settings::{Settings, Value};
-
-fn settings(units: i64, activation: &str) -> Settings {
-    let mut settings = Settings::default();
-    settings.set("hidden_units", Value::Int(units));
-    settings.set("activation", Value::Text(activation.to_owned()));
-    settings
-}
-
-fn options(units: i64, activation: &str, standardize: bool) -> ModelOptions {
-    ModelOptions {
-        settings: settings(units, activation),
-        standardize,
-        ..ModelOptions::default()
-    }
-}
-
-fn design(data: &str, formula: &str) -> Design {
-    let frame = ModelFrame {
-        response_use: ResponseUse::Unordered,
-        ..ModelFrame::new(formula.parse().unwrap())
-    };
-    Design::build(&read_csv(data), &frame).unwrap().0
-}
 
 const DATA: &str = "y,x,z\nred,1.5,-20\nblue,0.5,10\nnone,-2,0\nblue,3.5,40\nred,0,-5\nred,1,17\n";
 

@@ -11,7 +11,6 @@ use crate::allocations::count_during;
 use crate::design::response::ResponseUse;
 use crate::estimators::find_mode;
 use crate::models::ModelOptions;
-use crate::models::logistic::Logistic;
 use crate::oracle::Centre;
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::regression_tests::reported_by;
@@ -19,7 +18,7 @@ use crate::samplers::testing::{
     Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, logistic_with_centre,
     mean, sd, small_logistic, weighted_estimate,
 };
-use crate::testing::{built, table_of};
+use crate::testing::{built_by, table_of};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};
@@ -616,7 +615,13 @@ fn few_rows_leave_standard_deviations_nearly_as_they_are() {
         table.extend(names.iter().map(String::as_str).zip(columns));
         let formula = format!("y ~ {}", names.join(" + "));
         let options = ModelOptions::default();
-        let model = built::<Logistic>(&table_of(table), &formula, ResponseUse::Outcome, &options);
+        let model = built_by(
+            "logistic",
+            &table_of(table),
+            &formula,
+            ResponseUse::Outcome,
+            &options,
+        );
         let model = model.unwrap();
         let nuts = reported_by(&Run::new("nuts"), &model, 4, 4000);
         let few = Run::new("hmc-ecs").set("scheme", Value::Text("iid".to_owned()));

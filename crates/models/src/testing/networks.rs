@@ -1,0 +1,33 @@
+//! Options and designs of networks.
+
+use super::tables::read_csv;
+use crate::design::matrix::{Design, ModelFrame};
+use crate::design::response::ResponseUse;
+use crate::models::ModelOptions;
+use ergodic_base::settings::{Settings, Value};
+
+/// Settings of a network with so many hidden units and this activation.
+fn settings(units: i64, activation: &str) -> Settings {
+    let mut settings = Settings::default();
+    settings.set("hidden_units", Value::Int(units));
+    settings.set("activation", Value::Text(activation.to_owned()));
+    settings
+}
+
+/// As [`settings`], with predictors standardised or not.
+pub fn options(units: i64, activation: &str, standardize: bool) -> ModelOptions {
+    ModelOptions {
+        settings: settings(units, activation),
+        standardize,
+        ..ModelOptions::default()
+    }
+}
+
+/// The design of a CSV whose outcome has levels without order.
+pub fn design(data: &str, formula: &str) -> Design {
+    let frame = ModelFrame {
+        response_use: ResponseUse::Unordered,
+        ..ModelFrame::new(formula.parse().unwrap())
+    };
+    Design::build(&read_csv(data), &frame).unwrap().0
+}

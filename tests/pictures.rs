@@ -25,17 +25,30 @@ fn fit(folder: &Path, out: &str, more: &str) {
     ergodic(folder, &line, 0);
 }
 
-/// What is drawn, as rows of a table: series, kind of mark, x and y.
-fn drawn(folder: &Path, name: &str) -> Vec<(String, String, f64, f64)> {
+/// What is drawn, as rows of a table: series, kind of mark, x, y, and the ends of those that have ends.
+fn table_of(folder: &Path, name: &str) -> Vec<(String, String, [f64; 4])> {
     let table = fs::read_to_string(folder.join(name)).unwrap();
     let rows = table.lines().skip(1).map(|line| {
         // Titles of panels have commas.
         let cells: Vec<&str> = line.rsplitn(9, ',').collect();
-        let number = |cell: &str| cell.parse().unwrap_or(f64::NAN);
-        let [series, mark] = [7, 6].map(|k| cells[k].to_owned());
-        (series, mark, number(cells[4]), number(cells[3]))
+        let numbers = [4, 3, 2, 1].map(|k: usize| cells[k].parse().unwrap_or(f64::NAN));
+        (cells[7].to_owned(), cells[6].to_owned(), numbers)
     });
     rows.collect()
+}
+
+/// What is drawn: series, kind of mark, x and y.
+fn drawn(folder: &Path, name: &str) -> Vec<(String, String, f64, f64)> {
+    let rows = table_of(folder, name).into_iter();
+    rows.map(|(series, mark, [x, y, _, _])| (series, mark, x, y))
+        .collect()
+}
+
+/// The marks of one series in the order of the table.
+fn marks(folder: &Path, name: &str, series: &str) -> Vec<[f64; 4]> {
+    let rows = table_of(folder, name).into_iter();
+    let of = rows.filter(|(it, _, _)| it == series);
+    of.map(|(_, _, numbers)| numbers).collect()
 }
 
 #[test]
@@ -257,21 +270,6 @@ fn held_out_scores_have_their_pictures_and_runs_share_one() {
         2,
     );
     assert!(text(&refused.stderr).contains("has not all of these parameters"));
-}
-
-/// The marks of one series in the order of the table: x, y, and the ends of those that have ends.
-fn marks(folder: &Path, name: &str, series: &str) -> Vec<[f64; 4]> {
-    let table = fs::read_to_string(folder.join(name)).unwrap();
-    let rows = table.lines().skip(1).map(|line| {
-        let cells: Vec<&str> = line.rsplitn(9, ',').collect();
-        let number = |k: usize| cells[k].parse().unwrap_or(f64::NAN);
-        (
-            cells[7].to_owned(),
-            [number(4), number(3), number(2), number(1)],
-        )
-    });
-    let of = rows.filter(|(it, _)| it == series);
-    of.map(|(_, numbers)| numbers).collect()
 }
 
 fn assert_near(drawn: f64, found: &Json) {

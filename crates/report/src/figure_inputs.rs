@@ -72,6 +72,8 @@ pub struct FigureInputs<'a> {
     pub trajectories: Option<Vec<FromChain>>,
     /// The expected outcome along each predictor.
     pub curves: Vec<Conditional>,
+    /// How many predictors there are: of very many the first have curves.
+    pub predictors: usize,
     /// Leave-one-out cross-validation.
     pub loo: Option<CrossValidation>,
     /// What the priors expect.
@@ -137,6 +139,7 @@ impl<'a> FigureInputs<'a> {
             Needs::Curves => {
                 let options = EffectsOptions::default();
                 let predictors = fitted.predictors();
+                inputs.predictors = predictors.len();
                 let draws = (draws.as_slice(), weights.as_slice());
                 inputs.curves = fitted.along_each(draws, &predictors, &options, control)?;
             }

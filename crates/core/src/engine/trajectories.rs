@@ -52,8 +52,8 @@ pub enum TrajectoryError {
         "Nothing says where the chains of this run ended, so that no trajectory can start there; run it again"
     )]
     NoPlace,
-    /// A chain that cannot be put where it stood.
-    #[error("A chain cannot be put where it ended: {0}")]
+    /// A chain that cannot be put where it stood, or followed from there.
+    #[error("Trajectories of a chain cannot be followed: {0}")]
     Chain(ChainError),
 }
 

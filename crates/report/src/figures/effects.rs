@@ -49,6 +49,11 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     figure
         .notes
         .push("Areas and thick lines are 90 % intervals".to_owned());
+    let all = chains.inputs().map_or(0, |inputs| inputs.predictors);
+    if curves.len() < all {
+        let note = format!("The first {} of {all} predictors are drawn", curves.len());
+        figure.notes.push(note);
+    }
     for along in curves {
         for curve in &along.curves {
             let is_of_levels = matches!(

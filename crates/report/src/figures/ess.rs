@@ -78,7 +78,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         key("intervals of 5 %; tails", Ink::Chain(1)),
     ];
     figure.notes.push(format!(
-        "The dashed line is the size that a run should have, {limit:.0}; curves against the draws begin after 100 per chain"
+        "The dashed line is 100 for each chain, {limit:.0}; curves against the draws begin after 100 per chain"
     ));
     Ok(figure)
 }

@@ -57,6 +57,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     );
     figure.columns = MOMENTS.len();
     figure.panel_height = HEIGHT;
+    let mut drawn = 0;
     for (title, moment) in MOMENTS {
         let points = rows.iter();
         let points = points.filter_map(|[own, theirs]| Some([moment(own)?, moment(theirs)?]));
@@ -66,6 +67,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
                 "no parameter of both runs has a mean and a standard deviation",
             ));
         }
+        drawn = drawn.max(at.len());
         // One range for both axes.
         let both = Extent::of(at.iter().flat_map(|&[x, y]| [[x, x], [y, y]]));
         let (low, high) = roomy(both.x);
@@ -92,7 +94,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     ];
     figure.notes.push(format!(
         "Points are parameters of both runs, {} of them",
-        thousands(rows.len() as u64)
+        thousands(drawn as u64)
     ));
     Ok(figure)
 }

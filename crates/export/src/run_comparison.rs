@@ -28,8 +28,7 @@ pub const HEADER: [&str; 10] = [
 ];
 
 /// Whether the runs score the same rows, and how they compare then; or why they cannot be compared by leaving rows out.
-pub type ScoresCompared<'a> =
-    Result<(&'a [(String, &'a CrossValidation)], &'a Comparison), &'a str>;
+pub type LooCompared<'a> = Result<(&'a [(String, &'a CrossValidation)], &'a Comparison), &'a str>;
 
 /// What is beyond Monte Carlo error about a parameter, in one word.
 fn word(change: Option<Change>) -> &'static str {
@@ -108,7 +107,7 @@ fn distances(found: &Distances) -> Json {
 }
 
 /// Everything; numbers that are not finite are null. `scores` is how the runs compare by leaving rows out, if somebody asked.
-pub fn to_json(found: &RunComparison, scores: Option<ScoresCompared<'_>>) -> Json {
+pub fn to_json(found: &RunComparison, scores: Option<LooCompared<'_>>) -> Json {
     let settings = found.settings.as_ref().map(|settings| {
         let settings = settings
             .iter()

@@ -78,7 +78,7 @@ pub(super) fn remarks(
             .iter()
             .filter(|row| shared.contains(&row.variable));
         let worst = rhats
-            .filter_map(|row| Some((row, row.rhat?)))
+            .filter_map(|row| Some((row, row.convergence()?)))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((row, rhat)) = worst.filter(|(_, rhat)| *rhat > RHAT_LIMIT) {
             remarks.push(format!(

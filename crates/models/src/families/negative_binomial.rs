@@ -17,7 +17,7 @@ use super::{
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, exp_of, ln_1p_of};
-use crate::numerics::vector::Vector as _;
+use crate::numerics::vector::{Bits as _, Vector as _};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -143,6 +143,8 @@ fn rising(shape: f64, y: f64) -> [f64; 2] {
 pub struct NegativeBinomialCounts {
     /// Counts below this stand in the tables of [`Shape`].
     tabled: usize,
+    /// Whether that is all of them.
+    all_tabled: bool,
 }
 
 /// Most counts in a table: more of them cost more per pass than the rows of a small minibatch gain.
@@ -155,12 +157,14 @@ pub struct Shape {
     log_shape: f64,
     /// Counts in the table.
     tabled: usize,
+    /// Whether all counts are in the table.
+    all_tabled: bool,
     /// log Γ(φ + y) − log Γ(φ) and ψ(φ + y) − ψ(φ), by y.
     differences: [[f64; 2]; TABLED],
 }
 
 impl Shape {
-    fn new(log_shape: f64, tabled: usize) -> Self {
+    fn new(log_shape: f64, tabled: usize, all_tabled: bool) -> Self {
         let shape = log_shape.exp();
         let mut differences = [[0.0; 2]; TABLED];
         let [mut log, mut slope] = [0.0; 2];
@@ -174,22 +178,22 @@ impl Shape {
             shape,
             log_shape,
             tabled,
+            all_tabled,
             differences,
         }
     }
 
     /// Both differences at eight counts.
     #[inline(always)]
-    fn differences_of<const VALUE: bool>(&self, y: &Lane) -> [Lane; 2] {
+    fn differences_of<A: Arithmetic, const VALUE: bool>(&self, y: &Lane) -> [Lane; 2] {
+        /// 2^52, whose last bits are a whole number.
+        const WHOLE: f64 = 4_503_599_627_370_496.0;
         let mut out = [[0.0; LANES]; 2];
-        let mut largest = 0.0;
-        for &y in y {
-            largest = if y > largest { y } else { largest };
-        }
-        if (largest as usize) < self.tabled {
+        if self.all_tabled {
+            let places = (A::V::load(y) + A::V::splat(WHOLE)).bits().words();
             for k in 0..LANES {
                 // The remainder is the number itself, and shows the compiler that it is in the table.
-                [out[0][k], out[1][k]] = self.differences[y[k] as usize % TABLED];
+                [out[0][k], out[1][k]] = self.differences[places[k] as usize % TABLED];
             }
         } else {
             self.beyond_the_table::<VALUE>(y, &mut out);
@@ -197,7 +201,7 @@ impl Shape {
         out
     }
 
-    /// [`Self::differences_of`] where a count is too large for the table. A function of its own: calls in the row loop would keep
+    /// [`Self::differences_of`] where counts may be too large for the table. A function of its own: calls in the row loop would keep
     /// its numbers out of registers.
     #[cold]
     #[inline(never)]
@@ -229,7 +233,7 @@ impl RowFamily for NegativeBinomialCounts {
     type Shared = Shape;
 
     fn shared(&self, aux: &[f64]) -> Shape {
-        Shape::new(aux[0], self.tabled)
+        Shape::new(aux[0], self.tabled, self.all_tabled)
     }
 
     #[inline(always)]
@@ -239,7 +243,7 @@ impl RowFamily for NegativeBinomialCounts {
         of: &Shape,
     ) -> Terms {
         let number = A::V::splat;
-        let [log_gamma, digamma] = of.differences_of::<VALUE>(y);
+        let [log_gamma, digamma] = of.differences_of::<A, VALUE>(y);
         let [log_gamma, digamma] = A::V::load_all([&log_gamma, &digamma]);
         let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
         let (mean, shape) = (exp_of(z), number(of.shape));
@@ -287,7 +291,9 @@ impl RowFamily for NegativeBinomialCounts {
 pub(super) fn rows(design: &Design) -> Result<FamilyRows<NegativeBinomialCounts>, FamilyError> {
     let largest = design.y.iter().copied().fold(0.0, f64::max);
     let tabled = TABLED.min(largest as usize + 1);
-    Ok(count_rows(NegativeBinomialCounts { tabled }, design))
+    let all_tabled = largest < tabled as f64;
+    let family = NegativeBinomialCounts { tabled, all_tabled };
+    Ok(count_rows(family, design))
 }
 
 pub(super) fn notation(design: &Design) -> Notation {

@@ -65,6 +65,8 @@ pub trait Bits: Copy + Add<Output = Self> + Sub<Output = Self> + BitOr<Output = 
     fn raised(self) -> Self;
     /// Down by the [`MANTISSA`]: exponents become whole numbers.
     fn lowered(self) -> Self;
+    /// The patterns, row by row.
+    fn words(self) -> [u64; LANES];
 }
 
 /// Bits of a number's mantissa.
@@ -192,6 +194,11 @@ impl Bits for PlainBits {
     #[inline(always)]
     fn splat(x: u64) -> Self {
         Self([x; LANES])
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u64; LANES] {
+        self.0
     }
 
     #[inline(always)]

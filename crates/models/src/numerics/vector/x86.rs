@@ -131,6 +131,14 @@ impl Bits for WholeBits {
     }
 
     #[inline(always)]
+    fn words(self) -> [u64; LANES] {
+        let mut words = [0; LANES];
+        // SAFETY: the level was detected; there are eight words.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
+        words
+    }
+
+    #[inline(always)]
     fn raised(self) -> Self {
         // SAFETY: the level was detected.
         unsafe { Self(_mm512_slli_epi64::<MANTISSA>(self.0)) }
@@ -234,6 +242,18 @@ impl Bits for HalvesBits {
             let half = _mm256_set1_epi64x(x.cast_signed());
             Self(half, half)
         }
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u64; LANES] {
+        let mut words = [0; LANES];
+        let (low, high) = words.split_at_mut(LANES / 2);
+        // SAFETY: the level was detected; half of them are four words.
+        unsafe {
+            _mm256_storeu_si256(low.as_mut_ptr().cast(), self.0);
+            _mm256_storeu_si256(high.as_mut_ptr().cast(), self.1);
+        }
+        words
     }
 
     #[inline(always)]

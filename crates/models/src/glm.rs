@@ -12,6 +12,7 @@
 //! whichever way a tile comes about. Everything that is computed of rows is compiled for each level.
 
 mod blocks;
+mod extra;
 mod hessian;
 mod machine;
 mod moments;
@@ -21,6 +22,7 @@ mod sums;
 
 pub use self::moments::MOST_IN_LANES;
 
+use self::machine::prefetch;
 use self::source::{Picked, TileSource, whole_block};
 use self::store::RowStore;
 use self::sums::{Sums, reduce, sum_of_logs};
@@ -119,11 +121,6 @@ impl<F: RowFamily> GlmRows<F> {
         self.store.num_obs()
     }
 
-    /// Numbers per row.
-    fn stride(&self) -> usize {
-        self.num_columns + F::EXTRA
-    }
-
     /// Covariates of row `i` of rows in double precision, for templates that offer no other ([`super::Template::STORAGE`]).
     pub fn doubles(&self, i: usize) -> &[f64] {
         match self.store.covariates(i) {
@@ -133,7 +130,7 @@ impl<F: RowFamily> GlmRows<F> {
     }
 
     /// The [`RowFamily::EXTRA`] numbers of row `i`.
-    pub fn extra(&self, i: usize) -> &[f64] {
+    pub fn extra(&self, i: usize) -> [f64; 4] {
         self.store.extra(i)
     }
 
@@ -141,7 +138,7 @@ impl<F: RowFamily> GlmRows<F> {
     pub fn scratch(&self) -> Scratch {
         Scratch {
             // One lane more, so that the first can start a cache line.
-            tile: vec![0.0; (self.stride() * GROUP + 1) * LANES],
+            tile: vec![0.0; (self.store.stride() * GROUP + 1) * LANES],
             lanes: vec![0.0; (self.num_columns + 1) * LANES],
             vector: vec![0.0; self.num_columns],
             ..Scratch::default()
@@ -300,11 +297,11 @@ impl<F: RowFamily> GlmRows<F> {
         // Only single tiles are ever cut short; the compiler is to know that.
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, DIFFERENCE>(pass, first, live, buffer);
-        let predictors = predictors::<A, T>(pass.beta, &tiles);
+        let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
         let mut residuals = [A::V::splat(0.0); T];
         for t in 0..T {
             let at = first + t * LANES;
-            let extra = extra_lanes::<F>(&tiles[t][columns..]);
+            let extra = self.extra_lanes(tiles[t]);
             let z = with_offset::<A, F>(predictors[t], &extra).lane();
             let mut terms = F::terms::<A, VALUE>(&z, &extra, pass.shared);
             if DIFFERENCE {
@@ -351,7 +348,7 @@ impl<F: RowFamily> GlmRows<F> {
         live: usize,
         buffer: &'a mut [Lane],
     ) -> [&'a [Lane]; T] {
-        let stride = self.stride();
+        let stride = self.store.stride();
         if first + 2 * T * LANES <= pass.len {
             let stored: &[f64] = if DIFFERENCE { pass.centre } else { &[] };
             pass.source
@@ -472,9 +469,9 @@ impl<F: RowFamily> GlmRows<F> {
         let mut out = [(<[f64; LANES]>::default(), Q::Lanes::default()); T];
         at_level!(self.level, A => {
             let tiles = self.tiles_at::<A, T, false>(&pass, first, live, buffer);
-            let predictors = predictors::<A, T>(pass.beta, &tiles);
+            let predictors = predictors::<A, _, _, T>(&pass, first, &tiles);
             for (t, z) in predictors.iter().enumerate() {
-                let extra = extra_lanes::<F>(&tiles[t][self.num_columns..]);
+                let extra = self.extra_lanes(tiles[t]);
                 let z = with_offset::<A, F>(*z, &extra);
                 let z = with_shift::<A>(z, &shifts[t]);
                 out[t] = (z, Q::of::<A>(&z, &extra, shared));
@@ -550,13 +547,33 @@ struct TilePass<'a, F: RowFamily, S> {
     centre: &'a [f64],
 }
 
-/// Linear predictors of rows in tiles, without offset.
+/// Linear predictors of the rows from `first` on of a pass, in tiles, without offset.
 #[inline(always)]
-fn predictors<A: Arithmetic, const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [A::V; T] {
+fn predictors<A: Arithmetic, F: RowFamily, S: TileSource, const T: usize>(
+    pass: &TilePass<'_, F, S>,
+    first: usize,
+    tiles: &[&[Lane]; T],
+) -> [A::V; T] {
     let mut z = [A::V::splat(0.0); T];
-    let columns = beta.len();
+    let columns = pass.beta.len();
     let covariates = covariates(tiles, columns);
-    for (j, beta) in beta[..columns].iter().enumerate() {
+    let ahead = pass.source.ahead::<T>(first);
+    if !ahead.is_empty() {
+        for (j, beta) in pass.beta[..columns].iter().enumerate() {
+            for t in 0..T {
+                prefetch(ahead, j * T + t);
+            }
+            let beta = A::V::splat(*beta);
+            for t in 0..T {
+                z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
+            }
+        }
+        for rest in columns * T..ahead.len() {
+            prefetch(ahead, rest);
+        }
+        return z;
+    }
+    for (j, beta) in pass.beta[..columns].iter().enumerate() {
         let beta = A::V::splat(*beta);
         for t in 0..T {
             z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
@@ -590,21 +607,16 @@ fn covariates<'a, const T: usize>(tiles: &[&'a [Lane]; T], columns: usize) -> [&
     own
 }
 
-#[inline(always)]
-fn extra_lanes<F: RowFamily>(tile: &[Lane]) -> [Lane; 4] {
-    let mut extra = [[0.0; LANES]; 4];
-    extra[..F::EXTRA].copy_from_slice(&tile[..F::EXTRA]);
-    extra
-}
-
 impl<F: RowFamily> GlmRows<F> {
+    /// The extra numbers of the rows of a tile.
+    #[inline(always)]
+    fn extra_lanes(&self, tile: &[Lane]) -> [Lane; 4] {
+        self.store.extra_lanes::<F>(tile)
+    }
+
     /// The extra numbers of row `i` in every lane.
     fn extra_everywhere(&self, i: usize) -> [Lane; 4] {
-        let mut extra = [[0.0; LANES]; 4];
-        for (lane, &value) in extra.iter_mut().zip(self.extra(i)) {
-            *lane = [value; LANES];
-        }
-        extra
+        self.extra(i).map(|number| [number; LANES])
     }
 }
 
@@ -642,11 +654,11 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn slope_bound(&self, row: usize) -> f64 {
-        F::bounds(self.extra(row))[0]
+        F::bounds(&self.extra(row))[0]
     }
 
     fn curvature_bound(&self, row: usize) -> f64 {
-        F::bounds(self.extra(row))[1]
+        F::bounds(&self.extra(row))[1]
     }
 
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
@@ -668,7 +680,7 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn third_bound(&self, row: usize) -> f64 {
-        F::third_bound(self.extra(row))
+        F::third_bound(&self.extra(row))
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::source::TileSource;
 use super::sums::reduce;
-use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors, with_offset};
+use super::{GROUP, GlmRows, TilePass, predictors, with_offset};
 use crate::families::rows::{AuxLanes, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
@@ -97,10 +97,10 @@ impl<F: RowFamily> GlmRows<F> {
         let columns = self.num_columns;
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
-        let predictors = predictors::<A, T>(pass.beta, &tiles);
+        let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
         let mut curvatures = [super::CurvatureWith::<F::Aux>::default(); T];
         for t in 0..T {
-            let extra = extra_lanes::<F>(&tiles[t][columns..]);
+            let extra = self.extra_lanes(tiles[t]);
             let z = with_offset::<A, F>(predictors[t], &extra).lane();
             curvatures[t] = F::curvature::<A>(&z, &extra, pass.shared);
             if live < LANES {

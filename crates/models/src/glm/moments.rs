@@ -2,7 +2,7 @@
 
 use super::source::{Picked, TileSource, whole_block};
 use super::sums::reduce;
-use super::{GROUP, GlmRows, TilePass, extra_lanes, predictors, with_offset};
+use super::{GROUP, GlmRows, TilePass, predictors, with_offset};
 use crate::families::rows::{AuxLanes as _, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
@@ -95,9 +95,9 @@ impl<F: RowFamily> GlmRows<F> {
         let (columns, dim) = (self.num_columns, self.dim());
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
-        let predictors = predictors::<A, T>(pass.beta, &tiles);
+        let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
         for t in 0..T {
-            let extra = extra_lanes::<F>(&tiles[t][columns..]);
+            let extra = self.extra_lanes(tiles[t]);
             let z = with_offset::<A, F>(predictors[t], &extra).lane();
             let mut terms = F::terms::<A, false>(&z, &extra, pass.shared);
             if live < LANES {

@@ -36,7 +36,16 @@ pub(super) trait TileSource: Copy {
     /// Asks for `T` tiles from the row `first` on ahead of their use, and for what is `stored` of their rows, `width` numbers each, if
     /// anything is.
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize);
+    /// Memory of the `T` tiles after those from the row `first` on, that a row loop asks for little by little while it reads these;
+    /// none where [`Self::prefetch`] asks for it.
+    #[inline(always)]
+    fn ahead<const T: usize>(&self, _first: usize) -> &[Lane] {
+        &[]
+    }
 }
+
+/// Bytes of a group of tiles up to which the next is asked for while it is read: both are to stand in the first cache.
+const MOST_AHEAD: usize = 24 << 10;
 
 /// Kept blocks of a whole stretch of rows.
 #[derive(Clone, Copy)]
@@ -93,9 +102,20 @@ impl TileSource for Neighbours<'_> {
         tiles
     }
 
-    /// Processors see by themselves that memory is read in order; asking them took longer, by a sixth with many columns.
+    /// See [`Self::ahead`]: all at once took longer.
     #[inline(always)]
     fn prefetch<const T: usize>(&self, _first: usize, _stored: &[f64], _width: usize) {}
+
+    /// Processors see that memory is read in order, but late where the tiles of a group are read side by side.
+    #[inline(always)]
+    fn ahead<const T: usize>(&self, first: usize) -> &[Lane] {
+        let len = T * self.stride;
+        let start = (self.start + first) / LANES * self.stride + len;
+        if size_of::<Lane>() * len > MOST_AHEAD || start + len > self.blocks.len() {
+            return &[];
+        }
+        &self.blocks[start..][..len]
+    }
 }
 
 /// Rows one by one: `row(k)` is the k-th, and where the eight from the k-th on are a block of neighbours whose tile is to be taken,

@@ -7,10 +7,11 @@
 use std::sync::OnceLock;
 
 use super::blocks::Blocks;
+use super::extra::Extra;
 use super::machine::prefetch_span;
 use super::source::Neighbours;
 use crate::Covariates;
-use crate::families::rows::{LANES, Lane};
+use crate::families::rows::{LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
 use ergodic_base::linalg::widening_axpy;
 
@@ -19,14 +20,13 @@ use ergodic_base::linalg::widening_axpy;
 pub(super) struct RowStore {
     /// P.
     num_columns: usize,
-    /// Extra numbers per row.
-    num_extra: usize,
+    extra: Extra,
     /// N.
     num_obs: usize,
     numbers: Numbers,
 }
 
-/// The numbers, row by row. `blocks` are the tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
+/// The numbers that are stored of each row, row by row. `blocks` are the tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
 #[derive(Clone, Debug)]
 enum Numbers {
     Double {
@@ -44,11 +44,12 @@ enum Numbers {
 
 impl RowStore {
     /// Rows of `num_columns` covariates and then `num_extra` numbers each, in double precision.
-    pub fn new(num_columns: usize, num_extra: usize, rows: Vec<f64>) -> Self {
+    pub fn new(num_columns: usize, num_extra: usize, mut rows: Vec<f64>) -> Self {
+        let num_obs = rows.len() / (num_columns + num_extra);
         Self {
             num_columns,
-            num_extra,
-            num_obs: rows.len() / (num_columns + num_extra),
+            extra: Extra::taken_from(&mut rows, num_columns, num_extra),
+            num_obs,
             numbers: Numbers::Double {
                 rows,
                 blocks: OnceLock::new(),
@@ -65,7 +66,7 @@ impl RowStore {
             return self;
         }
         let mut covariates = Vec::with_capacity(self.num_obs * self.num_columns);
-        let mut extra = Vec::with_capacity(self.num_obs * self.num_extra);
+        let mut extra = Vec::with_capacity(self.num_obs * self.extra.num_stored());
         for row in rows.chunks_exact(self.stride()) {
             let (x, rest) = row.split_at(self.num_columns);
             covariates.extend(x.iter().map(|&x| x as f32));
@@ -86,9 +87,9 @@ impl RowStore {
         self.num_obs
     }
 
-    /// Numbers per row.
+    /// Numbers stored per row.
     pub fn stride(&self) -> usize {
-        self.num_columns + self.num_extra
+        self.num_columns + self.extra.num_stored()
     }
 
     /// Bytes of the numbers of all rows, and of the tiles that are kept.
@@ -145,13 +146,18 @@ impl RowStore {
 
     /// Extra numbers of row `i`.
     #[inline]
-    pub fn extra(&self, i: usize) -> &[f64] {
-        match &self.numbers {
-            Numbers::Double { rows, .. } => {
-                &rows[i * self.stride() + self.num_columns..][..self.num_extra]
-            }
-            Numbers::Single { extra, .. } => &extra[i * self.num_extra..][..self.num_extra],
-        }
+    pub fn extra(&self, i: usize) -> [f64; 4] {
+        let count = self.extra.num_stored();
+        self.extra.of_row(match &self.numbers {
+            Numbers::Double { rows, .. } => &rows[i * self.stride() + self.num_columns..][..count],
+            Numbers::Single { extra, .. } => &extra[i * count..][..count],
+        })
+    }
+
+    /// Extra numbers of the rows of a tile.
+    #[inline(always)]
+    pub fn extra_lanes<F: RowFamily>(&self, tile: &[Lane]) -> [Lane; 4] {
+        self.extra.of_tile::<F>(&tile[self.num_columns..])
     }
 
     /// Whether the tiles of blocks are kept already.
@@ -167,7 +173,7 @@ impl RowStore {
     pub fn view(&self) -> View<'_> {
         View {
             num_columns: self.num_columns,
-            num_extra: self.num_extra,
+            num_extra: self.extra.num_stored(),
             num_obs: self.num_obs,
             numbers: match &self.numbers {
                 Numbers::Double { rows, blocks } => Viewed::Double { rows, blocks },
@@ -190,6 +196,7 @@ impl RowStore {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     num_columns: usize,
+    /// Extra numbers stored per row.
     num_extra: usize,
     num_obs: usize,
     numbers: Viewed<'a>,

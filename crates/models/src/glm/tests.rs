@@ -269,3 +269,62 @@ fn hessians_of_many_coordinates_are_sums_over_rows() {
         }
     }
 }
+
+/// Compares rows that keep shared numbers once with rows of which one more differs from all others, so that none are shared.
+struct Shared(usize, SimdLevel);
+
+impl RowUse for Shared {
+    type Made = ();
+
+    fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
+        let Self(columns, level) = self;
+        let width = columns + F::EXTRA;
+        let n = rows.data.len() / width;
+        let mut apart = rows.data.clone();
+        apart.extend_from_within(..width);
+        for number in &mut apart[n * width + columns..] {
+            *number += 0.5;
+        }
+        let which = Rows::Span { start: 0, len: n };
+        let of = |data: Vec<f64>, storage: Storage| {
+            let rows = GlmRows::new(rows.family, columns, data).stored_as(storage);
+            let rows = rows.at_level(level);
+            let (mut scratch, dim) = (rows.scratch(), rows.dim());
+            let mut u: Vec<f64> = (0..dim).map(|j| 0.2 - 0.15 * j as f64).collect();
+            u[columns..].fill(0.35);
+            let mut out = vec![0.0; dim + dim * dim + n];
+            let (gradient, rest) = out.split_at_mut(dim);
+            let (hessian, values) = rest.split_at_mut(dim * dim);
+            let value = rows.value_gradient(&u, which, &mut scratch, gradient);
+            rows.add_neg_hessian(&u, which, &mut scratch, hessian);
+            rows.pointwise(&u, which, &mut scratch, values);
+            out.push(value);
+            let numbers = (0..n).flat_map(|i| rows.extra(i));
+            out.extend(numbers);
+            (out, rows.store.bytes()[0])
+        };
+        for storage in [Storage::F64, Storage::F32] {
+            let (found, bytes) = of(rows.data.clone(), storage);
+            let (expected, bytes_apart) = of(apart.clone(), storage);
+            assert_eq!(found, expected, "{level:?}");
+            let rows_apart = bytes_apart / (n + 1);
+            assert!(F::EXTRA < 2 || bytes < n * rows_apart, "{bytes}");
+        }
+    }
+}
+
+#[test]
+fn numbers_that_all_rows_share_are_kept_once() {
+    for &family in Family::ALL {
+        let shape = Shape {
+            trials: family == Family::Binomial,
+            ..Shape::default()
+        };
+        let design = design_of(family, shape, ROWS);
+        for level in SimdLevel::available() {
+            family
+                .rows(&design, Shared(design.terms.len(), level))
+                .unwrap();
+        }
+    }
+}

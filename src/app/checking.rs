@@ -39,7 +39,8 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
         state.check = None;
         return;
     };
-    let (loaded, recipe) = (Arc::clone(&data.loaded), document.recipe.clone());
+    let (loaded, suggestions) = (Arc::clone(&data.loaded), Arc::clone(&data.suggestions));
+    let recipe = document.recipe.clone();
     let formula_error = document.formula_error.clone();
     let going = state.begin(
         fx,
@@ -61,6 +62,7 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
                         ways_out: quick_fixes::of_refusal(
                             &Document::of_recipe(recipe.clone()),
                             &loaded,
+                            &suggestions,
                             |draft| {
                                 !control.is_cancelled()
                                     && build_model(&loaded, &draft.recipe).is_ok()

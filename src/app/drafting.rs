@@ -5,12 +5,13 @@ use super::command::Command;
 use super::document::Document;
 use super::draft_change::DraftChange;
 use super::outcome;
-use super::state::AppState;
+use super::state::{AppState, ModelCheck};
 use super::tasks::Effects;
 use super::update::update;
 use ergodic_core::design::{ColumnKind, Columns as _};
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
+use ergodic_data::suggest::Suggestions;
 use ergodic_data::table::Table;
 
 /// Gives the draft `roles`; where its groups, curves or trials are others, the template follows, and the sentence says so.
@@ -25,12 +26,35 @@ fn give_roles(document: &mut Document, roles: Roles, table: &Table) -> Option<St
     outcome::take(document, roles, table)
 }
 
+/// What stands around the draft when it is changed.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// The table, and what its columns could be; none while no data are open.
+    pub data: Option<(&'a Table, &'a Suggestions)>,
+    /// The newest check of the draft.
+    pub check: Option<&'a ModelCheck>,
+}
+
+/// A draft after a change, and what the user is told about it.
+pub(super) struct Changed {
+    pub document: Document,
+    /// Which template is new and why, if one is that was not asked for.
+    pub said: Option<String>,
+}
+
+/// Why a draft cannot be changed so.
+pub(super) struct Refused {
+    reason: String,
+    /// What would help: a column, how to convert it, and the role it then has.
+    help: Option<(String, Conversion, Role)>,
+}
+
 /// The word that counts as success in an outcome of two words, as the check of the draft knows it.
-fn success_word<'a>(state: &'a AppState, document: &Document) -> Option<&'a str> {
-    let table = &state.data.as_ref()?.loaded.table;
+fn success_word<'a>(around: Surroundings<'a>, document: &Document) -> Option<&'a str> {
+    let (table, _) = around.data?;
     let outcome = document.roles.response.as_ref()?;
     let info = table.columns().iter().find(|info| info.name == *outcome)?;
-    let check = state.check.as_ref().filter(|check| !check.categories)?;
+    let check = around.check.filter(|check| !check.categories)?;
     let [_, (word, _)] = check.response_levels.as_slice() else {
         return None;
     };
@@ -38,20 +62,23 @@ fn success_word<'a>(state: &'a AppState, document: &Document) -> Option<&'a str>
     (info.kind == ColumnKind::Text && !word.contains('"')).then_some(word.as_str())
 }
 
-pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mut dyn Effects) {
-    let Some(before) = state.document.clone() else {
-        return;
-    };
+/// The draft `before` after `change`. A click is this, and so is every quick fix that is tried before it is offered.
+pub(super) fn changed(
+    before: &Document,
+    change: DraftChange,
+    around: Surroundings<'_>,
+) -> Result<Changed, Refused> {
     let mut document = before.clone();
+    let mut said = None;
     let recipe = &mut document.recipe;
     match change {
         DraftChange::Formula(text) => {
             document.set_formula(&text);
             // Roles and terms show what `.` stands for.
-            let expanded = text.parse::<Formula>().ok().zip(state.data.as_ref());
-            if let Some((mut formula, data)) = expanded {
+            let expanded = text.parse::<Formula>().ok().zip(around.data);
+            if let Some((mut formula, (table, _))) = expanded {
                 let written = formula.clone();
-                expand_dot(&mut formula, &data.loaded.table);
+                expand_dot(&mut formula, table);
                 if formula != written {
                     document.set_formula(&formula.to_string());
                 }
@@ -60,15 +87,15 @@ pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mu
             if before.recipe.model.formula.is_empty()
                 && before.recipe.model.template == outcome::FIRST_TEMPLATE
                 && document.formula_error.is_none()
-                && let Some(data) = &state.data
+                && let Some((table, _)) = around.data
             {
                 let typed = document.recipe.model.formula.clone();
                 document = before.clone();
-                outcome::take_formula(&mut document, &typed, &data.loaded.table);
+                outcome::take_formula(&mut document, &typed, table);
             } else if before.roles.has_curves() != document.roles.has_curves()
                 && document.roles.response.is_some()
                 && document.formula_error.is_none()
-                && let Some(data) = &state.data
+                && let Some((table, _)) = around.data
             {
                 // Few templates have smooth curves: the template follows them, and back.
                 let (typed, roles) = (
@@ -76,77 +103,62 @@ pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mu
                     document.roles.clone(),
                 );
                 document = before.clone();
-                let said = outcome::take(&mut document, roles, &data.loaded.table);
+                said = outcome::take(&mut document, roles, table);
                 document.set_formula(&typed);
-                if let Some(said) = said {
-                    state.say(said, false);
-                }
             }
         }
         DraftChange::Assign(column, role) => {
-            let Some(data) = &state.data else { return };
-            let table = &data.loaded.table;
-            let mut roles = document.roles.clone();
-            let taken = if role == Role::Response {
-                outcome::explain(&document, &data.suggestions, table, &column)
-            } else {
-                roles.assign(table, &column, role).map(|()| {
-                    let mut document = document.clone();
-                    let said = give_roles(&mut document, roles, table);
-                    (document, said)
-                })
-            };
-            match taken {
-                Ok((changed, said)) => {
-                    // A first outcome brings its template without a word: the page says why it was chosen.
-                    let first = role == Role::Response && before.recipe.model.formula.is_empty();
-                    document = changed;
-                    if let Some(said) = said.filter(|_| !first) {
-                        state.say(said, false);
-                    }
-                }
-                Err(refusal) => {
+            if let Some((table, suggestions)) = around.data {
+                let mut roles = document.roles.clone();
+                let taken = if role == Role::Response {
+                    outcome::explain(&document, suggestions, table, &column)
+                } else {
+                    roles.assign(table, &column, role).map(|()| {
+                        let mut document = document.clone();
+                        let said = give_roles(&mut document, roles, table);
+                        (document, said)
+                    })
+                };
+                let (taken, why) = taken.map_err(|refusal| {
                     // To use a column as what it is already would be no help.
                     let now = document.roles.of(&column);
                     let help = refusal.conversion.filter(|conversion| {
                         !matches!(conversion, Conversion::UseAs(role) if now.contains(role))
                     });
-                    state.refuse(refusal.reason);
-                    if let Some(conversion) = help {
-                        let words = conversion.offer(&column);
-                        state.offer(words, Command::Convert(column, conversion, role));
+                    Refused {
+                        reason: refusal.reason,
+                        help: help.map(|conversion| (column, conversion, role)),
                     }
-                    return;
-                }
+                })?;
+                // A first outcome brings its template without a word: the page says why it was chosen.
+                let first = role == Role::Response && before.recipe.model.formula.is_empty();
+                (document, said) = (taken, why.filter(|_| !first));
             }
         }
         DraftChange::Remove(column) => {
             let mut roles = document.roles.clone();
             roles.remove(&column);
-            match &state.data {
-                Some(data) => {
-                    let said = give_roles(&mut document, roles, &data.loaded.table);
-                    if let Some(said) = said {
-                        state.say(said, false);
-                    }
-                }
+            match around.data {
+                Some((table, _)) => said = give_roles(&mut document, roles, table),
                 None => document.set_roles(roles),
             }
         }
         DraftChange::NoOutcome => {
-            let Some(data) = &state.data else { return };
-            document = outcome::explain_nothing(&document, &data.suggestions);
+            if let Some((_, suggestions)) = around.data {
+                document = outcome::explain_nothing(&document, suggestions);
+            }
         }
         DraftChange::AllPredictors => {
-            let Some(data) = &state.data else { return };
-            let mut roles = document.roles.clone();
-            let outcome = roles.response.clone();
-            for name in data.suggestions.explaining(outcome.as_deref()) {
-                if roles.of(name) == [Role::Ignore] {
-                    roles.predictors.push(Factor::Column(name.to_owned()));
+            if let Some((_, suggestions)) = around.data {
+                let mut roles = document.roles.clone();
+                let outcome = roles.response.clone();
+                for name in suggestions.explaining(outcome.as_deref()) {
+                    if roles.of(name) == [Role::Ignore] {
+                        roles.predictors.push(Factor::Column(name.to_owned()));
+                    }
                 }
+                document.set_roles(roles);
             }
-            document.set_roles(roles);
         }
         DraftChange::Success(level) => {
             document.roles.success = Some(level.clone());
@@ -177,7 +189,7 @@ pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mu
         DraftChange::Template(id) => {
             document.set_template(id);
             if document.is_text() && !before.is_text() {
-                document.begin_text(&before, success_word(state, &before));
+                document.begin_text(before, success_word(around, before));
             }
         }
         DraftChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
@@ -213,6 +225,31 @@ pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mu
             // Eight digits are enough to differ and short enough to read out.
             recipe.run.seed = (z ^ (z >> 31)) % 100_000_000;
         }
+    }
+    Ok(Changed { document, said })
+}
+
+pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mut dyn Effects) {
+    let Some(before) = state.document.clone() else {
+        return;
+    };
+    let around = Surroundings {
+        data: (state.data.as_ref()).map(|data| (&data.loaded.table, &*data.suggestions)),
+        check: state.check.as_deref(),
+    };
+    let Changed { document, said } = match changed(&before, change, around) {
+        Ok(changed) => changed,
+        Err(refused) => {
+            state.refuse(refused.reason);
+            if let Some((column, conversion, role)) = refused.help {
+                let words = conversion.offer(&column);
+                state.offer(words, Command::Convert(column, conversion, role));
+            }
+            return;
+        }
+    };
+    if let Some(said) = said {
+        state.say(said, false);
     }
     if document != before {
         let model_changed = document.recipe.model != before.recipe.model

@@ -3,6 +3,7 @@
 use super::command::Command;
 use super::document::Document;
 use super::draft_change::DraftChange;
+use super::drafting::{Surroundings, changed};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::templates;
 use ergodic_base::reporter::Warning;
@@ -15,6 +16,7 @@ use ergodic_core::formula::{Factor, Formula, Function, Response, Term, Trials, q
 use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
 use ergodic_data::roles::{Role, check_role, keep_top};
+use ergodic_data::suggest::Suggestions;
 
 /// Most quick fixes of a refusal that are shown.
 const MOST_SHOWN: usize = 3;
@@ -33,50 +35,44 @@ pub struct QuickFix {
     pub commands: Vec<Command>,
 }
 
-impl QuickFix {
-    fn formula(label: String, formula: &Formula) -> Self {
+/// A quick fix of the draft, which can be tried before it is offered.
+#[derive(Debug, PartialEq)]
+struct DraftFix {
+    /// Words on the button.
+    label: String,
+    /// Changes of the draft, one after the other.
+    changes: Vec<DraftChange>,
+}
+
+impl DraftFix {
+    fn one(label: impl Into<String>, change: DraftChange) -> Self {
         Self {
-            label,
-            commands: vec![Command::Draft(DraftChange::Formula(formula.to_string()))],
+            label: label.into(),
+            changes: vec![change],
         }
     }
 
-    /// The draft after the change.
-    fn applied(&self, document: &Document) -> Document {
-        let mut document = document.clone();
-        for command in &self.commands {
-            let Command::Draft(change) = command else {
-                continue;
-            };
-            match change.clone() {
-                DraftChange::Formula(text) => document.set_formula(&text),
-                DraftChange::Template(id) => document.set_template(id),
-                DraftChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
-                DraftChange::TopLevels(column, top) => document.set_top_levels(&column, top),
-                // No refusal is helped by these.
-                DraftChange::Assign(..)
-                | DraftChange::Remove(_)
-                | DraftChange::NoOutcome
-                | DraftChange::AllPredictors
-                | DraftChange::Success(_)
-                | DraftChange::Levels(_)
-                | DraftChange::Reference(..)
-                | DraftChange::Categorical(..)
-                | DraftChange::Standardize(_)
-                | DraftChange::Scale(_)
-                | DraftChange::Storage(_)
-                | DraftChange::HoldOut(_)
-                | DraftChange::Prior(..)
-                | DraftChange::Sampler(_)
-                | DraftChange::Variant(_)
-                | DraftChange::Setting(..)
-                | DraftChange::Method(_)
-                | DraftChange::MethodSetting(..)
-                | DraftChange::Run(_)
-                | DraftChange::NewSeed => {}
-            }
+    fn formula(label: impl Into<String>, formula: &Formula) -> Self {
+        Self::one(label, DraftChange::Formula(formula.to_string()))
+    }
+
+    /// The draft as a click will leave it; `None` if one of the changes would be refused.
+    fn applied(&self, document: &Document, around: Surroundings<'_>) -> Option<Document> {
+        self.changes
+            .iter()
+            .cloned()
+            .try_fold(document.clone(), |document, change| {
+                Some(changed(&document, change, around).ok()?.document)
+            })
+    }
+}
+
+impl From<DraftFix> for QuickFix {
+    fn from(fix: DraftFix) -> Self {
+        Self {
+            label: fix.label,
+            commands: fix.changes.into_iter().map(Command::Draft).collect(),
         }
-        document
     }
 }
 
@@ -137,13 +133,10 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         Remark::ManyLevels { column, .. } => {
             vec![draft.column_as_group(column), draft.keep_top(column)]
         }
-        Remark::Codes { column, .. } => vec![Some(QuickFix {
-            label: format!("Treat {column} as categories"),
-            commands: vec![Command::Draft(DraftChange::Categorical(
-                column.clone(),
-                true,
-            ))],
-        })],
+        Remark::Codes { column, .. } => vec![Some(DraftFix::one(
+            format!("Treat {column} as categories"),
+            DraftChange::Categorical(column.clone(), true),
+        ))],
         Remark::Rating { response, .. } => draft.readings(response),
         Remark::MergedLevels { levels, .. } => vec![draft.keep_all(&levels.column)],
         Remark::MoreCollinear { .. }
@@ -154,13 +147,14 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         | Remark::CollinearityUnchecked { .. }
         | Remark::SeparationUnchecked {} => Vec::new(),
     };
-    found.into_iter().flatten().collect()
+    found.into_iter().flatten().map(QuickFix::from).collect()
 }
 
 /// What helps against a refusal of the draft: changes after which `is_fine` says yes.
 pub(super) fn of_refusal(
     document: &Document,
     loaded: &Loaded,
+    suggestions: &Suggestions,
     is_fine: impl Fn(&Document) -> bool,
 ) -> Vec<QuickFix> {
     let Ok(formula) = document.recipe.model.formula.parse::<Formula>() else {
@@ -171,22 +165,26 @@ pub(super) fn of_refusal(
         loaded,
         formula,
     };
+    let around = Surroundings {
+        data: Some((&loaded.table, suggestions)),
+        check: None,
+    };
     let mut found = Vec::new();
     let mut tried = 0;
     for fix in draft.attempts() {
         if found.len() == MOST_SHOWN || tried == MOST_TRIED {
             break;
         }
-        let after = fix.applied(document);
-        if after == *document || found.contains(&fix) {
+        let after = fix.applied(document, around);
+        let Some(after) = after.filter(|after| after != document && !found.contains(&fix)) else {
             continue;
-        }
+        };
         tried += 1;
         if is_fine(&after) {
             found.push(fix);
         }
     }
-    found
+    found.into_iter().map(QuickFix::from).collect()
 }
 
 /// A draft with what is asked of it all the time.
@@ -202,24 +200,19 @@ impl Draft<'_> {
     }
 
     /// The template that the response of `formula` needs, with that formula.
-    fn chosen(&self, label: &str, formula: &Formula) -> Option<QuickFix> {
+    fn chosen(&self, label: &str, formula: &Formula) -> Option<DraftFix> {
         let table = &self.loaded.table;
         let choice = choose(table, formula, &self.document.recipe.model.categorical).ok()?;
         let title = templates::find(choice.template).ok()?.spec.title;
-        let mut commands = Vec::new();
+        let mut changes = Vec::new();
         if choice.template != self.template() {
-            commands.push(Command::Draft(DraftChange::Template(
-                choice.template.to_owned(),
-            )));
+            changes.push(DraftChange::Template(choice.template.to_owned()));
         }
         for &(key, value) in &choice.settings {
             let value = Value::Text(value.to_owned());
-            commands.push(Command::Draft(DraftChange::ModelSetting(
-                key.to_owned(),
-                Some(value),
-            )));
+            changes.push(DraftChange::ModelSetting(key.to_owned(), Some(value)));
         }
-        commands.push(Command::Draft(DraftChange::Formula(formula.to_string())));
+        changes.push(DraftChange::Formula(formula.to_string()));
         // Under the same template it is the setting that changes.
         let setting = choice
             .settings
@@ -229,23 +222,23 @@ impl Draft<'_> {
             Some((key, value)) => format!("{key} {value}"),
             None => title.to_owned(),
         };
-        Some(QuickFix {
+        Some(DraftFix {
             label: label.replace("{}", &words),
-            commands,
+            changes,
         })
     }
 
     /// A change to `formula` under the template for it, where that of the draft cannot have it.
-    fn under_any_template(&self, label: String, formula: &Formula) -> Option<QuickFix> {
+    fn under_any_template(&self, label: String, formula: &Formula) -> Option<DraftFix> {
         let needs_groups = templates::find(self.template()).is_ok_and(|entry| entry.all_vary);
         if needs_groups {
             self.chosen(&label, formula)
         } else {
-            Some(QuickFix::formula(label, formula))
+            Some(DraftFix::formula(label, formula))
         }
     }
 
-    fn without_column(&self, column: &str) -> Option<QuickFix> {
+    fn without_column(&self, column: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         let names = |term: &Vec<Factor>| term.iter().any(|factor| factor.column() == column);
         formula.terms.retain(|term| !names(term));
@@ -259,15 +252,15 @@ impl Draft<'_> {
     }
 
     /// The quick fix of a formula with fewer terms, if it has some left.
-    fn smaller(&self, label: String, formula: &Formula) -> Option<QuickFix> {
+    fn smaller(&self, label: String, formula: &Formula) -> Option<DraftFix> {
         let explains = formula.response.is_some() || !formula.terms.is_empty();
         let has_some = formula.intercept || !formula.terms.is_empty();
         (*formula != self.formula && explains && has_some)
-            .then(|| QuickFix::formula(label, formula))
+            .then(|| DraftFix::formula(label, formula))
     }
 
     /// Without a term, as a predictor and where it varies by group.
-    fn without_term(&self, term: &Term) -> Option<QuickFix> {
+    fn without_term(&self, term: &Term) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         formula.terms.retain(|other| other != term);
         for group in &mut formula.groups {
@@ -280,7 +273,7 @@ impl Draft<'_> {
     }
 
     /// Without the group terms of a grouping.
-    fn without_group(&self, name: &str) -> Option<QuickFix> {
+    fn without_group(&self, name: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         formula.groups.retain(|group| group.group.join(":") != name);
         if formula == self.formula {
@@ -290,7 +283,7 @@ impl Draft<'_> {
     }
 
     /// The grouping column as a predictor.
-    fn group_as_predictor(&self, name: &str) -> Option<QuickFix> {
+    fn group_as_predictor(&self, name: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         let single = |group: &ergodic_core::formula::GroupTerm| group.group == [name];
         if !formula.groups.iter().any(single) || self.loaded.table.column(name).is_none() {
@@ -306,7 +299,7 @@ impl Draft<'_> {
     }
 
     /// Only the intercept varies by a grouping.
-    fn intercept_only(&self, name: &str) -> Option<QuickFix> {
+    fn intercept_only(&self, name: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         for group in &mut formula.groups {
             if group.group.join(":") == name {
@@ -319,7 +312,7 @@ impl Draft<'_> {
     }
 
     /// An effect that cannot vary by group is the same in all groups.
-    fn same_in_all_groups(&self, effect: &str, grouping: &str) -> Option<QuickFix> {
+    fn same_in_all_groups(&self, effect: &str, grouping: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         let mut changed = false;
         for group in &mut formula.groups {
@@ -350,43 +343,35 @@ impl Draft<'_> {
     }
 
     /// A prior of coefficients with less room.
-    fn narrow_prior(&self) -> Option<QuickFix> {
+    fn narrow_prior(&self) -> Option<DraftFix> {
         let entry = templates::find(self.template()).ok()?;
         let takes = entry.spec.priors.classes.iter().any(|(key, _)| *key == "b");
         let is_set = self.document.recipe.priors.get("b").map(String::as_str) == Some(NARROW_PRIOR);
-        (takes && !is_set && self.document.recipe.model.standardize).then(|| QuickFix {
-            label: format!("Use the prior {NARROW_PRIOR} for coefficients"),
-            commands: vec![Command::Draft(DraftChange::Prior(
-                "b".to_owned(),
-                Some(NARROW_PRIOR.to_owned()),
-            ))],
+        (takes && !is_set && self.document.recipe.model.standardize).then(|| {
+            DraftFix::one(
+                format!("Use the prior {NARROW_PRIOR} for coefficients"),
+                DraftChange::Prior("b".to_owned(), Some(NARROW_PRIOR.to_owned())),
+            )
         })
     }
 
-    fn negative_binomial(&self) -> Option<QuickFix> {
-        let command = match self.template() {
-            names::POISSON => {
-                Command::Draft(DraftChange::Template(names::NEGATIVE_BINOMIAL.to_owned()))
-            }
-            names::MIXED => Command::Draft(DraftChange::ModelSetting(
+    fn negative_binomial(&self) -> Option<DraftFix> {
+        let change = match self.template() {
+            names::POISSON => DraftChange::Template(names::NEGATIVE_BINOMIAL.to_owned()),
+            names::MIXED => DraftChange::ModelSetting(
                 "family".to_owned(),
                 Some(Value::Text(Family::NegativeBinomial.id().to_owned())),
-            )),
+            ),
             _ => return None,
         };
-        Some(QuickFix {
-            label: "Use negative binomial counts".to_owned(),
-            commands: vec![command],
-        })
+        Some(DraftFix::one("Use negative binomial counts", change))
     }
 
     /// Other readings of an outcome that looks like a rating: under templates without groups each is one of its own.
-    fn readings(&self, column: &str) -> Vec<Option<QuickFix>> {
+    fn readings(&self, column: &str) -> Vec<Option<DraftFix>> {
         let other = |label: String, template: &str| {
-            (template != self.template()).then(|| QuickFix {
-                label,
-                commands: vec![Command::Draft(DraftChange::Template(template.to_owned()))],
-            })
+            (template != self.template())
+                .then(|| DraftFix::one(label, DraftChange::Template(template.to_owned())))
         };
         if ![names::LINEAR, names::POISSON, names::NEGATIVE_BINOMIAL].contains(&self.template()) {
             return Vec::new();
@@ -404,17 +389,15 @@ impl Draft<'_> {
     }
 
     /// Noise in which outliers count less.
-    fn robust(&self) -> Option<QuickFix> {
-        (self.template() == names::LINEAR).then(|| QuickFix {
-            label: "Use robust regression".to_owned(),
-            commands: vec![Command::Draft(DraftChange::Template(
-                names::STUDENT.to_owned(),
-            ))],
+    fn robust(&self) -> Option<DraftFix> {
+        (self.template() == names::LINEAR).then(|| {
+            let template = DraftChange::Template(names::STUDENT.to_owned());
+            DraftFix::one("Use robust regression", template)
         })
     }
 
     /// With the square of a column that is a predictor as it is.
-    fn with_square(&self, column: &str) -> Option<QuickFix> {
+    fn with_square(&self, column: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         let plain = vec![Factor::Column(column.to_owned())];
         if !formula.terms.contains(&plain) {
@@ -423,13 +406,13 @@ impl Draft<'_> {
         let square = format!("~ I({}^2)", quote_term(&plain));
         formula.add_term(square.parse::<Formula>().ok()?.terms.into_iter().next()?);
         let label = format!("Add the square of {column}");
-        (formula != self.formula).then(|| QuickFix::formula(label, &formula))
+        (formula != self.formula).then(|| DraftFix::formula(label, &formula))
     }
 
     /// Changes of a draft that was refused, the likeliest first; not all of them help.
-    fn attempts(&self) -> Vec<QuickFix> {
+    fn attempts(&self) -> Vec<DraftFix> {
         let table = &self.loaded.table;
-        let mut found: Vec<Option<QuickFix>> = vec![self.chosen("Use {}", &self.formula)];
+        let mut found: Vec<Option<DraftFix>> = vec![self.chosen("Use {}", &self.formula)];
         if let Some(Response {
             column,
             trials: Some(Trials::Column(trials)),
@@ -462,65 +445,37 @@ impl Draft<'_> {
                 found.push(self.without_column(column));
             }
         }
+        let mut edit = |label: String, edit: &dyn Fn(&mut Formula)| {
+            let mut formula = self.formula.clone();
+            edit(&mut formula);
+            found.push(Some(DraftFix::formula(label, &formula)));
+        };
         if !self.formula.groups.is_empty() {
-            let mut varied = self.formula.clone();
-            varied.gather();
-            varied.vary_all();
-            found.push(Some(QuickFix::formula(
-                "Let all coefficients vary by group".to_owned(),
-                &varied,
-            )));
-            let mut plain = self.formula.clone();
-            plain.groups.clear();
-            found.push(Some(QuickFix::formula(
-                "Leave the groups out".to_owned(),
-                &plain,
-            )));
+            edit("Let all coefficients vary by group".to_owned(), &|it| {
+                it.gather();
+                it.vary_all();
+            });
+            edit("Leave the groups out".to_owned(), &|it| it.groups.clear());
         }
         if !self.formula.offsets.is_empty() {
-            let mut plain = self.formula.clone();
-            plain.offsets.clear();
-            found.push(Some(QuickFix::formula(
-                "Leave the offset out".to_owned(),
-                &plain,
-            )));
+            edit("Leave the offset out".to_owned(), &|it| it.offsets.clear());
         }
-        if let Some(Response {
-            cens: Some(cens), ..
-        }) = &self.formula.response
-        {
-            let mut plain = self.formula.clone();
-            if let Some(response) = &mut plain.response {
-                response.cens = None;
-            }
-            let label = format!("Leave the censoring {cens} out");
-            found.push(Some(QuickFix::formula(label, &plain)));
-        }
-        if let Some(Response { se: Some(se), .. }) = &self.formula.response {
-            let mut plain = self.formula.clone();
-            if let Some(response) = &mut plain.response {
-                response.se = None;
-            }
-            let label = format!("Leave the standard errors {se} out");
-            found.push(Some(QuickFix::formula(label, &plain)));
-        }
-        if let Some(Response {
-            weights: Some(weights),
-            ..
-        }) = &self.formula.response
-        {
-            let mut plain = self.formula.clone();
-            if let Some(response) = &mut plain.response {
-                response.weights = None;
-            }
-            let label = format!("Leave the weights {weights} out");
-            found.push(Some(QuickFix::formula(label, &plain)));
+        if let Some(response) = &self.formula.response {
+            let mut without = |what: &str, column: &Option<String>, clear: fn(&mut Response)| {
+                let Some(column) = column else { return };
+                edit(format!("Leave the {what} {column} out"), &|it| {
+                    it.response.iter_mut().for_each(clear);
+                });
+            };
+            without("censoring", &response.cens, |it| it.cens = None);
+            without("standard errors", &response.se, |it| it.se = None);
+            without("weights", &response.weights, |it| it.weights = None);
         }
         found.into_iter().flatten().collect()
     }
 
     /// Rare values of a predictor merged; frequent ones must be so.
-    fn keep_top(&self, column: &str) -> Option<QuickFix> {
+    fn keep_top(&self, column: &str) -> Option<DraftFix> {
         let table = &self.loaded.table;
         let labels = table.labels(table.index_of(column, "").ok()?);
         let mut counts = vec![0_usize; labels.levels.len()];
@@ -532,30 +487,24 @@ impl Draft<'_> {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let repeats = counts.len() > TOP + 1 && counts[TOP - 1] > 1;
         let keeps = self.document.recipe.model.top_levels.get(column);
-        (repeats && keeps.is_none_or(|&top| top > TOP)).then(|| QuickFix {
-            label: keep_top(TOP, column),
-            commands: vec![Command::Draft(DraftChange::TopLevels(
-                column.to_owned(),
-                Some(TOP),
-            ))],
+        (repeats && keeps.is_none_or(|&top| top > TOP)).then(|| {
+            let change = DraftChange::TopLevels(column.to_owned(), Some(TOP));
+            DraftFix::one(keep_top(TOP, column), change)
         })
     }
 
     /// All values of a predictor again, where there are not too many.
-    fn keep_all(&self, column: &str) -> Option<QuickFix> {
+    fn keep_all(&self, column: &str) -> Option<DraftFix> {
         let table = &self.loaded.table;
         let col = table.index_of(column, "").ok()?;
-        table.few_levels(col, MAX_LEVELS).map(|_levels| QuickFix {
-            label: format!("Use all values of {column}"),
-            commands: vec![Command::Draft(DraftChange::TopLevels(
-                column.to_owned(),
-                None,
-            ))],
+        table.few_levels(col, MAX_LEVELS).map(|_levels| {
+            let change = DraftChange::TopLevels(column.to_owned(), None);
+            DraftFix::one(format!("Use all values of {column}"), change)
         })
     }
 
     /// A predictor of many texts as a group.
-    fn column_as_group(&self, column: &str) -> Option<QuickFix> {
+    fn column_as_group(&self, column: &str) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
         let names = |term: &Vec<Factor>| term.iter().any(|factor| factor.column() == column);
         formula.terms.retain(|term| !names(term));

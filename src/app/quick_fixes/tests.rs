@@ -50,17 +50,22 @@ fn helps(session: &mut Session, code: &str, labels: &[&str], after: &str) {
     assert_eq!(formula_of(session), after);
 }
 
-/// The draft is refused with these words and buttons; the first leads to a model that can run.
+/// The draft is refused with these words and buttons; each leads to a model that can run, the first to `after`.
 fn helps_out(session: &mut Session, words: &str, labels: &[&str], after: &str) {
     let check = session.state.check.clone().unwrap();
     let error = check.error.clone().unwrap_or_default();
     assert!(error.contains(words), "`{words}` is not in `{error}`");
     let found: Vec<&str> = check.ways_out.iter().map(|it| it.label.as_str()).collect();
     assert_eq!(found, labels, "{error}");
-    for command in check.ways_out[0].commands.clone() {
-        session.send(command);
+    let refused = session.state.document.clone();
+    for way in check.ways_out.iter().rev() {
+        session.state.document.clone_from(&refused);
+        for command in way.commands.clone() {
+            session.send(command);
+        }
+        let error = session.state.check.clone().unwrap().error.clone();
+        assert_eq!(error, None, "{}", way.label);
     }
-    assert_eq!(session.state.check.clone().unwrap().error, None);
     assert_eq!(formula_of(session), after);
 }
 

@@ -8,12 +8,10 @@ use ergodic_diagnostics::Missing;
 
 mod autocorrelation;
 mod boxes;
-mod calibration;
 mod components;
 mod convergence;
 mod course;
 mod density;
-mod ecdf;
 mod effects;
 mod energy;
 mod ess;
@@ -30,10 +28,8 @@ mod prior_predictive;
 mod ranks;
 mod residuals;
 mod roc;
-mod rootogram;
 mod shares;
 mod statistics;
-mod survival;
 mod trace;
 mod trajectory;
 
@@ -59,11 +55,11 @@ pub static FIGURES: &[FigureEntry] = &[
     trajectory::ENTRY,
     prior_predictive::ENTRY,
     statistics::ENTRY,
-    ecdf::ENTRY,
-    survival::ENTRY,
-    outcomes::ENTRY,
-    rootogram::ENTRY,
-    calibration::ENTRY,
+    outcomes::ECDF,
+    outcomes::SURVIVAL,
+    outcomes::DENSITY,
+    outcomes::ROOTOGRAM,
+    outcomes::CALIBRATION,
     loo_pit::ENTRY,
     pareto_k::ENTRY,
     residuals::ENTRY,

@@ -159,47 +159,24 @@ impl<'a> FigureInputs<'a> {
     }
 }
 
-impl From<EffectsError> for ReportError {
-    fn from(error: EffectsError) -> Self {
-        match error {
-            EffectsError::Cancelled => Self::Cancelled,
-            other => Self::Effects(Box::new(other)),
+/// Turns errors of what figures are drawn of into those of reports.
+macro_rules! report_errors {
+    ($($error:ident => $variant:ident),+ $(,)?) => {$(
+        impl From<$error> for ReportError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::Cancelled => Self::Cancelled,
+                    other => Self::$variant(Box::new(other)),
+                }
+            }
         }
-    }
+    )+};
 }
 
-impl From<LooError> for ReportError {
-    fn from(error: LooError) -> Self {
-        match error {
-            LooError::Cancelled => Self::Cancelled,
-            other => Self::Loo(Box::new(other)),
-        }
-    }
-}
-
-impl From<JobError> for ReportError {
-    fn from(error: JobError) -> Self {
-        match error {
-            JobError::Cancelled => Self::Cancelled,
-            other => Self::Prior(Box::new(other)),
-        }
-    }
-}
-
-impl From<CheckError> for ReportError {
-    fn from(error: CheckError) -> Self {
-        match error {
-            CheckError::Cancelled => Self::Cancelled,
-            other => Self::Check(Box::new(other)),
-        }
-    }
-}
-
-impl From<ScoresError> for ReportError {
-    fn from(error: ScoresError) -> Self {
-        match error {
-            ScoresError::Cancelled => Self::Cancelled,
-            other => Self::Scores(Box::new(other)),
-        }
-    }
+report_errors! {
+    EffectsError => Effects,
+    LooError => Loo,
+    JobError => Prior,
+    CheckError => Check,
+    ScoresError => Scores,
 }

@@ -34,6 +34,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
+use super::gibbs::{GENERAL, PartSampler};
 use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::{
     COMBINE_ACCEPT, DIVERGENT, InfoColumn, Kernel, KernelError, Output, OutputSpec, Phase,
@@ -43,7 +44,6 @@ use super::{
 use crate::estimators::{Plan, find_mode_by};
 use crate::models::{Model, Shard};
 use crate::oracle::{Centre, Oracle, StepError};
-use crate::samplers::names;
 use combine::{Combination, Combine, Combiner};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Streams, substream};
@@ -74,30 +74,6 @@ const PAIRS: &[&str] = &[Combine::Weierstrass.word()];
 /// Most parameters: a chain keeps the draws of all shards, S M D numbers, and copies them before every step.
 const MOST_DIM: usize = 200;
 
-ergodic_base::choice! {
-    /// Samplers that shards may use, each with its default settings.
-    pub enum ShardSampler {
-        /// The No-U-Turn sampler.
-        Nuts = names::NUTS,
-        /// Hamiltonian Monte Carlo.
-        Hmc = names::HMC,
-        /// Adjusted Langevin steps.
-        Mala = names::MALA,
-        /// Slice sampling.
-        Slice = names::SLICE,
-        /// Random-walk Metropolis.
-        Metropolis = names::METROPOLIS,
-        /// Langevin dynamics with minibatches of the shard.
-        Sgld = names::SGLD,
-        /// Langevin dynamics with minibatches of the shard, centred at its mode.
-        SgldCv = names::SGLD_CV,
-        /// Hamiltonian dynamics with minibatches of the shard.
-        Sghmc = names::SGHMC,
-        /// Hamiltonian dynamics with minibatches of the shard, centred at its mode.
-        SghmcCv = names::SGHMC_CV,
-    }
-}
-
 ergodic_base::settings! {
     /// Settings of [`DivideAndConquer`].
     pub struct DivideSettings {
@@ -111,7 +87,7 @@ ergodic_base::settings! {
                  (semiparametric), or averages of pairs that lie close together (weierstrass)",
             )
             .why("needs no tuning, and is exact where subposteriors are normal");
-        kernel: ShardSampler = ShardSampler::field("Sampler of shards", Some(ShardSampler::Nuts))
+        kernel: PartSampler = Field::choice("Sampler of shards", GENERAL, Some(PartSampler::Nuts.word()))
             .help("Sampler of each shard, with its default settings")
             .why("exact, so that all bias is that of the combination");
         shard_draws: Option<usize> = Field::int("Draws per shard", LEAST_DRAWS as i64, 100_000, None)
@@ -154,7 +130,7 @@ pub struct DivideAndConquer;
 #[derive(Clone, Debug)]
 pub struct Config {
     shards: usize,
-    kernel: ShardSampler,
+    kernel: PartSampler,
     /// Draws of each shard that there is room for, and the least that are combined.
     draws: usize,
     least_draws: usize,
@@ -189,13 +165,11 @@ pub struct State {
     place: u64,
 }
 
-impl ShardSampler {
-    /// The sampler's entry, which is registered, as a test makes sure of.
-    fn entry(self) -> &'static SamplerEntry {
-        match registry::find(self.word()) {
-            Some(entry) => entry,
-            None => unreachable!("samplers of shards are registered"),
-        }
+/// The entry of a sampler of shards, all of which are registered, as a test makes sure of.
+fn entry(kernel: PartSampler) -> &'static SamplerEntry {
+    match registry::find(kernel.word()) {
+        Some(entry) => entry,
+        None => unreachable!("samplers of shards are registered"),
     }
 }
 
@@ -251,8 +225,7 @@ impl Sampler for DivideAndConquer {
             return Err(SettingError::unfit("shards", why));
         }
         let kernel = settings.kernel;
-        if kernel.entry().spec.needs_mode && target.model.is_some() && target.noise_ratio.is_none()
-        {
+        if entry(kernel).spec.needs_mode && target.model.is_some() && target.noise_ratio.is_none() {
             let why = format!(
                 "takes {} only where the mode was found; choose nuts",
                 kernel.word()
@@ -463,7 +436,7 @@ impl Part {
         u0: &[f64],
         streams: &mut Streams,
     ) -> Result<Self, StepError> {
-        let entry = config.kernel.entry();
+        let entry = entry(config.kernel);
         let target = Target::of(&oracle);
         let kernel = (entry.build)(&Settings::default(), &target, u0, &mut oracle, streams);
         let kernel = kernel.map_err(|error| match error {

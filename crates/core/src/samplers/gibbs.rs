@@ -48,9 +48,9 @@ mod known_form;
 use known_form::KnownForm;
 
 ergodic_base::choice! {
-    /// Samplers that blocks may use: exact ones whose defaults suit every target, then ones with gradients of minibatches, then exact draws
-    /// of conditionals, which few blocks have.
-    pub enum BlockSampler {
+    /// Samplers of a part of a problem, a block of parameters or a shard of the rows: exact ones whose defaults suit every target, then
+    /// ones with gradients of minibatches, then exact draws of conditionals, which few blocks have.
+    pub enum PartSampler {
         /// The No-U-Turn sampler.
         Nuts = names::NUTS,
         /// Hamiltonian Monte Carlo.
@@ -74,9 +74,9 @@ ergodic_base::choice! {
     }
 }
 
-/// Words of [`BlockSampler`]: exact ones, others with gradients of minibatches, and those of both kinds.
-const EXACT: &[&str] = BlockSampler::WORDS.split_at(5).0;
-const GENERAL: &[&str] = BlockSampler::WORDS.split_at(9).0;
+/// Words of [`PartSampler`]: exact ones, others with gradients of minibatches, and those of both kinds.
+const EXACT: &[&str] = PartSampler::WORDS.split_at(5).0;
+pub(super) const GENERAL: &[&str] = PartSampler::WORDS.split_at(9).0;
 
 /// What a block needs of its sampler.
 struct BlockEntry {
@@ -97,7 +97,7 @@ impl BlockEntry {
     }
 }
 
-impl BlockSampler {
+impl PartSampler {
     fn entry(self) -> BlockEntry {
         match self {
             Self::Nuts => BlockEntry::of::<Nuts>(),
@@ -122,12 +122,12 @@ impl BlockSampler {
 /// The sampler of a block, and its settings that are not left to defaults: `sgld(batch=200, step_size=0.1)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenKernel {
-    sampler: BlockSampler,
+    sampler: PartSampler,
     settings: Settings,
 }
 
-impl From<BlockSampler> for ChosenKernel {
-    fn from(sampler: BlockSampler) -> Self {
+impl From<PartSampler> for ChosenKernel {
+    fn from(sampler: PartSampler) -> Self {
         Self {
             sampler,
             settings: Settings::default(),
@@ -147,7 +147,7 @@ impl ChosenKernel {
             let (key, value) = one.split_once('=')?;
             settings.set(key.trim(), Value::parse(value.trim()));
         }
-        let sampler = BlockSampler::from_word(word)?;
+        let sampler = PartSampler::from_word(word)?;
         Some(Self { sampler, settings })
     }
 }
@@ -167,7 +167,7 @@ const BLOCKS: Notation<ChosenKernel> = Notation {
     known: || {
         format!(
             "one of the samplers {}, with settings as in sgld(batch=200, step_size=0.1)",
-            BlockSampler::WORDS.join(", ")
+            PartSampler::WORDS.join(", ")
         )
     },
     read: ChosenKernel::read,
@@ -213,7 +213,7 @@ ergodic_base::settings! {
         )
         .why("the model knows which parameters belong together");
         kernels: K;
-        single_kernel: BlockSampler = Field::choice("Sampler of single parameters", EXACT, Some(BlockSampler::Slice.word()))
+        single_kernel: PartSampler = Field::choice("Sampler of single parameters", EXACT, Some(PartSampler::Slice.word()))
             .help("Sampler, with its default settings, of each block of one parameter that names none")
             .why("one dimension needs no gradient, and slices no step size");
         scan: Scan = Scan::field("Order of blocks", Some(Scan::Systematic))
@@ -225,7 +225,7 @@ ergodic_base::settings! {
 ergodic_base::settings! {
     /// The sampler of blocks where all are exact.
     pub struct ExactKernels {
-        kernel: BlockSampler = Field::choice("Sampler of blocks", EXACT, Some(BlockSampler::Nuts.word()))
+        kernel: PartSampler = Field::choice("Sampler of blocks", EXACT, Some(PartSampler::Nuts.word()))
             .help("Sampler, with its default settings, of each block of several parameters that names none")
             .why("adapts the length of its trajectories to conditionals that change shape");
     }
@@ -234,7 +234,7 @@ ergodic_base::settings! {
 ergodic_base::settings! {
     /// The sampler of blocks where some see minibatches.
     pub struct StochasticKernels {
-        kernel: BlockSampler = Field::choice("Sampler of blocks", GENERAL, Some(BlockSampler::SgldCv.word()))
+        kernel: PartSampler = Field::choice("Sampler of blocks", GENERAL, Some(PartSampler::SgldCv.word()))
             .help("Sampler, with its default settings, of each block of several parameters that names none")
             .why("gradients centred at the mode have little noise");
     }
@@ -245,19 +245,19 @@ pub trait Kernels: Declared + Described + 'static {
     /// How blocks are named.
     const NOTATION: Notation<ChosenKernel>;
     /// The sampler of blocks of several parameters that name none.
-    fn kernel(&self) -> BlockSampler;
+    fn kernel(&self) -> PartSampler;
 }
 
 impl Kernels for ExactKernels {
     const NOTATION: Notation<ChosenKernel> = EXACT_BLOCKS;
-    fn kernel(&self) -> BlockSampler {
+    fn kernel(&self) -> PartSampler {
         self.kernel
     }
 }
 
 impl Kernels for StochasticKernels {
     const NOTATION: Notation<ChosenKernel> = BLOCKS;
-    fn kernel(&self) -> BlockSampler {
+    fn kernel(&self) -> PartSampler {
         self.kernel
     }
 }
@@ -288,8 +288,8 @@ pub struct ByBlocks<K>(PhantomData<fn() -> K>);
 #[derive(Clone, Debug)]
 pub struct Config {
     blocks: Blocks,
-    kernel: BlockSampler,
-    single_kernel: BlockSampler,
+    kernel: PartSampler,
+    single_kernel: PartSampler,
     scan: Scan,
 }
 
@@ -497,7 +497,7 @@ impl ChosenKernel {
                 "gives a block `block_steps`, which are for a whole model: name more blocks, each with a `step_size` of its own",
             ));
         }
-        if self.sampler == BlockSampler::SghmcCv && self.settings.int("order") == Some(2) {
+        if self.sampler == PartSampler::SghmcCv && self.settings.int("order") == Some(2) {
             return Err(SettingError::unfit(
                 "blocks",
                 "asks `sghmc-cv` for `order=2`, whose noise is not known within a block: leave `order` out or take `sgld-cv`",
@@ -515,7 +515,7 @@ fn check_known_forms(
 ) -> Result<(), SettingError> {
     let known = model.known_conditionals();
     for (coordinates, kernel) in division {
-        let drawn = (kernel.as_ref()).is_some_and(|one| one.sampler == BlockSampler::Conjugate);
+        let drawn = (kernel.as_ref()).is_some_and(|one| one.sampler == PartSampler::Conjugate);
         if drawn && form_of(coordinates, &known).is_none() {
             let names: Vec<String> = (parts(model).iter())
                 .filter(|part| part.coordinates.clone().any(|j| coordinates.contains(&j)))

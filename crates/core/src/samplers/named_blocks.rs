@@ -214,14 +214,14 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samplers::gibbs::BlockSampler;
+    use crate::samplers::gibbs::PartSampler;
 
-    const BLOCKS: Notation<BlockSampler> = Notation {
+    const BLOCKS: Notation<PartSampler> = Notation {
         key: "blocks",
         thing: "a sampler",
         example: "b[*]: hmc",
         known: || "one of the samplers nuts, hmc".to_owned(),
-        read: BlockSampler::from_word,
+        read: PartSampler::from_word,
     };
 
     fn parts(names: &[&str]) -> Vec<Block> {
@@ -232,7 +232,7 @@ mod tests {
         names.iter().enumerate().map(one).collect()
     }
 
-    fn blocks(text: &str) -> Result<Vec<Division<BlockSampler>>, String> {
+    fn blocks(text: &str) -> Result<Vec<Division<PartSampler>>, String> {
         let parts = parts(&[
             "b[Intercept]",
             "b[age]",
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn blocks_are_chosen_by_names_and_patterns() {
-        let (slice, hmc) = (Some(BlockSampler::Slice), Some(BlockSampler::Hmc));
+        let (slice, hmc) = (Some(PartSampler::Slice), Some(PartSampler::Hmc));
         for (text, expected) in [
             // A name beats a pattern; what nobody names comes last.
             (
@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                (vec![1], Some(BlockSampler::Slice)),
-                (vec![0], Some(BlockSampler::Hmc))
+                (vec![1], Some(PartSampler::Slice)),
+                (vec![0], Some(PartSampler::Hmc))
             ]
         );
     }
@@ -301,7 +301,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             found,
-            [(vec![1, 2], Some(BlockSampler::Hmc)), (vec![0], None)]
+            [(vec![1, 2], Some(PartSampler::Hmc)), (vec![0], None)]
         );
     }
 

@@ -37,9 +37,9 @@ fn series(chains: &[Chain], j: usize) -> Vec<Vec<f64>> {
 #[test]
 fn samplers_of_shards_are_registered_and_take_defaults() {
     let (model, centre) = gaussian_with_centre(400, 2, 1);
-    for &word in ShardSampler::WORDS {
-        let sampler = ShardSampler::from_word(word).unwrap();
-        assert_eq!(sampler.entry().spec.id, word);
+    for &word in GENERAL {
+        let sampler = PartSampler::from_word(word).unwrap();
+        assert_eq!(entry(sampler).spec.id, word);
         let run = Run::new("divide-and-conquer").set("kernel", text(word));
         let chain = run.go(
             exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),

@@ -86,12 +86,12 @@ fn small_steps_in_blocks_lead_to_the_posterior() {
 #[test]
 fn samplers_of_blocks_have_settings_in_parentheses() {
     let kernel = ChosenKernel::read("sgld-cv (batch=200, step_size=0.02)").unwrap();
-    assert_eq!(kernel.sampler, BlockSampler::SgldCv);
+    assert_eq!(kernel.sampler, PartSampler::SgldCv);
     assert_eq!(kernel.settings.int("batch"), Some(200));
     assert_eq!(kernel.settings.real("step_size"), Some(0.02));
     assert_eq!(
         ChosenKernel::read("conjugate()"),
-        Some(BlockSampler::Conjugate.into())
+        Some(PartSampler::Conjugate.into())
     );
     for wrong in ["sgld(batch)", "sgld(batch=2", "gibbs", ""] {
         assert_eq!(ChosenKernel::read(wrong), None, "{wrong}");

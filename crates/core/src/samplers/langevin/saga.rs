@@ -27,7 +27,7 @@ use crate::samplers::langevin::{
     Config, EXCESS_CENTRED, INFO, Langevin, LangevinSettings, Noise, Preconditioning, Rates, Rule,
     TIME_CENTRED, centred_batch, plain_batch,
 };
-use crate::samplers::minibatch_settings::{MinibatchSettings, PlainRows};
+use crate::samplers::minibatch_settings::PlainRows;
 use crate::samplers::{
     Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
@@ -55,6 +55,24 @@ pub(in crate::samplers) fn table_batch(target: &Target) -> usize {
         .map_or_else(|| plain_batch(n), |rows| centred_batch(2.0 * rows))
 }
 
+/// What samplers centred at older positions say of themselves alike.
+pub(in crate::samplers) const TABLE_SPEC: SamplerSpec = SamplerSpec {
+    family: SamplerFamily::Langevin,
+    cite: "Dubey, Reddi, Póczos, Smola, Xing, Williamson, \"Variance reduction in stochastic gradient Langevin dynamics\", \
+           NIPS 2016",
+    info: INFO,
+    needs_mode: true,
+    own_steps: true,
+    minibatch: true,
+    bias: Some(
+        "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
+         than 1 the target is not the posterior",
+    ),
+    bias_order: Some(1),
+    default_warmup: 200,
+    ..SamplerSpec::ORDINARY
+};
+
 /// How samplers centred at older positions resolve the shared settings.
 pub(in crate::samplers) fn table_rule(id: &'static str, rates: Rates) -> Rule {
     Rule {
@@ -81,25 +99,12 @@ impl Sampler for SagaLd {
     type State = SagaState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "saga-ld",
-        family: SamplerFamily::Langevin,
         title: "SAGA Langevin dynamics",
         about: "Langevin dynamics with minibatch gradients centred at the last gradient of each row: no mode as centre, a table \
                 instead",
-        cite: "Dubey, Reddi, Póczos, Smola, Xing, Williamson, \"Variance reduction in stochastic gradient Langevin dynamics\", \
-               NIPS 2016",
         formula: "θ' = θ + h M [∇log p(θ) + (N/B) Σ_S (∇ℓ_i(θ) − g_i) + Σ_i g_i] + sqrt(2h) M^{1/2} ξ, then g_i = ∇ℓ_i(θ) on S",
         fields: Self::Settings::FIELDS,
-        info: INFO,
-        needs_mode: true,
-        own_steps: true,
-        minibatch: true,
-        bias: Some(
-            "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
-             than 1 the target is not the posterior",
-        ),
-        bias_order: Some(1),
-        default_warmup: 200,
-        ..SamplerSpec::ORDINARY
+        ..TABLE_SPEC
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
@@ -132,8 +137,7 @@ impl Sampler for SagaLd {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SagaState, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         let mut table = RowTable::empty(oracle, true)?;
         table.renew(oracle, u0)?;
         Ok(SagaState {

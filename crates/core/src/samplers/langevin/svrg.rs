@@ -22,10 +22,10 @@
 
 use crate::models::Block;
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
-use crate::samplers::langevin::saga::{table_batch, table_rule};
-use crate::samplers::langevin::{Config, INFO, Langevin, LangevinSettings, Noise, Preconditioning};
-use crate::samplers::minibatch_settings::{MinibatchSettings, PlainRows};
-use crate::samplers::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
+use crate::samplers::langevin::saga::{TABLE_SPEC, table_batch, table_rule};
+use crate::samplers::langevin::{Config, Langevin, LangevinSettings, Noise, Preconditioning};
+use crate::samplers::minibatch_settings::PlainRows;
+use crate::samplers::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 
@@ -65,25 +65,12 @@ impl Sampler for SvrgLd {
     type State = SvrgState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "svrg-ld",
-        family: SamplerFamily::Langevin,
         title: "SVRG Langevin dynamics",
         about: "Langevin dynamics with minibatch gradients centred at a position that follows the chain, at the price of a pass \
                 over all rows now and then",
-        cite: "Dubey, Reddi, Póczos, Smola, Xing, Williamson, \"Variance reduction in stochastic gradient Langevin dynamics\", \
-               NIPS 2016",
         formula: "θ' = θ + h M [∇log p(θ) + ∇ℓ(θ̃) + (N/B) Σ_S (∇ℓ_i(θ) − ∇ℓ_i(θ̃))] + sqrt(2h) M^{1/2} ξ, θ̃ = θ every m steps",
         fields: Self::Settings::FIELDS,
-        info: INFO,
-        needs_mode: true,
-        own_steps: true,
-        minibatch: true,
-        bias: Some(
-            "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
-             than 1 the target is not the posterior",
-        ),
-        bias_order: Some(1),
-        default_warmup: 200,
-        ..SamplerSpec::ORDINARY
+        ..TABLE_SPEC
     };
 
     fn configure(
@@ -122,8 +109,7 @@ impl Sampler for SvrgLd {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SvrgState, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.core.minibatch.install(Estimator::Plain, oracle);
         Ok(SvrgState {
             core: Langevin::start(u0, &config.core, oracle),
             centre: RowTable::empty(oracle, false)?,

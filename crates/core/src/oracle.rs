@@ -222,6 +222,15 @@ impl Oracle {
         &mut self.estimation.minibatch
     }
 
+    /// Draws a minibatch, whose rows replace those in `rows` and count as gradients.
+    pub fn draw_rows(&mut self, rng: &mut ChainRng, rows: &mut Vec<u32>) {
+        let num_obs = self.num_obs();
+        let drawn = self.estimation.minibatch.draw(rng);
+        rows.clear();
+        rows.extend((0..drawn.len(num_obs)).map(|k| drawn.get(k) as u32));
+        self.datum_grads += rows.len() as u64;
+    }
+
     /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D, or as long as the block that is seen). Of a density without
     /// rows it is the gradient itself, and NaN where there is no density.
     pub fn grad(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {

@@ -264,8 +264,7 @@ impl Sampler for Osgfs {
         _streams: &mut Streams,
     ) -> Result<OsgfsState, StepError> {
         let dim = u0.len();
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         let mut state = OsgfsState {
             scoring: Scoring::new(u0, config.criterion),
             covariance: ScoreCovariance::remembering(config.memory, dim),

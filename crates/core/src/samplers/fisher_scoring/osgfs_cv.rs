@@ -154,8 +154,7 @@ impl Sampler for OsgfsCv {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<Scoring, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
+        config.minibatch.install(Estimator::ControlVariate, oracle);
         let indefinite = |_not_positive| StepError::NotPositiveDefinite {
             what: "the curvature at the mode",
             iter: 0,

@@ -340,8 +340,7 @@ impl Sampler for FisherScoring {
         _streams: &mut Streams,
     ) -> Result<State, StepError> {
         let dim = u0.len();
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         Ok(State {
             u: u0.to_vec(),
             covariance: ScoreCovariance::new(dim),

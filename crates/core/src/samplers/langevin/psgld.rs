@@ -30,7 +30,7 @@ use crate::oracle::{Estimator, Oracle, StepError};
 use crate::samplers::langevin::{
     Config, EXCESS_PLAIN, INFO, Langevin, LangevinSettings, Noise, Rates, Rule, TIME_PLAIN,
 };
-use crate::samplers::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
+use crate::samplers::minibatch_settings::{PlainRows, Rows as _};
 use crate::samplers::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
@@ -136,14 +136,13 @@ impl Sampler for Psgld {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<PsgldState, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.core.minibatch.install(Estimator::Plain, oracle);
         let (mut squares, mut scale) = (vec![f64::NAN; u0.len()], 1.0);
         if let Some(centre) = oracle.centre() {
             squares = centre
                 .score_variance
                 .iter()
-                .map(|variance| variance / batch as f64)
+                .map(|variance| variance / config.core.minibatch.batch as f64)
                 .collect();
             let roots: Vec<f64> = squares
                 .iter()

@@ -32,7 +32,7 @@ use crate::samplers::langevin::{
     Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin, LangevinSettings, Noise, Rates, Rule,
     TIME_CENTRED, TIME_PLAIN, centred_batch, plain_batch,
 };
-use crate::samplers::minibatch_settings::{MinibatchSettings, PlainRows};
+use crate::samplers::minibatch_settings::PlainRows;
 use crate::samplers::{
     Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
@@ -285,8 +285,7 @@ impl Sampler for Sgrld {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SgrldState, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.core.minibatch;
-        oracle.set_estimator(config.estimator, batch, scheme);
+        config.core.minibatch.install(config.estimator, oracle);
         let model = oracle.rows()?;
         let metric = match (model.linear_rows(), oracle.centre()) {
             (Some(linear), Some(centre)) => Metric::new(model, linear, centre),

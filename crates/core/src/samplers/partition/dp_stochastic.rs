@@ -271,8 +271,7 @@ impl<P: Slicing> Sampler for Stochastic<P> {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         let batch = oracle.batch();
         let mixture = partition::mixture(oracle)?;
         let partition = Partition::start(mixture, config.start, u0.len(), &mut streams.noise);
@@ -287,13 +286,7 @@ impl<P: Slicing> Sampler for Stochastic<P> {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let num_units = oracle.num_obs();
-        let rows = oracle.minibatch_mut().draw(&mut streams.batch);
-        state.rows.clear();
-        state
-            .rows
-            .extend((0..rows.len(num_units)).map(|k| rows.get(k) as u32));
-        oracle.datum_grads += state.rows.len() as u64;
+        oracle.draw_rows(&mut streams.batch, &mut state.rows);
         let mixture = partition::mixture(oracle)?;
         let rng = &mut streams.noise;
         let minibatch = at.iter * config.steps_per_draw + state.steps;

@@ -175,8 +175,7 @@ impl<V: Variant> Sampler for Process<V> {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<Weights, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         let view = simplex::view(oracle)?;
         // The sum of all weights is Gamma(Σa) a posteriori.
         let total = view.totals().iter().sum::<f64>() + view.concentration().iter().sum::<f64>();

@@ -159,8 +159,7 @@ impl Sampler for SgrldSimplex {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<SgrldState, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         let view = simplex::view(oracle)?;
         let weights = Weights::at(u0, view.concentration().iter().sum(), view);
         Ok(SgrldState {

@@ -257,8 +257,7 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let MinibatchSettings { batch, scheme, .. } = config.minibatch;
-        oracle.set_estimator(Estimator::Plain, batch, scheme);
+        config.minibatch.install(Estimator::Plain, oracle);
         let batch = oracle.batch();
         let corpus = topics::corpus(oracle)?;
         let state = State::new::<P>(corpus, u0.len(), batch, &mut streams.noise)?;
@@ -276,16 +275,10 @@ impl<P: Minibatches> Sampler for Stochastic<P> {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let documents = oracle.num_obs();
-        let rows = oracle.minibatch_mut().draw(&mut streams.batch);
-        state.rows.clear();
-        state
-            .rows
-            .extend((0..rows.len(documents)).map(|k| rows.get(k) as u32));
-        oracle.datum_grads += state.rows.len() as u64;
+        oracle.draw_rows(&mut streams.batch, &mut state.rows);
         let is_due = (state.kept.as_ref()).is_some_and(|kept| kept.is_due(at.phase));
         if is_due {
-            oracle.datum_grads += documents as u64;
+            oracle.datum_grads += oracle.num_obs() as u64;
         }
         let corpus = topics::corpus(oracle)?;
         let rng = &mut streams.noise;

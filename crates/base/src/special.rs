@@ -14,7 +14,7 @@ pub fn logistic(x: f64) -> f64 {
 
 /// The logistic function at x from e = exp(−|x|), for loops that have computed that already.
 #[inline(always)]
-pub(crate) fn logistic_with(x: f64, e: f64) -> f64 {
+pub fn logistic_with(x: f64, e: f64) -> f64 {
     let numerator = if x >= 0.0 { 1.0 } else { e };
     numerator / (1.0 + e)
 }

@@ -19,6 +19,7 @@ use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::exp_negative_of;
 use crate::numerics::vector::Vector as _;
 use ergodic_base::rng::ChainRng;
+use ergodic_base::special::{logistic_with, softplus};
 
 /// Variance of the logistic distribution.
 const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
@@ -72,20 +73,8 @@ impl Distribution for Outcome {
     }
 }
 
-/// log(1 + e^z).
-pub(super) fn softplus(z: f64) -> f64 {
-    z.max(0.0) + (-z.abs()).exp().ln_1p()
-}
-
 /// Largest |σ''|, 1/(6 sqrt 3), at σ = (1 ± 1/sqrt 3)/2.
 pub(super) const LARGEST_THIRD: f64 = 0.096_225_044_864_937_63;
-
-/// σ(z) from e = exp(−|z|), without overflow.
-#[inline(always)]
-fn sigmoid_of(z: f64, e: f64) -> f64 {
-    let numerator = if z >= 0.0 { 1.0 } else { e };
-    numerator / (1.0 + e)
-}
 
 #[inline(always)]
 pub(super) fn exp_minus_abs<A: Arithmetic>(z: &Lane) -> Lane {
@@ -114,7 +103,7 @@ impl RowFamily for WeightedBinomial {
         let e = exp_minus_abs::<A>(z);
         let (mut residual, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
-            residual[k] = weight[k] * A::mul_add(-trials[k], sigmoid_of(z[k], e[k]), y[k]);
+            residual[k] = weight[k] * A::mul_add(-trials[k], logistic_with(z[k], e[k]), y[k]);
             if VALUE {
                 let log_one_plus_exp = z[k].max(0.0) + e[k].ln_1p();
                 sum[k] = weight[k] * A::mul_add(y[k], z[k], -(trials[k] * log_one_plus_exp));

@@ -7,7 +7,6 @@
 use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::{digamma, ln_gamma};
 
-use super::binomial::softplus;
 use super::notation::Notation;
 use super::poisson::{self, count, count_rows};
 use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
@@ -19,7 +18,9 @@ use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, exp_of, ln_1p_of};
 use crate::numerics::vector::{Bits as _, Vector as _};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
+use ergodic_base::special::{
+    digamma_difference, ln_gamma_difference, softplus, trigamma_difference,
+};
 
 /// Largest count whose rising factorial is summed.
 const MOST_SUMMED: f64 = 200.0;

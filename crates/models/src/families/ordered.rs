@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 
 use rand::RngExt as _;
 
-use super::binomial::{self, exp_minus_abs, softplus};
+use super::binomial::{self, exp_minus_abs};
 use super::notation::{Notation, comment, quoted};
 use super::rows::{
     AuxLanes as _, CurvatureWith, FamilyRows, GapAux, LANES, Lane, MAX_GAPS, ResponseScale,
@@ -31,7 +31,7 @@ use crate::formula::quote_name;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::ln_1p;
 use ergodic_base::rng::ChainRng;
-use ergodic_base::special::logistic;
+use ergodic_base::special::{logistic, softplus};
 
 /// Where the cut point above the highest level and that below the lowest stand: no linear predictor comes near.
 const FAR: f64 = 1e9;

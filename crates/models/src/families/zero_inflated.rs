@@ -13,13 +13,12 @@
 
 use rand::RngExt as _;
 
-use super::binomial::softplus;
 use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
 use super::{Auxiliary, Coordinates, Derivatives, Distribution, Link, Support};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::{exp, ln_1p};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::special::logistic;
+use ergodic_base::special::{logistic, softplus};
 
 /// π.
 pub(super) const ZI: Auxiliary = Auxiliary {

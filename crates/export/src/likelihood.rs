@@ -1,5 +1,6 @@
 //! Likelihood fits as files: `fit.json` with everything, and tables of effects and of fitted values as CSV.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
@@ -128,7 +129,11 @@ pub fn plug_in_json(predicted: &PlugIn) -> Json {
 pub fn save_predictions(predicted: &PlugIn, folder: &Path) -> Result<(), ExportError> {
     let what = "The predictions could not be written";
     write_file(what, &folder.join(predictions::FILE), |out| {
-        out.write_all(predictions::plug_in_csv(predicted).as_bytes())
+        let rows = predicted.rows.iter().enumerate().map(|(i, row)| {
+            let chances = predicted.chances.get(i).map_or(&[][..], Vec::as_slice);
+            (row.row, [row.fixed, row.with_groups], chances)
+        });
+        predictions::write_plug_in(&predicted.levels, rows, out)
     })
 }
 
@@ -156,7 +161,10 @@ pub(crate) fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
 
 /// Expected responses per row of the data, 1-based, from fixed effects alone and with group effects: for binomial responses
 /// per trial; for functions of a column the medians of that column; for ordered levels mean levels, and the chance of each.
-pub(crate) fn fitted_csv(done: &LikelihoodFit) -> String {
+///
+/// # Errors
+/// The table cannot be made.
+pub(crate) fn fitted_csv(done: &LikelihoodFit) -> io::Result<Vec<u8>> {
     let function = done.response.kind.function();
     let outcome = done.fit.outcome();
     let mean = |eta: f64| {
@@ -166,17 +174,17 @@ pub(crate) fn fitted_csv(done: &LikelihoodFit) -> String {
     let predictors = &done.fit.predictors;
     let mut rows: Vec<usize> = (0..done.row.len()).collect();
     rows.sort_by_key(|&i| done.row[i]);
-    let mut text = predictions::plug_in_header(done.response.levels()) + "\n";
-    for i in rows {
+    let rows = rows.into_iter().map(|i| {
         let [fixed, with_groups] = [predictors.fixed[i], predictors.with_groups[i]];
         let chances: Vec<f64> = match outcome {
             Outcome::Ordered(levels) => levels.chances(with_groups).collect(),
             _ => Vec::new(),
         };
-        let fitted = [fixed, with_groups].map(mean);
-        text.push_str(&predictions::plug_in_line(done.row[i], fitted, &chances));
-    }
-    text
+        (done.row[i], [fixed, with_groups].map(mean), chances)
+    });
+    let mut out = Vec::new();
+    predictions::write_plug_in(done.response.levels(), rows, &mut out)?;
+    Ok(out)
 }
 
 /// Writes `fit.json`, `effects.csv` and `fitted.csv` into a new or empty folder: all of them, or none.
@@ -197,7 +205,7 @@ pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
     for (name, bytes) in [
         ("fit.json", (json + "\n").into_bytes()),
         ("effects.csv", effects),
-        ("fitted.csv", fitted_csv(done).into_bytes()),
+        ("fitted.csv", fitted_csv(done).map_err(trouble)?),
     ] {
         let path = folder.join(name);
         let saved = files::write_new(&path, |out| out.write_all(&bytes));

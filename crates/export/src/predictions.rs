@@ -9,7 +9,6 @@ use super::number::shortest;
 use super::spreadsheet::inert;
 use super::{ExportError, write_file};
 use ergodic_analysis::predict::Predictions;
-use ergodic_analysis::predict::plug_in::PlugIn;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_core::design::response::ResponseKind;
 
@@ -46,14 +45,6 @@ pub fn header(predictions: &Predictions) -> Vec<String> {
         names.extend(predictions.response.levels().iter().map(level_name));
     }
     names
-}
-
-/// A name in a line of CSV.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
-    }
 }
 
 /// The column of the probability of a level.
@@ -108,15 +99,10 @@ pub fn cells(
 /// # Errors
 /// Those of `out`.
 pub fn write_csv(predictions: &Predictions, out: &mut dyn Write) -> io::Result<()> {
-    let names: Vec<String> = header(predictions)
-        .iter()
-        .map(|name| quoted(name))
-        .collect();
-    writeln!(out, "{}", names.join(","))?;
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(header(predictions))?;
     for place in 0..predictions.rows.len() {
-        let cells = cells(predictions, place, shortest);
-        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
-        writeln!(out, "{}", cells.join(","))?;
+        out.write_record(cells(predictions, place, shortest))?;
     }
     out.flush()
 }
@@ -179,34 +165,23 @@ pub fn to_json(predictions: &Predictions) -> Json {
     })
 }
 
-/// The columns of plug-in predictions: expected outcomes, and of ordered levels the chance of each.
-pub(crate) fn plug_in_header(levels: &[String]) -> String {
+/// Expected outcomes by point estimates, one line per row: its place in the data from 0, the outcome from fixed effects alone and with
+/// group effects, and of ordered levels the chance of each.
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn write_plug_in<C: AsRef<[f64]>>(
+    levels: &[String],
+    rows: impl IntoIterator<Item = (u32, [f64; 2], C)>,
+    out: impl Write,
+) -> io::Result<()> {
+    let mut out = csv::Writer::from_writer(out);
     let names = ["row", "fitted_fixed", "fitted"].map(str::to_owned);
-    let chances = levels.iter().map(|level| quoted(&level_name(level)));
-    names
-        .into_iter()
-        .chain(chances)
-        .collect::<Vec<_>>()
-        .join(",")
-}
-
-/// A line under [`plug_in_header`].
-pub(crate) fn plug_in_line(row: u32, fitted: [f64; 2], chances: &[f64]) -> String {
-    let numbers = fitted.iter().chain(chances).copied().map(shortest);
-    let cells = std::iter::once((row + 1).to_string()).chain(numbers);
-    cells.collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// Plug-in predictions.
-pub(crate) fn plug_in_csv(predictions: &PlugIn) -> String {
-    let mut text = plug_in_header(&predictions.levels) + "\n";
-    for (i, row) in predictions.rows.iter().enumerate() {
-        let chances = predictions.chances.get(i).map_or(&[][..], Vec::as_slice);
-        text.push_str(&plug_in_line(
-            row.row,
-            [row.fixed, row.with_groups],
-            chances,
-        ));
+    out.write_record(names.into_iter().chain(levels.iter().map(level_name)))?;
+    for (row, fitted, chances) in rows {
+        let numbers = fitted.iter().chain(chances.as_ref()).copied();
+        let cells = std::iter::once((row + 1).to_string()).chain(numbers.map(shortest));
+        out.write_record(cells)?;
     }
-    text
+    out.flush()
 }

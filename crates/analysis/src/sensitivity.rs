@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::job::Job;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::names::listed;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::models::Rows;
 use ergodic_diagnostics::power_scaling::{Diagnosis, PowerScaling, SensitivityRow};
@@ -87,13 +88,13 @@ impl Sensitivity {
         if !conflict.is_empty() {
             parts.push(format!(
                 "prior and data may disagree about {}",
-                listed(&conflict)
+                quoted(&conflict)
             ));
         }
         if !strong.is_empty() {
             parts.push(format!(
                 "the prior says more than the data about {}",
-                listed(&strong)
+                quoted(&strong)
             ));
         }
         match parts.is_empty() {
@@ -110,18 +111,10 @@ impl Sensitivity {
     }
 }
 
-fn listed(names: &[&str]) -> String {
-    /// Names in a sentence.
+/// Names in a sentence.
+fn quoted(names: &[&str]) -> String {
     const MOST: usize = 4;
-    let first: Vec<String> = names
-        .iter()
-        .take(MOST)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    match names.len() {
-        len if len > MOST => format!("{} and {} more", first.join(", "), len - MOST),
-        _ => first.join(", "),
-    }
+    listed(names.iter().map(|name| format!("`{name}`")), MOST)
 }
 
 /// Power-scales prior and likelihood of `job` at the kept draws `chains`, whose `weights` must be equal.

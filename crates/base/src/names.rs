@@ -14,6 +14,20 @@ pub fn shorten_term(term: &str, letters: usize) -> String {
     format!("{kept}…{level}")
 }
 
+/// Words in a sentence: "a", "a and b", "a, b and c"; of more than `most` the first ones and how many more there are.
+pub fn listed<T: Into<String>>(words: impl IntoIterator<Item = T>, most: usize) -> String {
+    let mut words: Vec<String> = words.into_iter().map(T::into).collect();
+    if words.len() > most {
+        let more = words.len() - most;
+        words.truncate(most);
+        words.push(format!("{more} more"));
+    }
+    match words.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// Names no two of which are alike: those in `plain`, but where some coincide what `quoted` makes of these, by their place.
 /// What it makes of all of them must differ.
 pub fn told_apart(plain: Vec<String>, quoted: impl Fn(usize) -> String) -> Vec<String> {

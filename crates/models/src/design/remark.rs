@@ -7,6 +7,7 @@ use super::columns::{every, plural};
 use super::design_term::DesignTerm;
 use super::lump_levels::{MergedLevels, OTHER, TOP};
 use crate::formula::{Term, term_label};
+use ergodic_base::names::listed;
 
 /// Most names that a sentence has.
 pub(super) const MAX_NAMES: usize = 6;
@@ -449,16 +450,8 @@ ergodic_base::remarks! {
 
 /// Names in a sentence; of many the first few and how many more there are.
 fn quoted(names: &[impl AsRef<str>]) -> String {
-    let mut quoted: Vec<String> = (names.iter().take(MAX_NAMES))
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect();
-    if names.len() > MAX_NAMES {
-        quoted.push(format!("{} more", names.len() - MAX_NAMES));
-    }
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
+    let quoted = names.iter().map(|name| format!("`{}`", name.as_ref()));
+    listed(quoted, MAX_NAMES)
 }
 
 /// What a column that is a combination of `others` is.

@@ -2,6 +2,7 @@
 
 use crate::app::{Document, ModelCheck};
 use crate::ui::widgets::number;
+use ergodic_base::names::listed;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::{Elementwise, Factor, Function, GroupTerm, Term, Trials};
 use ergodic_core::models::names;
@@ -167,13 +168,8 @@ fn first(mut words: Vec<String>, most: usize) -> Vec<String> {
     words
 }
 
-/// "a", "a and b", "a, b and c".
-pub fn list(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+fn list(words: &[String]) -> String {
+    listed(words, usize::MAX)
 }
 
 /// "Uses 9 812 of 10 000 rows; without a value: 188 in `income`".

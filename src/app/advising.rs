@@ -1,7 +1,6 @@
 //! The ranking of samplers for the draft, made in the background when it is asked for: it needs the posterior mode.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::state::{Advised, AppState};
 use super::tasks::Effects;
@@ -9,15 +8,9 @@ use ergodic_analysis::Job;
 
 pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
     state.advice.cancel();
-    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+    let Some((recipe, loaded)) = state.complete_draft("samplers cannot be compared") else {
         return;
     };
-    if !document.is_runnable() {
-        state.refuse("The model is not complete, so samplers cannot be compared");
-        return;
-    }
-    let recipe = document.recipe.clone();
-    let loaded = Arc::clone(&data.loaded);
     let going = state.begin(
         fx,
         ("Ranking samplers", ""),

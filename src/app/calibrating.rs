@@ -1,7 +1,6 @@
 //! Calibrating the draft by simulation, in the background.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::state::AppState;
 use super::tasks::{Effects, Ended};
@@ -25,15 +24,9 @@ pub struct Calibrated {
 
 pub(super) fn start(state: &mut AppState, fx: &mut dyn Effects) {
     state.calibrated.cancel();
-    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+    let Some((recipe, loaded)) = state.complete_draft("nothing can be calibrated") else {
         return;
     };
-    if !document.is_runnable() {
-        state.refuse("The model is not complete, so nothing can be calibrated");
-        return;
-    }
-    let recipe = document.recipe.clone();
-    let loaded = Arc::clone(&data.loaded);
     let going = state.begin(
         fx,
         ("Calibrating the draft", ""),

@@ -66,16 +66,13 @@ pub fn reference(state: &AppState) -> Option<&'static str> {
 
 /// Starts comparing `variants` on the draft's model.
 pub(super) fn compare(state: &mut AppState, variants: Vec<Variant>, fx: &mut dyn Effects) {
-    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+    if state.data.is_none() || state.document.is_none() {
         state.refuse("There is no model to compare samplers on: open data and choose an outcome");
         return;
-    };
-    if !document.is_runnable() {
-        state.refuse("The model is not complete, so samplers cannot be compared");
-        return;
     }
-    let draft = document.recipe.clone();
-    let loaded = Arc::clone(&data.loaded);
+    let Some((draft, loaded)) = state.complete_draft("samplers cannot be compared") else {
+        return;
+    };
     let (recipe, rows) = (draft.clone(), Rows::default());
     let (shared, waker) = (Arc::clone(&rows), fx.waker());
     let working = state.begin(

@@ -356,6 +356,16 @@ impl AppState {
         }
     }
 
+    /// The recipe of the draft and its data. An incomplete draft is refused with what follows from that: "samplers cannot be compared".
+    pub(super) fn complete_draft(&mut self, consequence: &str) -> Option<(Recipe, Arc<Loaded>)> {
+        let (data, document) = (self.data.as_ref()?, self.document.as_ref()?);
+        if document.is_runnable() {
+            return Some((document.recipe.clone(), Arc::clone(&data.loaded)));
+        }
+        self.refuse(format!("The model is not complete, so {consequence}"));
+        None
+    }
+
     /// Adds a message; one that is there already is counted.
     pub fn note(&mut self, warning: Warning) {
         let known = self

@@ -1,7 +1,6 @@
 //! Tuning the draft's sampler by trial runs, in the background; the winner becomes a setting of the draft.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::draft_change::DraftChange;
 use super::drafting::change_document;
@@ -39,15 +38,9 @@ impl Tuned {
 
 pub(super) fn start(state: &mut AppState, fx: &mut dyn Effects) {
     state.tuned.cancel();
-    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+    let Some((recipe, loaded)) = state.complete_draft("nothing can be tuned") else {
         return;
     };
-    if !document.is_runnable() {
-        state.refuse("The model is not complete, so nothing can be tuned");
-        return;
-    }
-    let recipe = document.recipe.clone();
-    let loaded = Arc::clone(&data.loaded);
     let going = state.begin(
         fx,
         ("Tuning by trial", ""),

@@ -480,14 +480,7 @@ mod tests {
         session.send(Command::Open(path));
         session.send(Command::AcceptImport);
         session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(60),
-            draws: 80,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 60, 80);
         session
     }
 

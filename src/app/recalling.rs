@@ -87,7 +87,6 @@ impl RunEntry {
 mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn a_reopened_run_knows_its_parameters_again_as_long_as_its_data_are_there() {
@@ -99,14 +98,7 @@ mod tests {
         let mut session = Session::with_file(&folder, "t.csv", &text);
         session.send(Command::AcceptImport);
         session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 20,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 20, 20);
         let place = session.state.runs[0].place().unwrap().to_owned();
         let model = session.state.runs[0].model().unwrap().clone();
 

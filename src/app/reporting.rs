@@ -178,20 +178,11 @@ mod tests {
     use super::*;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn reports_and_pictures_are_saved_of_live_runs_and_of_read_ones() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(60),
-            draws: 120,
-            until_precise: false,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 60, 120);
         let place = session.state.runs[0].place().unwrap().to_owned();
         session.send(Command::Open(place));
         let folder = tempfile::tempdir().unwrap();
@@ -263,14 +254,7 @@ mod tests {
         let mut session = Session::with_file(&folder, "table.csv", &text);
         session.send(Command::AcceptImport);
         session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 20, 30);
         let (id, place) = {
             let entry = &session.state.runs[0];
             (entry.id, entry.place().unwrap().to_owned())

@@ -122,6 +122,19 @@ impl Session {
         }
     }
 
+    /// Runs the draft with so many chains, each with this warm-up and so many draws, to their end.
+    pub fn run(&mut self, chains: usize, warmup: u64, draws: u64) {
+        self.send(Command::Draft(DraftChange::Run(RunSection {
+            chains,
+            warmup: Some(warmup),
+            draws,
+            until_precise: false,
+            ..RunSection::default()
+        })));
+        self.send(Command::StartRun);
+        self.wait_for_runs();
+    }
+
     /// A session with a bundled data set read but not yet accepted.
     pub fn with_sample(id: &str) -> Self {
         let mut session = Self::default();
@@ -140,14 +153,7 @@ impl Session {
     /// A session that shows a finished run of one chain of 30 draws on a bundled data set, with its identifier.
     pub fn with_run(sample: &str) -> (Self, u64) {
         let mut session = Self::with_draft(sample);
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 20, 30);
         session.send(Command::GoTo(Page::Runs));
         let id = session.state.runs[0].id;
         (session, id)

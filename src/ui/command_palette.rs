@@ -571,14 +571,7 @@ mod tests {
             rows.map(|row| row.words).collect()
         };
         assert!(found(&session.state, "show tab").is_empty(), "no run yet");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(50),
-            draws: 50,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 50, 50);
         let wide = PANES.iter().filter(|pane| pane.is_wide()).count();
         assert_eq!(found(&session.state, "show the tab").len(), wide);
         assert_eq!(

@@ -180,14 +180,7 @@ fn threads_bring_outcomes_back_and_wake_the_window() {
 fn with_run() -> Session {
     let mut session = Session::with_draft("schools");
     session.send(Command::Draft(DraftChange::Sampler("ula".to_owned())));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
-        chains: 2,
-        warmup: Some(30),
-        draws: 220,
-        ..RunSection::default()
-    })));
-    session.send(Command::StartRun);
-    session.wait_for_runs();
+    session.run(2, 30, 220);
     session
 }
 

@@ -424,19 +424,11 @@ mod tests {
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{page_harness, press_t_over};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn two_runs_are_compared() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(100),
-            draws: 200,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 100, 200);
         let mut harness = page_harness(session, runs_ui);
         harness.run_steps(3);
         // Its tab has no room in the strip: the menu at the end has all.

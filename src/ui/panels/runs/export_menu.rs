@@ -210,24 +210,14 @@ fn figure_ui(ui: &mut Ui, chosen: &mut usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::DraftChange;
     use crate::app::testing::Session;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn reports_and_pictures_of_the_selected_parameter_are_offered() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            until_precise: false,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 20, 30);
         session.send(Command::SelectVariable(1));
         let folder = tempfile::tempdir().unwrap();
         let mut harness = page_harness::<ExportView>(session, |ui, state, view, out| {

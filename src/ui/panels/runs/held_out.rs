@@ -350,21 +350,13 @@ mod tests {
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
     use ergodic_analysis::hold_out::HoldOut;
-    use ergodic_core::engine::run_section::RunSection;
 
     fn session(template: &str, formula: &str, hold_out: Option<HoldOut>) -> Session {
         let mut session = Session::with_draft("churn");
         session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
         session.send(Command::Draft(DraftChange::Template(template.to_owned())));
         session.send(Command::Draft(DraftChange::HoldOut(hold_out)));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(100),
-            draws: 100,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 100, 100);
         session
     }
 

@@ -275,20 +275,12 @@ mod tests {
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn noise_of_minibatch_gradients_stands_beside_what_control_variates_leave_of_it() {
         let mut session = Session::with_draft("churn");
         session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 60,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 20, 60);
         let place = session.state.runs[0].place().unwrap().to_owned();
         let live = session.state.runs[0].gradient_noise().unwrap();
         assert!(live.control_variates.trace < live.plain.trace);

@@ -124,7 +124,6 @@ mod tests {
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn a_mixed_model_is_tested_against_one_without_a_term_and_against_a_typed_one() {
@@ -132,14 +131,7 @@ mod tests {
         let formula = "reaction ~ day + (1 + day | driver)";
         session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
         session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(50),
-            draws: 100,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 50, 100);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1600.0, 1000.0));
         harness.run_steps(3);

@@ -157,10 +157,8 @@ mod tests {
 
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness};
-    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn panes_differ_in_name_and_word() {
@@ -195,14 +193,7 @@ mod tests {
     #[test]
     fn every_listed_pane_comes_to_the_front_and_shows_itself_or_why_not() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(100),
-            draws: 120,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
         harness.run_steps(3);
         let tabs = |harness: &Harness<'_, Shown<RunsView>>, title: &str| {

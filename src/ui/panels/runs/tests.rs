@@ -486,14 +486,7 @@ fn clusters_of_a_mixture_are_listed() {
         "~ age + tenure_months + plan".to_owned(),
     )));
     session.send(Command::Draft(DraftChange::Sampler("dp-slice".to_owned())));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
-        chains: 2,
-        warmup: Some(20),
-        draws: 60,
-        ..RunSection::default()
-    })));
-    session.send(Command::StartRun);
-    session.wait_for_runs();
+    session.run(2, 20, 60);
     let entry = session.state.selected().unwrap();
     let clusters = entry.report().unwrap().clusters.clone().unwrap();
     let size = clusters.profiles[0].size;

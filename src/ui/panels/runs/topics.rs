@@ -96,7 +96,6 @@ mod tests {
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
-    use ergodic_core::engine::RunSection;
 
     #[test]
     fn topics_are_listed_by_their_words() {
@@ -105,14 +104,7 @@ mod tests {
         session.send(Command::Draft(DraftChange::Formula(
             "~ plan + (1 | region)".to_owned(),
         )));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(20),
-            draws: 60,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 20, 60);
         let entry = session.state.selected().unwrap();
         let topics = entry.report().unwrap().topics.clone().unwrap();
         assert_eq!(topics.topics.len(), 10);

@@ -161,25 +161,16 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
+    use crate::app::Command;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, pane, runs_ui};
     use crate::ui::testing::{page_harness, press_t_over};
-    use ergodic_core::engine::run_section::RunSection;
 
     /// A run of the sampler here, and as it is read again from its folder.
     #[test]
     fn energies_are_followed_when_somebody_looks() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(80),
-            draws: 60,
-            until_precise: false,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 80, 60);
         let place = session.state.runs[0].place().unwrap().to_owned();
         session.send(Command::Open(place));
         let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();

@@ -308,15 +308,7 @@ mod tests {
         session.send(Command::Draft(DraftChange::Formula(
             "churned ~ age".to_owned(),
         )));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(60),
-            draws: 50,
-            until_precise: false,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 60, 50);
         let place = session.state.runs[0].place().unwrap().to_owned();
         session.send(Command::Open(place));
         let remark = |index: usize| {

@@ -5,11 +5,11 @@
 //! printed; here chains start 50 posterior standard deviations around the mode. All three forms of the criterion stand in the table.
 
 use super::certificates::job_of;
-use super::problem::row;
+use super::problem::{row, truth_at_mode};
 use super::{BenchOptions, BenchTable, Finding};
 use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::{Variant, VariantError, measure, quadratic_summary};
+use ergodic_analysis::comparison::{Variant, VariantError, measure};
 use ergodic_base::control::Control;
 
 /// The table, and in the quick version.
@@ -30,8 +30,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         "nuts",
         None,
     )?;
-    let truth = quadratic_summary(&job)
-        .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
+    let truth = truth_at_mode(&job)?;
     let mut rows = Vec::new();
     let mut found = Vec::new();
     for (criterion, setting, is_on) in [

@@ -20,7 +20,7 @@ const SAMPLER: &str = "sgld-cv";
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let count = if options.quick { QUICK } else { ROWS.len() };
+    let count = options.sized(QUICK, ROWS.len());
     let rows = ROWS[..count].iter().map(|rows| row(*rows, options.seed));
     Ok(BenchTable {
         columns: vec![

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::problem::truth_at_mode;
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::bias_check::{
     Made, certify, checked_draws, control_job, finished, half_step_job,
 };
-use ergodic_analysis::comparison::{Measured, measure, quadratic_summary};
+use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
 use ergodic_analysis::{Job, JobError, Recipe, Run};
 use ergodic_base::control::Control;
@@ -44,7 +45,7 @@ struct Row {
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let count = if options.quick { 1 } else { RUNS };
+    let count = options.sized(1, RUNS);
     let steps: &[f64] = match options.quick {
         true => &QUICK_STEPS,
         false => &STEPS,
@@ -60,8 +61,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         .collect();
     for seed in (0..count).map(|k| options.seed * count + k) {
         let job = job(seed, "sgld", None)?;
-        let truth = quadratic_summary(&job)
-            .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
+        let truth = truth_at_mode(&job)?;
         let control = finished(control_job(&job, None)?, &Control::default())?;
         for row in &mut rows {
             row.runs

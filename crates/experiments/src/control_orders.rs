@@ -7,11 +7,11 @@
 //! quadratic approximation is the truth.
 
 use super::certificates::job_of;
-use super::problem::{info, row};
+use super::problem::{info, row, truth_at_mode};
 use super::{BenchOptions, BenchTable, Finding};
 use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::{Variant, VariantError, measure, quadratic_summary};
+use ergodic_analysis::comparison::{Variant, VariantError, measure};
 use ergodic_base::control::Control;
 use ergodic_core::samplers::LOG_LIK_VARIANCE;
 use ergodic_diagnostics::quantiles;
@@ -32,8 +32,7 @@ const ACCURATE: f64 = 0.15;
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let quick = usize::from(options.quick);
     let job = job_of(TABLES[quick], options.seed, "nuts", None)?;
-    let truth = quadratic_summary(&job)
-        .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
+    let truth = truth_at_mode(&job)?;
     let mut rows = Vec::new();
     let mut found = Vec::new();
     for order in [2, 1, 0] {

@@ -83,11 +83,7 @@ const CLOSE: f64 = 0.1;
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let most = if options.quick {
-        QUICK_MOST
-    } else {
-        usize::MAX
-    };
+    let most = options.sized(QUICK_MOST, usize::MAX);
     let dimensions: Vec<usize> = DIMENSIONS.into_iter().filter(|d| *d <= most).collect();
     let mut rows = Vec::new();
     let mut points = vec![Vec::new(); ENTRANTS.len()];

@@ -132,7 +132,7 @@ type Line = [f64; 3];
 /// # Errors
 /// The data cannot be read or lack a column.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let shape = if options.quick { SMALL } else { SHAPE };
+    let shape = options.sized(SMALL, SHAPE);
     let ratings = match &options.data {
         Some(path) => read(&load(path, &ImportOptions::default(), &Control::default())?.table)?,
         None => drawn(shape, options.seed),
@@ -145,11 +145,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         true => (2, &SHARES[2..]),
         false => (SEEDS, &SHARES[..]),
     };
-    let steps = if options.quick {
-        &STEPS[2..]
-    } else {
-        &STEPS[..]
-    };
+    let steps = options.sized(&STEPS[2..], &STEPS[..]);
     let (mut rows, mut notes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for &share in shares {
         let trial = Trial::new(&ratings, share, factors, shape.passes)?;

@@ -96,10 +96,10 @@ struct Chain {
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
-        None => simulated(if options.quick { QUICK_ROWS } else { ROWS }, options.seed)?,
+        None => simulated(options.sized(QUICK_ROWS, ROWS), options.seed)?,
     };
     let model = model(&table, options.seed)?;
-    let base = if options.quick { QUICK_DRAWS } else { DRAWS };
+    let base = options.sized(QUICK_DRAWS, DRAWS);
     let mut exact: Option<Vec<[f64; 2]>> = None;
     let mut rows = Vec::new();
     for entrant in ENTRANTS {

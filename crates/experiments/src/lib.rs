@@ -56,6 +56,13 @@ pub struct BenchOptions {
     pub quick: bool,
 }
 
+impl BenchOptions {
+    /// What the small version takes, or the whole one.
+    fn sized<T>(&self, quick: T, whole: T) -> T {
+        if self.quick { quick } else { whole }
+    }
+}
+
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]

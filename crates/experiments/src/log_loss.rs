@@ -59,11 +59,7 @@ const ARRIVED: f64 = 0.01;
 pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let all = Tall::of(options, SHAPES[usize::from(options.quick)])?;
     let count = all.table.num_rows();
-    let shares: &[usize] = if options.quick {
-        &[10, 1]
-    } else {
-        &[100, 10, 1]
-    };
+    let shares: &[usize] = options.sized(&[10, 1][..], &[100, 10, 1][..]);
     let mut rows = Vec::new();
     let mut gains = Vec::new();
     let mut last = Vec::new();

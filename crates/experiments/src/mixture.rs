@@ -95,14 +95,14 @@ pub(super) struct Found {
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
-        None => simulated(if options.quick { 2_000 } else { USERS })?,
+        None => simulated(options.sized(2_000, USERS))?,
     };
     let models: Vec<Arc<dyn Model>> = PRIORS
         .iter()
         .map(|&prior| model(&table, FORMULA, HELD_OUT, Some(prior)))
         .collect::<Result<_, _>>()?;
-    let seeds = if options.quick { 2 } else { SEEDS };
-    let draws = if options.quick { 20 } else { 200 };
+    let seeds = options.sized(2, SEEDS);
+    let draws = options.sized(20, 200);
     let visits = visits_held_out(models[0].as_ref());
     let mut rows = Vec::new();
     for (model, entrant) in (PRIORS.iter().zip(&models))

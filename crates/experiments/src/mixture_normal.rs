@@ -24,11 +24,7 @@ const DISTANCES: [(&str, f64); 2] = [("separated", 8.0), ("overlapping", 2.5)];
 /// # Errors
 /// None that a caller could cause.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let (points, draws) = if options.quick {
-        (5_000, 60)
-    } else {
-        (100_000, 200)
-    };
+    let (points, draws) = options.sized((5_000, 60), (100_000, 200));
     let mut rows = Vec::new();
     for (words, distance) in DISTANCES {
         let Points {

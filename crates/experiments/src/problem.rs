@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Cell;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::{Variant, VariantError};
+use ergodic_analysis::comparison::{Variant, VariantError, quadratic_summary};
 use ergodic_analysis::{Job, JobError, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
@@ -13,6 +13,7 @@ use ergodic_base::settings::Value;
 use ergodic_core::design::columns::Values;
 use ergodic_core::engine::{RunSection, Start};
 use ergodic_data::{Guesses, Loaded, Table};
+use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::ess::ess_bulk;
 use ergodic_language::Own;
 
@@ -111,6 +112,15 @@ impl Problem {
         change(&mut job.recipe.run);
         finished(job, &Control::default())
     }
+}
+
+/// What the quadratic approximation at the mode says of each quantity, as the truth about a posterior that is normal.
+///
+/// # Errors
+/// No mode was found.
+pub fn truth_at_mode(job: &Job) -> Result<Vec<SummaryRow>, JobError> {
+    let missing = || JobError::Impossible("The posterior mode was not found".to_owned());
+    quadratic_summary(job).ok_or_else(missing)
 }
 
 /// The start of all chains at these values.

@@ -5,12 +5,13 @@
 //! N).
 
 use std::path::Path;
-use std::sync::Arc;
 
+use super::problem::truth_at_mode;
 use super::{BenchOptions, BenchTable, Cell};
-use ergodic_analysis::comparison::{Measured, measure, quadratic_summary};
+use ergodic_analysis::bias_check::finished;
+use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
-use ergodic_analysis::{Job, JobError, Recipe, Run};
+use ergodic_analysis::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_data::samples;
@@ -36,11 +37,7 @@ const DRAWS: u64 = 500;
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let sizes = if options.quick {
-        &SIZES[..2]
-    } else {
-        &SIZES[..]
-    };
+    let sizes = options.sized(&SIZES[..2], &SIZES[..]);
     let mut rows = Vec::new();
     for &num_obs in sizes {
         let name = format!("{PREFIX}{num_obs}x{COLUMNS}");
@@ -50,16 +47,12 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         recipe.run.seed = options.seed;
         recipe.report.scale = Scale::Standardised;
         let job = Job::prepare(&recipe, Path::new("."), None, &Control::default())?;
-        let truth = quadratic_summary(&job)
-            .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
+        let truth = truth_at_mode(&job)?;
         let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most);
         for &(id, _most) in entrants {
             let mut job = job.with_sampler(id)?;
             job.recipe.run.draws = DRAWS;
-            let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).map_err(|error| {
-                JobError::Impossible(format!("The chains could not be started ({error})"))
-            })?;
-            run.join();
+            let run = finished(job, &Control::default())?;
             rows.push(row(num_obs, id, measure(&run, &truth)));
         }
     }

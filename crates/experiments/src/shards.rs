@@ -166,7 +166,7 @@ pub fn curved(options: &BenchOptions) -> Result<BenchTable, JobError> {
 /// # Errors
 /// A run cannot be prepared.
 pub fn dimensions(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let count = if options.quick { 2 } else { DIMENSIONS.len() };
+    let count = options.sized(2, DIMENSIONS.len());
     let targets: Vec<Target> = DIMENSIONS[..count].iter().map(|&dim| normal(dim)).collect();
     bench(&targets, options, |found| {
         let (first, last) = (&found[0], &found[found.len() - 1]);
@@ -419,7 +419,7 @@ fn bench(
             ("nuts", &careful),
             (None, TRUE_DRAWS[quick]),
         )?;
-        let runs = if options.quick { 1 } else { target.runs };
+        let runs = options.sized(1, target.runs);
         let mut methods = Vec::new();
         // Gradients of rows that a divide-and-conquer run takes.
         let mut budget = 0;

@@ -89,11 +89,7 @@ struct Score {
 /// # Errors
 /// None that a caller could cause.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let (shares, seeds): (&[f64], usize) = if options.quick {
-        (&SHARES[2..], 2)
-    } else {
-        (&SHARES, SEEDS)
-    };
+    let (shares, seeds): (&[f64], usize) = options.sized((&SHARES[2..], 2), (&SHARES[..], SEEDS));
     let mut rows = Vec::new();
     for (name, counts) in [("sparse", SPARSE), ("dense", DENSE)] {
         let model = model(&counts)?;

@@ -51,14 +51,10 @@ struct Entrant {
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
-        None => simulated(if options.quick { POINTS / 4 } else { POINTS })?,
+        None => simulated(options.sized(POINTS / 4, POINTS))?,
     };
     let model = model(&table, &formula_of(&table), 0.0, None)?;
-    let (seeds, draws) = if options.quick {
-        (2, 150)
-    } else {
-        (SEEDS, 600)
-    };
+    let (seeds, draws) = options.sized((2, 150), (SEEDS, 600));
     let mut rows = Vec::new();
     for id in ["dp-gibbs", "dp-slice"] {
         let entrants = [0.0, 1.0]

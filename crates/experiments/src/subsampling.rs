@@ -70,8 +70,8 @@ const HIDDEN: f64 = 0.25;
 /// The file cannot be read or a run cannot be prepared.
 pub fn higgs(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let shape = Shape {
-        rows: if options.quick { 11_000 } else { 550_000 },
-        numbers: if options.quick { 5 } else { 28 },
+        rows: options.sized(11_000, 550_000),
+        numbers: options.sized(5, 28),
         flags: 0,
         intercept: 0.0,
     };
@@ -93,18 +93,14 @@ pub fn bankruptcy(options: &BenchOptions) -> Result<BenchTable, JobError> {
     const FUNCTIONS: usize = 10;
     const QUICK_FUNCTIONS: usize = 4;
     let shape = Shape {
-        rows: if options.quick { 11_000 } else { 220_000 },
-        numbers: if options.quick { 2 } else { 8 },
+        rows: options.sized(11_000, 220_000),
+        numbers: options.sized(2, 8),
         flags: 0,
         // One row in a hundred.
         intercept: -5.0,
     };
     let tall = Tall::of(options, shape)?;
-    let functions = if options.quick {
-        QUICK_FUNCTIONS
-    } else {
-        FUNCTIONS
-    };
+    let functions = options.sized(QUICK_FUNCTIONS, FUNCTIONS);
     let mut names: Vec<String> = tall.table.names().map(quote_name).collect();
     let outcome = names.pop().unwrap_or_default();
     let splines: Vec<String> = names

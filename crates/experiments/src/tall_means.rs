@@ -34,11 +34,7 @@ const CHAINS: usize = 5;
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let sizes = if options.quick {
-        &SIZES[..2]
-    } else {
-        &SIZES[..]
-    };
+    let sizes = options.sized(&SIZES[..2], &SIZES[..]);
     let mut rows = Vec::new();
     let mut found = Vec::new();
     for &(count, step) in sizes {

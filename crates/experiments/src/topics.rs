@@ -84,7 +84,7 @@ struct Found {
 /// # Errors
 /// The data cannot be read or lack a column.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let shape = if options.quick { SMALL } else { SHAPE };
+    let shape = options.sized(SMALL, SHAPE);
     let (table, truth) = match &options.data {
         Some(path) => (
             load(path, &ImportOptions::default(), &Control::default())?.table,
@@ -102,11 +102,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let models: Vec<Arc<dyn Model>> = (PRIORS.iter())
         .map(|&prior| model(&table, topics, prior))
         .collect::<Result<_, _>>()?;
-    let (seeds, sweeps, draws) = if options.quick {
-        (2, 20, 40)
-    } else {
-        (SEEDS, 100, 400)
-    };
+    let (seeds, sweeps, draws) = options.sized((2, 20, 40), (SEEDS, 100, 400));
     let entrants: Vec<Entrant> = (0..PRIORS.len())
         .flat_map(|prior| {
             [

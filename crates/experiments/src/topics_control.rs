@@ -78,7 +78,7 @@ struct End {
 /// # Errors
 /// The data cannot be read or lack a column.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let shape = if options.quick { SMALL } else { SHAPE };
+    let shape = options.sized(SMALL, SHAPE);
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => tabulated(&Synthetic::draw(

@@ -64,7 +64,7 @@ struct Quantity {
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let runs = if options.quick { QUICK_RUNS } else { RUNS };
+    let runs = options.sized(QUICK_RUNS, RUNS);
     let table = posteriors().and_then(|posteriors| {
         let rows = posteriors.iter().map(|it| row(it, options.seed, runs));
         rows.collect::<Result<Vec<_>, _>>()

@@ -78,13 +78,8 @@ impl From<DraftFix> for QuickFix {
 
 /// What helps against a remark on the draft, best first.
 pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded) -> Vec<QuickFix> {
-    let Ok(formula) = document.recipe.model.formula.parse::<Formula>() else {
+    let Some(draft) = Draft::of(document, loaded) else {
         return Vec::new();
-    };
-    let draft = Draft {
-        document,
-        loaded,
-        formula,
     };
     let Some(remark) = warning.remark::<Remark>() else {
         return Vec::new();
@@ -157,13 +152,8 @@ pub(super) fn of_refusal(
     suggestions: &Suggestions,
     is_fine: impl Fn(&Document) -> bool,
 ) -> Vec<QuickFix> {
-    let Ok(formula) = document.recipe.model.formula.parse::<Formula>() else {
+    let Some(draft) = Draft::of(document, loaded) else {
         return Vec::new();
-    };
-    let draft = Draft {
-        document,
-        loaded,
-        formula,
     };
     let around = Surroundings {
         data: Some((&loaded.table, suggestions)),
@@ -194,7 +184,16 @@ struct Draft<'a> {
     formula: Formula,
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    /// `None` while its formula cannot be read.
+    fn of(document: &'a Document, loaded: &'a Loaded) -> Option<Self> {
+        Some(Self {
+            document,
+            loaded,
+            formula: document.recipe.model.formula.parse().ok()?,
+        })
+    }
+
     fn template(&self) -> &str {
         &self.document.recipe.model.template
     }
@@ -239,16 +238,21 @@ impl Draft<'_> {
     }
 
     fn without_column(&self, column: &str) -> Option<DraftFix> {
+        let names = |term: &Term| term.iter().any(|factor| factor.column() == column);
+        self.without(format!("Leave {column} out"), names)
+    }
+
+    /// Without the terms that `is_out` says, as predictors and where they vary by group.
+    fn without(&self, label: String, is_out: impl Fn(&Term) -> bool) -> Option<DraftFix> {
         let mut formula = self.formula.clone();
-        let names = |term: &Vec<Factor>| term.iter().any(|factor| factor.column() == column);
-        formula.terms.retain(|term| !names(term));
+        formula.terms.retain(|term| !is_out(term));
         for group in &mut formula.groups {
-            group.terms.retain(|term| !names(term));
+            group.terms.retain(|term| !is_out(term));
         }
         formula
             .groups
             .retain(|group| group.intercept || !group.terms.is_empty());
-        self.smaller(format!("Leave {column} out"), &formula)
+        self.smaller(label, &formula)
     }
 
     /// The quick fix of a formula with fewer terms, if it has some left.
@@ -259,17 +263,8 @@ impl Draft<'_> {
             .then(|| DraftFix::formula(label, formula))
     }
 
-    /// Without a term, as a predictor and where it varies by group.
     fn without_term(&self, term: &Term) -> Option<DraftFix> {
-        let mut formula = self.formula.clone();
-        formula.terms.retain(|other| other != term);
-        for group in &mut formula.groups {
-            group.terms.retain(|other| other != term);
-        }
-        formula
-            .groups
-            .retain(|group| group.intercept || !group.terms.is_empty());
-        self.smaller(format!("Leave {} out", quote_term(term)), &formula)
+        self.without(format!("Leave {} out", quote_term(term)), |it| it == term)
     }
 
     /// Without the group terms of a grouping.

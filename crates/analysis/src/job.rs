@@ -548,7 +548,7 @@ pub fn build_model(
 ///
 /// # Errors
 /// There is no text, or it cannot be read.
-pub fn program_of(recipe: &Recipe) -> Result<Option<Program>, ProgramError> {
+pub(crate) fn program_of(recipe: &Recipe) -> Result<Option<Program>, ProgramError> {
     let is_own = recipe.model.template == Own::ID;
     is_own
         .then(|| Own::program(&recipe.model.settings))

@@ -110,7 +110,7 @@ impl Change {
     }
 
     /// Whether the change is within what a bias check tolerates.
-    pub fn is_small(self) -> bool {
+    pub(crate) fn is_small(self) -> bool {
         self.size() < TOLERANCE
     }
 }

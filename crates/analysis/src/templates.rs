@@ -4,7 +4,7 @@ use ergodic_core::models::{self, ModelEntry, ModelError};
 use ergodic_language::Own;
 
 /// Heading of the template for models of one's own.
-pub const AS_TEXT: &str = "As text";
+pub(crate) const AS_TEXT: &str = "As text";
 
 static OWN: ModelEntry = ModelEntry::of::<Own>().in_group(AS_TEXT);
 

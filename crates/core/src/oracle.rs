@@ -218,12 +218,12 @@ impl Oracle {
     }
 
     /// The minibatch scheme's own state, for saving and restoring.
-    pub fn minibatch_mut(&mut self) -> &mut Minibatch {
+    pub(crate) fn minibatch_mut(&mut self) -> &mut Minibatch {
         &mut self.estimation.minibatch
     }
 
     /// Draws a minibatch, whose rows replace those in `rows` and count as gradients.
-    pub fn draw_rows(&mut self, rng: &mut ChainRng, rows: &mut Vec<u32>) {
+    pub(crate) fn draw_rows(&mut self, rng: &mut ChainRng, rows: &mut Vec<u32>) {
         let num_obs = self.num_obs();
         let drawn = self.estimation.minibatch.draw(rng);
         rows.clear();

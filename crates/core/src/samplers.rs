@@ -227,7 +227,7 @@ pub const ACCEPT_ROWS: &str = "accept_rows";
 /// Name of the information column with the step size in use.
 pub const STEP_SIZE: &str = "step_size";
 /// Name of the information column with the share of gradient noise in all noise of a step, 0 to 1.
-pub const NOISE_SHARE: &str = "noise_share";
+pub(crate) const NOISE_SHARE: &str = "noise_share";
 /// Name of the information column with the log posterior of the draw.
 pub const LOG_DENSITY: &str = "log_density";
 /// Name of the information column with the energy (Hamiltonian) of the draw.
@@ -257,13 +257,13 @@ pub fn energy_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
 }
 
 /// Name of the information column with the potential temperature of a thermostat, 1 on target.
-pub const TEMPERATURE: &str = "temperature";
+pub(crate) const TEMPERATURE: &str = "temperature";
 /// Name of the information column with the rows used by a step, as a share of all rows.
 pub const ROWS_SHARE: &str = "rows_share";
 /// Name of the information column with the largest split R-hat of the draws of any shard.
-pub const SHARD_RHAT: &str = "shard_rhat";
+pub(crate) const SHARD_RHAT: &str = "shard_rhat";
 /// Name of the information column with the share of proposals accepted where draws of shards were combined.
-pub const COMBINE_ACCEPT: &str = "combine_accept";
+pub(crate) const COMBINE_ACCEPT: &str = "combine_accept";
 /// Name of the information column with the estimated variance of the estimate of the log likelihood.
 pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
 /// Name of the information column with the sign of the estimate of the likelihood.
@@ -318,7 +318,7 @@ pub const HELD_OUT: &str = "held_out";
 /// Name of the output with the probability of each word in each topic (V×K), K of a word beside each other.
 pub const TOPICS: &str = "topics";
 /// Name of the output with the share of words that each topic has (K).
-pub const TOPIC_SHARES: &str = "topic_shares";
+pub(crate) const TOPIC_SHARES: &str = "topic_shares";
 /// Name of the output with the log probability of each different word scored of the documents held out.
 pub const WORDS_HELD_OUT: &str = "words_held_out";
 
@@ -580,7 +580,7 @@ pub trait Kernel: Send {
 }
 
 /// A [`Kernel`] of a [`Conditional`] sampler.
-pub trait ConditionalKernel: Kernel {
+pub(crate) trait ConditionalKernel: Kernel {
     /// See [`Conditional::refresh`].
     ///
     /// # Errors

@@ -23,7 +23,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::{dot, symmetric_eigen};
 
 /// Draws of each posterior that pairs are made of, evenly spaced: with more, pairs take long and tell little.
-pub const PAIRED_DRAWS: usize = 1_000;
+pub(crate) const PAIRED_DRAWS: usize = 1_000;
 /// Quantities that a joint distance is of at most: between nearest neighbours among a thousand draws nothing is left to see in
 /// more dimensions.
 pub const MOST_QUANTITIES: usize = 50;

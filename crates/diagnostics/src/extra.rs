@@ -167,7 +167,7 @@ impl Extra {
     }
 
     /// Whether there is one column per chain.
-    pub const fn is_of_chains(self) -> bool {
+    pub(crate) const fn is_of_chains(self) -> bool {
         matches!(self, Self::ChainMean | Self::ChainSd | Self::ChainEssBulk)
     }
 }

@@ -22,7 +22,7 @@ const BUFFER: usize = 1 << 16;
 
 /// A file that is being written.
 #[derive(Debug)]
-pub struct OutFile {
+pub(crate) struct OutFile {
     file: File,
     path: PathBuf,
 }
@@ -303,7 +303,7 @@ impl<W: Write> Write for Hashing<W> {
 }
 
 /// Reads on and computes the SHA-256.
-pub struct HashingReader<R> {
+pub(crate) struct HashingReader<R> {
     input: R,
     digest: Sha256,
 }

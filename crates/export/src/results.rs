@@ -236,19 +236,6 @@ impl Results {
         weights_of(&self.info_names, &self.info)
     }
 
-    /// Weights of the draws as lists of one column, if there are weights that differ.
-    pub fn weight_lists(&self) -> Option<Vec<DrawList>> {
-        let list = |weights: &Vec<f64>| {
-            let mut list = DrawList::new(1);
-            for &weight in weights {
-                list.push(&[weight]);
-            }
-            list
-        };
-        let weights = self.weights();
-        weights::matter(&weights).then(|| weights.iter().map(list).collect())
-    }
-
     /// Whether averages over the draws are weighted: there are weights, and they differ.
     pub fn is_weighted(&self) -> bool {
         weights::matter(&self.weights())

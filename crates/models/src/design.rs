@@ -24,7 +24,7 @@ mod codes;
 pub mod coding;
 pub mod columns;
 pub mod confounding;
-pub mod design_term;
+pub(crate) mod design_term;
 pub mod error;
 mod exact_fit;
 pub mod lump_levels;

@@ -47,7 +47,8 @@ mod reading;
 mod simulate;
 
 pub use concentration::AlphaPrior;
-pub use mixture::{Mixture, NUM_WEIGHTS};
+pub use mixture::Mixture;
+pub(crate) use mixture::NUM_WEIGHTS;
 use numeric::{NormalPrior, Numeric};
 
 /// α, where the user sets none: that of Escobar and West's examples.
@@ -97,7 +98,7 @@ ergodic_base::settings! {
 }
 
 /// The template `dp-mixture`.
-pub struct DpMixture;
+pub(crate) struct DpMixture;
 
 impl Template for DpMixture {
     const SPEC: ModelSpec = ModelSpec {

@@ -590,7 +590,7 @@ impl Family {
     }
 
     /// Identifiers of families whose responses may be censored.
-    pub fn ids_for_censoring() -> Vec<&'static str> {
+    pub(crate) fn ids_for_censoring() -> Vec<&'static str> {
         let of_family = Self::ALL.iter().filter(|family| family.takes_censoring());
         of_family.map(|family| family.id()).collect()
     }

@@ -16,11 +16,11 @@ use ergodic_base::numerals::to_digits;
 use ergodic_base::rng::ChainRng;
 
 /// The forms of the [`Prior`] of a real parameter, for people.
-pub const FORMS: &str = "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
+pub(crate) const FORMS: &str = "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
                          cauchy(location, scale) or flat";
 
 /// The forms of the [`Prior`] of a positive parameter, for people.
-pub const POSITIVE_FORMS: &str = "half_normal(sd), half_student_t(df, 0, scale), half_cauchy(scale), exponential(rate), \
+pub(crate) const POSITIVE_FORMS: &str = "half_normal(sd), half_student_t(df, 0, scale), half_cauchy(scale), exponential(rate), \
                                   gamma(shape, rate), inv_gamma(shape, scale), lognormal(mean, sd) or flat";
 
 /// A density on the real line or, from [`Self::Exponential`] on, on its positive half. The prior of a positive parameter is one
@@ -179,7 +179,7 @@ impl Prior {
     }
 
     /// Stan's notation for the prior of a positive parameter.
-    pub fn positive_text(&self) -> String {
+    pub(crate) fn positive_text(&self) -> String {
         match self {
             Self::Normal { sd, .. } => format!("half_normal({sd})"),
             Self::StudentT { df, scale, .. } if *df == 1.0 => format!("half_cauchy({scale})"),
@@ -364,7 +364,7 @@ impl Prior {
     }
 
     /// The chance that a positive parameter with this prior is above `x`; `None` for the flat prior.
-    pub fn positive_survival(&self, x: f64) -> Option<f64> {
+    pub(crate) fn positive_survival(&self, x: f64) -> Option<f64> {
         let share = match *self {
             Self::Flat => return None,
             _ if x <= 0.0 => 1.0,

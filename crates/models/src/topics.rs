@@ -67,7 +67,7 @@ ergodic_base::settings! {
 }
 
 /// The template `topics`.
-pub struct TopicModel;
+pub(crate) struct TopicModel;
 
 impl Template for TopicModel {
     const SPEC: ModelSpec = ModelSpec {

@@ -28,7 +28,8 @@ pub use band::Band;
 pub use bars::Bars;
 pub use boxes::Boxes;
 pub use drawn::Drawn;
-pub use ink::{Ink, dark_style, page_color};
+pub use ink::Ink;
+pub(crate) use ink::{dark_style, page_color};
 pub use intervals::{Interval, Intervals};
 pub use line::Line;
 pub use panel::{Mark, Panel};
@@ -39,9 +40,9 @@ pub use shape::{Extent, Shape};
 pub use text::Text;
 
 /// Points in a millimetre: a point is 1/72 inch.
-pub const POINTS_PER_MM: f64 = 72.0 / 25.4;
+pub(crate) const POINTS_PER_MM: f64 = 72.0 / 25.4;
 /// Default width of a figure in millimetres: the text of a page of A4.
-pub const WIDTH_MM: f64 = 170.0;
+pub(crate) const WIDTH_MM: f64 = 170.0;
 
 /// What stands before the words of a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

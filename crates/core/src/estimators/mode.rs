@@ -108,7 +108,7 @@ impl<'a> Objective<'a> {
     }
 
     /// −∇² of the same, overwriting `hessian`.
-    pub fn neg_hessian(&self, u: &[f64], scratch: &mut Scratch, hessian: &mut [f64]) {
+    pub(crate) fn neg_hessian(&self, u: &[f64], scratch: &mut Scratch, hessian: &mut [f64]) {
         hessian.fill(0.0);
         let Some(model) = self.density.rows() else {
             return self.density.add_neg_hessian(u, hessian);

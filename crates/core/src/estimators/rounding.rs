@@ -18,7 +18,7 @@ const CHUNK_ROWS: usize = 1024;
 const STEP: f64 = 1e-3;
 /// Posterior standard deviations from which a shift is worth a warning: as much as the Monte Carlo error of a mean leaves with an
 /// effective sample size of 10 000.
-pub const WORTH_A_WARNING: f64 = 0.01;
+pub(crate) const WORTH_A_WARNING: f64 = 0.01;
 
 /// How a shift is told.
 fn told(sds: f64) -> String {

@@ -41,7 +41,7 @@ pub fn log_gamma(rng: &mut ChainRng, shape: f64) -> f64 {
 
 /// A transition over a fixed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Transition {
+pub(crate) struct Transition {
     /// s = (1 − e^{−bh})/b.
     scale: f64,
     /// bh.
@@ -71,16 +71,6 @@ impl Transition {
         };
         log_scale + log_gamma(rng, a + further)
     }
-
-    /// E[θ' | θ] = θe^{−bh} + s a.
-    pub fn mean(&self, theta: f64, a: f64) -> f64 {
-        theta * (-self.decay).exp() + self.scale * a
-    }
-
-    /// Var[θ' | θ] = 2 s θe^{−bh} + s² a.
-    pub fn variance(&self, theta: f64, a: f64) -> f64 {
-        2.0 * self.scale * theta * (-self.decay).exp() + self.scale * self.scale * a
-    }
 }
 
 #[cfg(test)]
@@ -90,6 +80,18 @@ mod tests {
     use ergodic_base::rng::{Purpose, stream};
     use ergodic_diagnostics::kolmogorov::distance_from_uniform;
     use statrs::function::gamma::gamma_lr;
+
+    impl Transition {
+        /// E[θ' | θ] = θe^{−bh} + s a.
+        fn mean(&self, theta: f64, a: f64) -> f64 {
+            theta * (-self.decay).exp() + self.scale * a
+        }
+
+        /// Var[θ' | θ] = 2 s θe^{−bh} + s² a.
+        fn variance(&self, theta: f64, a: f64) -> f64 {
+            2.0 * self.scale * theta * (-self.decay).exp() + self.scale * self.scale * a
+        }
+    }
 
     fn rng(seed: u64) -> ChainRng {
         stream(seed, 0, Purpose::Noise)

@@ -7,7 +7,7 @@ use crate::prior_text::{PriorError, PriorProblem, PriorText};
 use ergodic_base::rng::ChainRng;
 
 /// The forms of [`AlphaPrior`], for people.
-pub const FORMS: &str = "gamma(shape, rate) or constant(value), all above 0";
+pub(crate) const FORMS: &str = "gamma(shape, rate) or constant(value), all above 0";
 
 /// Prior of α.
 #[derive(Clone, Copy, Debug, PartialEq)]

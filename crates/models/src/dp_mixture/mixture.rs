@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::numeric::Numeric;
 
 /// Largest clusters whose share is reported.
-pub const NUM_WEIGHTS: usize = 5;
+pub(crate) const NUM_WEIGHTS: usize = 5;
 
 /// Units to be partitioned, with conjugate components: numeric columns and categories are independent within a component.
 ///

@@ -183,7 +183,7 @@ impl Numeric {
     }
 
     /// d.
-    pub fn variance_df(&self) -> f64 {
+    pub(crate) fn variance_df(&self) -> f64 {
         self.df
     }
 

@@ -157,7 +157,7 @@ impl Ink {
 }
 
 /// Rules of a style sheet, within `selector`, that give figures the colours of the dark theme.
-pub fn dark_style(selector: &str) -> String {
+pub(crate) fn dark_style(selector: &str) -> String {
     let mut text = String::new();
     for ink in Ink::all() {
         let (class, color) = (ink.class(), DARK.of(ink));
@@ -169,7 +169,7 @@ pub fn dark_style(selector: &str) -> String {
 }
 
 /// A colour of the window's theme by its role in the design tokens, for pages around figures: light and dark.
-pub fn page_color(name: &str) -> [String; 2] {
+pub(crate) fn page_color(name: &str) -> [String; 2] {
     ["light", "dark"].map(|theme| role(theme, name))
 }
 

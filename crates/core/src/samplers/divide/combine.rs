@@ -52,7 +52,7 @@ pub struct Combination {
 }
 
 /// Combines draws of `shards` subposteriors of D dimensions, at most `most` of each.
-pub struct Combiner {
+pub(crate) struct Combiner {
     dim: usize,
     shards: usize,
     /// Draws of each shard that there is room for.
@@ -74,7 +74,7 @@ pub struct Combiner {
 
 /// What combining tells besides draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Combined {
+pub(crate) struct Combined {
     /// Largest split R-hat over coordinates and shards of the draws that were combined.
     pub rhat: f64,
     /// Share of proposals accepted; NaN for methods without proposals.
@@ -114,7 +114,7 @@ impl Combiner {
     }
 
     /// Mean (D) and variance (D) of the draws of each shard that were combined last, into `out` (S×2×D).
-    pub fn write_moments(&self, out: &mut [f64]) {
+    pub(crate) fn write_moments(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.told);
     }
 

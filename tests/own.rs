@@ -373,3 +373,183 @@ fn known_posteriors_are_drawn_by_exact_transitions_and_conditionals() {
         "{why}"
     );
 }
+
+/// A vector of all columns of a table is found by their names, in the fit, in a replay and in new rows, and says what the template says.
+#[test]
+fn a_vector_of_columns_is_fitted_as_its_template() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("many.model"), gallery("many_columns")).unwrap();
+    let data = ["--data", "sample:synthetic-2000x6"];
+    let common = [
+        "--sampler",
+        "nuts",
+        "--draws",
+        "1000",
+        "--seed",
+        "5",
+        "--json",
+    ];
+    let fit = |more: &[&str]| -> Vec<serde_json::Value> {
+        let summary = done(at, &[&["fit"], &data[..], &common, more].concat());
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        summary["variables"].as_array().unwrap().clone()
+    };
+    let text = fit(&["--model", "many.model", "--out", "text"]);
+    let template = fit(&[
+        "--formula",
+        "y ~ x1 + x2 + x3 + x4 + x5",
+        "--set",
+        "model.standardize=false",
+        "--set",
+        "priors.b=normal(0, 2.5)",
+        "--set",
+        "priors.intercept=normal(0, 2.5)",
+        "--out",
+        "template",
+    ]);
+    let names: Vec<&str> = (text.iter())
+        .map(|row| row["variable"].as_str().unwrap())
+        .collect();
+    let wanted = ["a", "w[x1]", "w[x2]", "w[x3]", "w[x4]", "w[x5]", "largest"];
+    assert_eq!(names, wanted);
+    assert_eq!(template.len(), 6);
+    for (own, other) in text.iter().zip(&template) {
+        let number = |row: &serde_json::Value, key: &str| row[key].as_f64().unwrap();
+        let error = number(own, "mcse_mean").hypot(number(other, "mcse_mean"));
+        let apart = number(own, "mean") - number(other, "mean");
+        assert!(apart.abs() < 4.0 * error, "{own} {other}");
+    }
+    // The folder has all that a replay needs.
+    fs::remove_file(at.join("many.model")).unwrap();
+    done(at, &["fit", "text", "--out", "again"]);
+    let draws = |run: &str| fs::read(at.join(run).join("draws.csv")).unwrap();
+    assert_eq!(draws("text"), draws("again"));
+    // Columns of new rows stand in another order.
+    fs::write(at.join("new.csv"), "x5,x1,x2,x3,x4\n2,1,0,0,0\n0,0,0,0,1\n").unwrap();
+    let predicted = |run: &str| -> Vec<f64> {
+        let rows = done(at, &["predict", run, "--data", "new.csv"]);
+        let mean = |line: &str| line.split(',').nth(1).unwrap().parse().unwrap();
+        rows.lines().skip(1).map(mean).collect()
+    };
+    let (own, other) = (predicted("text"), predicted("template"));
+    assert_eq!(own.len(), 2);
+    for (own, other) in own.iter().zip(&other) {
+        // A tenth of the posterior standard deviation, which is 0.03 and 0.02.
+        assert!((own - other).abs() < 0.004, "{own} {other}");
+    }
+    // The linear predictor is known: a sampler that needs it takes the model.
+    fs::write(at.join("many.model"), gallery("many_columns")).unwrap();
+    let model = [&data[..], &["--model", "many.model"]].concat();
+    let zig_zag = [
+        "fit",
+        "--sampler",
+        "zig-zag",
+        "--draws",
+        "50",
+        "--out",
+        "zig",
+    ];
+    done(at, &[&zig_zag[..], &model].concat());
+    let stan = done(at, &[&["show", "--as", "stan"], &model[..]].concat());
+    assert!(
+        stan.contains("matrix[N, K_x] x;  // x1, x2, x3, x4, x5"),
+        "{stan}"
+    );
+    let equation = done(at, &[&["show", "--as", "equation"], &model[..]].concat());
+    assert!(
+        equation.starts_with("data\n  x: vector = x*\n"),
+        "{equation}"
+    );
+    // A pattern that no column matches is shown where it stands.
+    let other = gallery("many_columns").replace("= x*", "= z*");
+    fs::write(at.join("many.model"), other).unwrap();
+    let why = refused(at, &[&["fit"], &model[..]].concat());
+    assert!(
+        why.contains("no column whose name is like `z*`") && why.contains("  x: vector = z*"),
+        "{why}"
+    );
+}
+
+/// Steps of h take x to (1 − h) x + √(2h) ξ: autoregressive draws, whose path is that of the process as far as (1 − h)^k is e^(−kh).
+#[test]
+fn langevin_steps_of_a_normal_are_a_path_of_ornstein_and_uhlenbeck() {
+    const STEP: f64 = 0.01;
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("path.model"), gallery("ornstein_uhlenbeck")).unwrap();
+    let args = [
+        "fit",
+        "--model",
+        "path.model",
+        "--sampler",
+        "ula",
+        "--set",
+        "sampler.step_size=0.01",
+        "--set",
+        "sampler.steps_per_draw=1",
+        "--warmup",
+        "0",
+        "--chains",
+        "4",
+        "--draws",
+        "25000",
+        "--seed",
+        "4",
+        "--out",
+        "paths",
+    ];
+    done(at, &args);
+    let table = fs::read_to_string(at.join("paths/draws.csv")).unwrap();
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some(".chain,.iteration,.draw,x"));
+    let mut paths = vec![Vec::new(); 4];
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let chain: usize = cells[0].parse().unwrap();
+        paths[chain - 1].push(cells[3].parse::<f64>().unwrap());
+    }
+    assert!(paths.iter().all(|path| path.len() == 25_000));
+    // What steps add is normal of variance 2h and mean 0, whatever the path is.
+    let kept = 1.0 - STEP;
+    let noise = |pair: &[f64]| (pair[1] - kept * pair[0]) / (2.0 * STEP).sqrt();
+    let noise: Vec<f64> = (paths.iter())
+        .flat_map(|path| path.windows(2).map(noise))
+        .collect();
+    let count = noise.len() as f64;
+    let mean = noise.iter().sum::<f64>() / count;
+    let square = noise.iter().map(|x| x * x).sum::<f64>() / count;
+    assert!(mean.abs() < 4.0 / count.sqrt(), "{mean}");
+    assert!(
+        (square - 1.0).abs() < 4.0 * (2.0 / count).sqrt(),
+        "{square}"
+    );
+    for lag in [1, 10, 50, 100] {
+        let (mut products, mut squares) = (0.0, 0.0);
+        for path in &paths {
+            for (x, later) in path.iter().zip(&path[lag..]) {
+                products += x * later;
+                squares += x * x;
+            }
+        }
+        let found = products / squares;
+        let k = lag as f64;
+        let wanted = kept.powf(k);
+        // Bartlett's variance of the autocorrelation of an autoregressive path (Brockwell and Davis 1991, example 7.2.3).
+        let (once, twice) = (kept * kept, kept.powf(2.0 * k));
+        let variance = (1.0 + once) * (1.0 - twice) / (1.0 - once) - 2.0 * k * twice;
+        let error = (variance / count).sqrt();
+        assert!(
+            (found - wanted).abs() < 4.0 * error,
+            "lag {lag}: {found} and {wanted}, error {error}"
+        );
+        // So small a step follows the process itself.
+        assert!((wanted - (-k * STEP).exp()).abs() < 0.002);
+    }
+    done(
+        at,
+        &["plot", "paths", "--what", "trace", "--out", "paths.svg"],
+    );
+    let picture = fs::read_to_string(at.join("paths.svg")).unwrap();
+    assert!(picture.contains("<svg"), "{}", picture.len());
+}

@@ -586,8 +586,13 @@ pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobErro
 /// The formula with columns in the place of `.`; the one that says which rows are held out explains nothing unless it is named.
 fn whole_formula(recipe: &Recipe, table: &Table) -> Result<Formula, JobError> {
     if let Some(program) = program_of(recipe)? {
-        let (own, given) = (parse_formula(&program.formula())?, &recipe.model.formula);
-        if !given.is_empty() && parse_formula(given)? != own {
+        let own = parse_formula(&program.formula_for(table)?)?;
+        let given = &recipe.model.formula;
+        // A draft has the columns that the text names, for the others need the table.
+        let is_own = |given: &Formula| -> Result<bool, JobError> {
+            Ok(*given == own || *given == parse_formula(&program.formula())?)
+        };
+        if !given.is_empty() && !is_own(&parse_formula(given)?)? {
             return Err(JobError::Impossible(format!(
                 "Template `own` takes no formula, because its text names the columns; leave `{given}` out"
             )));

@@ -1,10 +1,12 @@
 //! Columns of a table as a program reads them: numbers, and groups as codes.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, ExprKind, Statement, Tree};
+use crate::vectors::VectorColumns;
 use ergodic_core::design::matrix::Predictor;
 
 /// Constants that every program knows.
@@ -29,12 +31,15 @@ pub struct ColumnUse {
     pub role: Role,
     /// Where the column is named first.
     pub span: Span,
+    /// Whether it is part of a vector there.
+    pub in_vector: bool,
 }
 
-/// The names that are neither declared nor defined, in order of appearance: columns of the data.
-pub(crate) fn uses(tree: &Tree) -> Result<Vec<ColumnUse>, Fault> {
+/// Columns of the data: those of `vectors`, and names that are neither declared nor defined, in order of appearance.
+pub(crate) fn uses(tree: &Tree, vectors: &[VectorColumns]) -> Result<Vec<ColumnUse>, Fault> {
     let mut declared: Vec<&str> = CONSTANTS.iter().map(|(name, _)| *name).collect();
     declared.extend(tree.declarations.iter().map(|it| it.name.text.as_str()));
+    declared.extend(vectors.iter().map(|it| it.name.as_str()));
     let lines = tree.rows.iter().chain(&tree.target);
     let defined = lines.filter_map(|line| match line {
         Statement::Definition(definition) => Some(definition),
@@ -44,11 +49,25 @@ pub(crate) fn uses(tree: &Tree) -> Result<Vec<ColumnUse>, Fault> {
     declared.extend(defined.map(|it| it.name.text.as_str()));
 
     let mut found: Vec<ColumnUse> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (name, span) in vectors.iter().flat_map(|vector| &vector.columns) {
+        let (span, name) = (*span, name.clone());
+        if let Entry::Vacant(place) = places.entry(name.clone()) {
+            place.insert(found.len());
+            let (role, in_vector) = (Role::Number, true);
+            found.push(ColumnUse {
+                name,
+                role,
+                span,
+                in_vector,
+            });
+        }
+    }
     let mut use_of = |name: &str, span: Span, role: Role| -> Result<(), Fault> {
         if declared.contains(&name) {
             return Ok(());
         }
-        match found.iter().find(|it| it.name == name) {
+        match places.get(name).map(|&at| &found[at]) {
             Some(known) if known.role != role => Err(Fault::new(
                 span,
                 format!(
@@ -59,8 +78,14 @@ pub(crate) fn uses(tree: &Tree) -> Result<Vec<ColumnUse>, Fault> {
             )),
             Some(_) => Ok(()),
             None => {
-                let name = name.to_owned();
-                found.push(ColumnUse { name, role, span });
+                let (name, in_vector) = (name.to_owned(), false);
+                places.insert(name.clone(), found.len());
+                found.push(ColumnUse {
+                    name,
+                    role,
+                    span,
+                    in_vector,
+                });
                 Ok(())
             }
         }
@@ -135,6 +160,8 @@ pub(crate) struct Group {
 pub(crate) struct Columns {
     pub numbers: Vec<(String, Vec<f64>)>,
     pub groups: Vec<Group>,
+    /// Places in `numbers` of the columns of each vector.
+    pub vectors: Vec<Vec<usize>>,
     pub num_rows: usize,
 }
 
@@ -150,10 +177,12 @@ impl Columns {
             num_rows,
             ..Self::default()
         };
+        let known: HashMap<&str, &Predictor> = (columns.iter())
+            .map(|(name, values)| (name.as_str(), values))
+            .collect();
         for wanted in uses {
             let name = &wanted.name;
-            let found = columns.iter().find(|(column, _)| column == name);
-            match (wanted.role, found.map(|(_, values)| values)) {
+            match (wanted.role, known.get(name.as_str())) {
                 (Role::Number, Some(Predictor::Numeric(values))) => {
                     made.numbers.push((name.clone(), values.clone()));
                 }
@@ -177,6 +206,18 @@ impl Columns {
         }
         Ok(made)
     }
+
+    /// With the places of the columns of `vectors`, all of which are there.
+    pub fn with_vectors(mut self, vectors: &[VectorColumns]) -> Self {
+        let numbers = self.numbers.iter().enumerate();
+        let places: HashMap<&str, usize> =
+            numbers.map(|(at, (name, _))| (name.as_str(), at)).collect();
+        let place = |(name, _): &(String, Span)| places.get(name.as_str()).copied();
+        self.vectors = (vectors.iter())
+            .map(|vector| vector.columns.iter().filter_map(place).collect())
+            .collect();
+        self
+    }
 }
 
 /// The refusal of a name that nothing has.
@@ -192,6 +233,12 @@ pub(crate) fn unknown<'a>(wanted: &ColumnUse, known: impl Iterator<Item = &'a st
 /// The refusal of a column of text where a number is needed.
 pub(crate) fn no_number(wanted: &ColumnUse) -> Fault {
     let name = &wanted.name;
+    if wanted.in_vector {
+        let message = format!(
+            "`{name}` holds text, but the columns of a vector are numbers; choose columns without it"
+        );
+        return Fault::new(wanted.span, message);
+    }
     let message = format!(
         "`{name}` holds text, but a number is needed here; compare it, as in ({name} == \"yes\"), which is 1 or 0"
     );
@@ -227,10 +274,23 @@ impl Evaluated {
                 let values = self.of(graph, columns, a)?.iter();
                 values.map(|&x| function.at(x)[0]).collect()
             }
-            Node::Binary(operation, a, b) => {
-                let a = self.of(graph, columns, a)?.to_vec();
-                let b = self.of(graph, columns, b)?.iter();
-                a.iter().zip(b).map(|(&a, &b)| operation.of(a, b)).collect()
+            Node::Binary(..) => {
+                // A sum over a long vector is as deep as that is long, so what stands left is no step of recursion.
+                let (mut left, mut rest) = (id, Vec::new());
+                while let Node::Binary(operation, a, b) = *graph.node(left)
+                    && (left == id || !self.0.contains_key(&left))
+                {
+                    rest.push((operation, b));
+                    left = a;
+                }
+                let mut values = self.of(graph, columns, left)?.to_vec();
+                for (operation, b) in rest.into_iter().rev() {
+                    let b = self.of(graph, columns, b)?;
+                    for (value, &b) in values.iter_mut().zip(b) {
+                        *value = operation.of(*value, b);
+                    }
+                }
+                values
             }
             Node::Select(condition, a, b) => {
                 let condition = self.of(graph, columns, condition)?.to_vec();

@@ -22,7 +22,7 @@
 //! | step | module |
 //! |---|---|
 //! | text to tokens, tokens to a tree | `tokens`, `parser`, `syntax` |
-//! | names and shapes resolved, numbers as a graph | `columns`, `lower`, `graph` |
+//! | names and shapes resolved, numbers as a graph | `columns`, `vectors`, `lower`, `graph` |
 //! | programs for blocks of rows | `code` |
 //! | their values and derivatives | `machine`, `functions` |
 //! | parameters within bounds | `transform` |
@@ -61,6 +61,7 @@ mod tests;
 mod tokens;
 mod transform;
 mod variates;
+mod vectors;
 mod workspace;
 
 pub use columns::{ColumnUse, Role};

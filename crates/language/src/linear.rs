@@ -158,9 +158,19 @@ impl Reader<'_> {
                 let coordinate = Coordinate::PerRow(rows);
                 parts.push(Part { coordinate, factor });
             }
-            Node::Binary(Binary::Add, a, b) => {
-                self.linear(a, times, parts, offset)?;
-                self.linear(b, times, parts, offset)?;
+            Node::Binary(Binary::Add, ..) => {
+                // A sum over a long vector is as deep as that is long, so what stands left is no step of recursion.
+                let (mut left, mut rest) = (id, Vec::new());
+                while let Node::Binary(Binary::Add, a, b) = *self.graph.node(left)
+                    && self.depends(left)
+                {
+                    rest.push(b);
+                    left = a;
+                }
+                self.linear(left, times, parts, offset)?;
+                for b in rest.into_iter().rev() {
+                    self.linear(b, times, parts, offset)?;
+                }
             }
             Node::Binary(Binary::Sub, a, b) => {
                 self.linear(a, times, parts, offset)?;

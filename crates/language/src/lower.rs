@@ -68,6 +68,8 @@ enum Entity {
     Definition(usize),
     Number(usize),
     Group(usize),
+    /// A vector of columns.
+    Vector(usize),
     Constant(f64),
 }
 
@@ -216,11 +218,8 @@ impl<'a> Lowering<'a> {
             let entity = Entity::Constant(value);
             self.entities.insert(name.to_owned(), entity);
         }
-        for (at, (name, _)) in self.columns.numbers.iter().enumerate() {
-            self.entities.insert(name.clone(), Entity::Number(at));
-        }
-        for (at, group) in self.columns.groups.iter().enumerate() {
-            self.entities.insert(group.name.clone(), Entity::Group(at));
+        for (at, vector) in tree.vectors.iter().enumerate() {
+            self.name(&vector.name, Entity::Vector(at))?;
         }
         for (at, declaration) in tree.declarations.iter().enumerate() {
             self.name(&declaration.name, Entity::Parameter(at))?;
@@ -244,6 +243,14 @@ impl<'a> Lowering<'a> {
                 open: false,
                 number: None,
             });
+        }
+        // What is declared may have the name of a column that only a vector takes in.
+        let numbers = self.columns.numbers.iter().enumerate();
+        let numbers = numbers.map(|(at, (name, _))| (name, Entity::Number(at)));
+        let groups = self.columns.groups.iter().enumerate();
+        let groups = groups.map(|(at, group)| (&group.name, Entity::Group(at)));
+        for (name, entity) in numbers.chain(groups) {
+            self.entities.entry(name.clone()).or_insert(entity);
         }
         Ok(())
     }
@@ -346,6 +353,7 @@ impl<'a> Lowering<'a> {
                     }
                     self.within(at, e.span, |it, value| it.shape(value))
                 }
+                Entity::Vector(at) => Ok(vec![self.columns.vectors[at].len()]),
                 Entity::Number(_) | Entity::Group(_) | Entity::Constant(_) => Ok(Vec::new()),
             },
             ExprKind::List(items) => {
@@ -384,7 +392,7 @@ impl<'a> Lowering<'a> {
             }
             ExprKind::Binary(_, a, b) => self.common_shape(&[a, b], e.span),
             ExprKind::Call(name, arguments) => match name.text.as_str() {
-                "sum" | "mean" | "dot" => Ok(Vec::new()),
+                "sum" | "mean" | "dot" | "length" => Ok(Vec::new()),
                 "log_sum_exp" | "min" | "max" if arguments.len() == 1 => Ok(Vec::new()),
                 density if distributions::is_of_levels(density) => Ok(Vec::new()),
                 _ => self.common_shape(&arguments.iter().collect::<Vec<_>>(), e.span),
@@ -503,6 +511,13 @@ impl<'a> Lowering<'a> {
                 span,
                 format!("`{name}` holds categories, but a number is needed here"),
             )),
+            Entity::Vector(at) if in_rows => self.column_of(at, (name, span), picks),
+            Entity::Vector(_) => Err(Fault::new(
+                span,
+                format!(
+                    "`{name}` is a vector of columns, which have values in the section `rows` alone"
+                ),
+            )),
             Entity::Number(_) | Entity::Group(_) => Err(Fault::new(
                 span,
                 format!("`{name}` is a column, which has values in the section `rows` alone"),
@@ -550,6 +565,37 @@ impl<'a> Lowering<'a> {
                         Err(Fault::new(span, message))
                     }
                 }
+            }
+        }
+    }
+
+    /// The column at a position of a vector.
+    fn column_of(
+        &mut self,
+        at: usize,
+        (name, span): (&str, Span),
+        picks: &Picks,
+    ) -> Result<Id, Fault> {
+        let columns = &self.columns.vectors[at];
+        match picks {
+            Picks::Each(each) => match each.as_slice() {
+                [Pick::At(at)] => Ok(self.graph.leaf(Node::Column(columns[*at]))),
+                [] => {
+                    let words = shape_words(&[columns.len()]);
+                    let message = format!("`{name}` is {words}; index it, or take its sum");
+                    Err(Fault::new(span, message))
+                }
+                _ => {
+                    let message =
+                        format!("`{name}` is a vector of columns, whose index is a number");
+                    Err(Fault::new(span, message))
+                }
+            },
+            Picks::Element => {
+                let message = format!(
+                    "`{name}` is a vector of columns, which have values in the section `rows` alone"
+                );
+                Err(Fault::new(span, message))
             }
         }
     }

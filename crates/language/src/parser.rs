@@ -5,15 +5,17 @@
 
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{
-    Binary, Declaration, Definition, Expr, ExprKind, Kind, Law, Name, Statement, Tree,
+    Binary, Chosen, Declaration, Definition, Expr, ExprKind, Kind, Law, Name, Part, Size,
+    Statement, Tree, Vector,
 };
 use crate::tokens::{Token, tokens};
+use crate::vectors::numbered;
 
 /// Expressions may stand this deep in each other: what reads them is recursive.
 const MAX_DEPTH: usize = 200;
 
 /// Names of sections.
-pub(crate) const SECTIONS: [&str; 4] = ["parameters", "rows", "target", "report"];
+pub(crate) const SECTIONS: [&str; 5] = ["data", "parameters", "rows", "target", "report"];
 
 /// Reads a program.
 pub(crate) fn parse(text: &str) -> Result<Tree, Fault> {
@@ -23,6 +25,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, Fault> {
         return Err(Fault::new(open, "This bracket is not closed"));
     }
     let mut parser = Parser {
+        text,
         tokens,
         at: 0,
         depth: 0,
@@ -48,6 +51,7 @@ fn unclosed(tokens: &[(Token, Span)]) -> Option<Span> {
 /// Reads one expression, for densities that are written in the language.
 pub(crate) fn parse_expression(text: &str) -> Result<Expr, Fault> {
     let mut parser = Parser {
+        text,
         tokens: tokens(text)?,
         at: 0,
         depth: 0,
@@ -57,13 +61,14 @@ pub(crate) fn parse_expression(text: &str) -> Result<Expr, Fault> {
     Ok(value)
 }
 
-struct Parser {
+struct Parser<'a> {
+    text: &'a str,
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn peek(&self) -> &Token {
         &self.tokens[self.at].0
     }
@@ -188,6 +193,11 @@ impl Parser {
     }
 
     fn line(&mut self, section: &str, tree: &mut Tree) -> Result<(), Fault> {
+        if section == "data" {
+            let vector = self.vector()?;
+            tree.vectors.push(vector);
+            return Ok(());
+        }
         let defines =
             matches!(self.peek(), Token::Name(_)) && *self.peek_second() == Token::Symbol("=");
         if defines {
@@ -216,6 +226,62 @@ impl Parser {
             _ => return self.fault("a line `name = expression`"),
         }
         Ok(())
+    }
+
+    fn vector(&mut self) -> Result<Vector, Fault> {
+        let name = self.name("the name of a vector of columns")?;
+        if self.takes(":") && !self.takes_name("vector") {
+            return self.fault("`vector`, which is what columns make");
+        }
+        self.expect("=", "and columns, as in x: vector = [age, fee]")?;
+        let mut parts = Vec::new();
+        if !self.takes("[") {
+            parts.push(self.columns()?);
+            return Ok(Vector { name, parts });
+        }
+        loop {
+            parts.push(self.columns()?);
+            if !self.takes(",") {
+                break;
+            }
+        }
+        self.expect("]", "or `,`")?;
+        Ok(Vector { name, parts })
+    }
+
+    /// A column, a range of columns, or a pattern: names, stars and digits after these, without space between them.
+    fn columns(&mut self) -> Result<Part, Fault> {
+        let start = self.span();
+        let (mut pieces, mut end) = (vec![String::new()], start.start);
+        while self.span().start == end {
+            match (self.peek(), pieces.as_mut_slice()) {
+                (Token::Name(name), [.., piece]) => piece.push_str(name),
+                (Token::Symbol("*"), _) => pieces.push(String::new()),
+                (Token::Number(_), [_, .., piece]) => {
+                    let span = self.span();
+                    piece.push_str(&self.text[span.start..span.end]);
+                }
+                _ => break,
+            }
+            end = self.span().end;
+            self.step();
+        }
+        let mut span = start.to(self.before());
+        if end == start.start {
+            return self
+                .fault("a column, a range such as pixel1..pixel9, or a pattern such as px_*");
+        }
+        if pieces.len() > 1 {
+            let columns = Chosen::Like(pieces);
+            return Ok(Part { columns, span });
+        }
+        if self.takes("..") {
+            let last = self.name("the last column of the range")?;
+            span = start.to(last.span);
+            pieces = numbered(&pieces[0], &last.text, span)?;
+        }
+        let columns = Chosen::Named(pieces);
+        Ok(Part { columns, span })
     }
 
     fn definition(&mut self) -> Result<Definition, Fault> {
@@ -281,10 +347,21 @@ impl Parser {
                 let span = self.span();
                 match *self.peek() {
                     Token::Number(size) if size >= 1.0 && size.fract() == 0.0 && size < 1e9 => {
-                        sizes.push((size as usize, span));
+                        sizes.push((Size::Number(size as usize), span));
                         self.step();
                     }
-                    _ => return self.fault("a size, a whole number from 1"),
+                    Token::Name(ref word) if word == "length" => {
+                        self.step();
+                        self.expect("(", "and a vector of columns")?;
+                        let vector = self.name("a vector of columns")?;
+                        self.expect(")", "after the vector")?;
+                        sizes.push((Size::Length(vector), span.to(self.before())));
+                    }
+                    _ => {
+                        return self.fault(
+                            "a size, a whole number from 1 or the length of a vector of columns, as in length(x)",
+                        );
+                    }
                 }
                 if !self.takes(",") {
                     break;

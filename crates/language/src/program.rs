@@ -13,13 +13,21 @@ use crate::model::ProgramModel;
 use crate::parser::parse;
 use crate::place::{Fault, ProgramError};
 use crate::syntax::{Statement, Tree};
+use crate::vectors::{VectorColumns, columns_of};
 
 /// A model as text, whose grammar is right and whose columns are known by name.
 #[derive(Clone, Debug)]
 pub struct Program {
     text: String,
     tree: Tree,
+    /// Columns that the text names; patterns of vectors choose others once there is a table.
     uses: Vec<ColumnUse>,
+}
+
+/// What a program reads of a table.
+struct Reads {
+    uses: Vec<ColumnUse>,
+    vectors: Vec<VectorColumns>,
 }
 
 impl Program {
@@ -30,7 +38,7 @@ impl Program {
     pub fn parse(text: &str) -> Result<Self, ProgramError> {
         let read = || {
             let tree = parse(text)?;
-            let uses = uses(&tree)?;
+            let uses = uses(&tree, &columns_of(&tree.vectors, None)?)?;
             Ok((tree, uses))
         };
         let (tree, uses) = read().map_err(|fault: Fault| ProgramError::of(fault, text))?;
@@ -46,14 +54,14 @@ impl Program {
         &self.text
     }
 
-    /// Columns of the data that it names, in order of appearance.
+    /// Columns of the data that it names, in order of appearance; those that patterns of vectors choose are not among them.
     pub fn columns(&self) -> &[ColumnUse] {
         &self.uses
     }
 
     /// Whether the program says nothing of rows of data and needs none.
     pub fn needs_no_data(&self) -> bool {
-        self.tree.rows.is_empty() && self.uses.is_empty()
+        self.tree.rows.is_empty() && self.uses.is_empty() && self.tree.vectors.is_empty()
     }
 
     /// Whether the program says how likely rows are.
@@ -79,7 +87,16 @@ impl Program {
             .iter()
             .map(|it| it.name.text.as_str());
         let defined = self.tree.definitions.iter().map(|it| it.name.text.as_str());
-        declared.chain(defined).collect()
+        let vectors = self.tree.vectors.iter().map(|it| it.name.text.as_str());
+        declared.chain(defined).chain(vectors).collect()
+    }
+
+    /// What it reads of a table whose columns have these names.
+    fn reads<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Reads, Fault> {
+        let names: Vec<&str> = names.collect();
+        let vectors = columns_of(&self.tree.vectors, Some(&names))?;
+        let uses = uses(&self.tree, &vectors)?;
+        Ok(Reads { uses, vectors })
     }
 
     fn error(&self, fault: Fault) -> ProgramError {
@@ -91,7 +108,10 @@ impl Program {
     /// # Errors
     /// Names the place where the column is used.
     pub fn check_columns(&self, table: &dyn Table) -> Result<(), ProgramError> {
-        for wanted in &self.uses {
+        let reads = self
+            .reads(table.names())
+            .map_err(|fault| self.error(fault))?;
+        for wanted in &reads.uses {
             let fault = match (table.column(&wanted.name), wanted.role) {
                 (None, _) => unknown(wanted, table.names().chain(self.declared())),
                 (Some(column), Role::Number) if column.kind != ColumnKind::Number => {
@@ -104,14 +124,20 @@ impl Program {
         Ok(())
     }
 
-    /// The formula whose design has the columns of this program, and no outcome.
+    /// The formula whose design has the columns that the text names, and no outcome.
     pub fn formula(&self) -> String {
-        let names = self.uses.iter().map(|it| quote_name(&it.name));
-        let names: Vec<String> = names.collect();
-        match names.is_empty() {
-            true => "~ 1".to_owned(),
-            false => format!("~ {}", names.join(" + ")),
-        }
+        formula_of(&self.uses)
+    }
+
+    /// The formula whose design has the columns of this program, and no outcome: those of `table` that patterns choose are among them.
+    ///
+    /// # Errors
+    /// The table has none of the columns that a vector chooses.
+    pub fn formula_for(&self, table: &dyn Table) -> Result<String, ProgramError> {
+        let reads = self
+            .reads(table.names())
+            .map_err(|fault| self.error(fault))?;
+        Ok(formula_of(&reads.uses))
     }
 
     /// Priors of its parameters, as they are written.
@@ -157,6 +183,17 @@ impl Program {
         declarations.map(|it| it.name.text.as_str()).collect()
     }
 
+    /// What it reads of `columns`, N rows.
+    fn columns_among(
+        &self,
+        columns: &[(String, Predictor)],
+        num_rows: usize,
+    ) -> Result<(Columns, Vec<ColumnUse>), Fault> {
+        let Reads { uses, vectors } = self.reads(columns.iter().map(|(name, _)| name.as_str()))?;
+        let columns = Columns::of(&uses, columns, num_rows, &self.declared())?;
+        Ok((columns.with_vectors(&vectors), uses))
+    }
+
     /// The posterior for these columns, N rows.
     ///
     /// # Errors
@@ -171,9 +208,9 @@ impl Program {
                 let message = "The model has no parameters; a section `parameters` declares them";
                 return Err(Fault::new(crate::place::Span::default(), message));
             }
-            let columns = Columns::of(&self.uses, columns, num_rows, &self.declared())?;
+            let (columns, uses) = self.columns_among(columns, num_rows)?;
             let lowered = lower(&self.tree, &columns)?;
-            let read = (self.uses.as_slice(), self.text.as_str());
+            let read = (uses.as_slice(), self.text.as_str());
             ProgramModel::new(&lowered, &columns, read, &self.priors())
         };
         let model = make().map_err(|fault| self.error(fault))?;
@@ -190,7 +227,7 @@ impl Program {
         num_rows: usize,
     ) -> Result<String, ProgramError> {
         let make = || {
-            let columns = Columns::of(&self.uses, columns, num_rows, &self.declared())?;
+            let (columns, _) = self.columns_among(columns, num_rows)?;
             stan(&self.tree, &self.text, &columns)
         };
         make().map_err(|fault| self.error(fault))
@@ -202,5 +239,14 @@ impl Program {
     /// See [`Self::model_of`].
     pub fn model(&self, design: &Design) -> Result<Arc<dyn Model>, ProgramError> {
         self.model_of(&design.columns, design.num_obs())
+    }
+}
+
+/// The formula of these columns, without an outcome.
+fn formula_of(uses: &[ColumnUse]) -> String {
+    let names: Vec<String> = uses.iter().map(|it| quote_name(&it.name)).collect();
+    match names.is_empty() {
+        true => "~ 1".to_owned(),
+        false => format!("~ {}", names.join(" + ")),
     }
 }

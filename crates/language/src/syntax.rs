@@ -72,12 +72,43 @@ pub(crate) struct Law {
     pub span: Span,
 }
 
+/// A size in the brackets of a type.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Size {
+    Number(usize),
+    /// `length(x)`, of a vector of columns.
+    Length(Name),
+}
+
 /// What a parameter is: `matrix(5, 2) in (0, 1)`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kind {
     pub name: Name,
-    /// Numbers in the brackets.
-    pub sizes: Vec<(usize, Span)>,
+    /// What stands in the brackets.
+    pub sizes: Vec<(Size, Span)>,
+}
+
+/// Columns that a part of a vector chooses.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Chosen {
+    /// By their names.
+    Named(Vec<String>),
+    /// All whose names have these pieces in this order, between stars.
+    Like(Vec<String>),
+}
+
+/// A part of a vector of columns: a column, a range or a pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub columns: Chosen,
+    pub span: Span,
+}
+
+/// A line of `data`, a vector of columns: `name: vector = [part, …]`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Vector {
+    pub name: Name,
+    pub parts: Vec<Part>,
 }
 
 /// `name[index]: kind in (lower, upper) ~ law`.
@@ -111,6 +142,8 @@ pub(crate) enum Statement {
 /// A program by its sections, lines in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tree {
+    /// Vectors of columns.
+    pub vectors: Vec<Vector>,
     pub declarations: Vec<Declaration>,
     /// Definitions among the parameters.
     pub definitions: Vec<Definition>,

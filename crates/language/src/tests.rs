@@ -19,6 +19,7 @@ mod reading;
 mod stan;
 mod target_alone;
 mod templates;
+mod vectors;
 
 /// A column of numbers.
 fn numbers(name: &str, values: &[f64]) -> (String, Predictor) {
@@ -190,6 +191,15 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
            is_north = (region == \"n\") - (plan != \"a\") * (age < 0)
            age ~ normal(b[region, plan] * v[region][1] + k * is_north, 1 + k^2)
            count ~ poisson_log(v[region, 2] / (1 + k))",
+        "data
+           x: vector = [age, fee, sh*]
+         parameters
+           a ~ normal(0, 1)
+           w[plan]: vector(length(x)) ~ normal(0, 1)
+           s ~ gamma(2, 1)
+         rows
+           x ~ normal(a, s)
+           churned ~ bernoulli_logit(a + dot(w[plan], x) - mean(x)^2)",
     ];
     texts
         .into_iter()

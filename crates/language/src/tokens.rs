@@ -37,7 +37,7 @@ impl Token {
 const SYMBOLS: [&str; 18] = [
     "<=", ">=", "==", "!=", "~", "=", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ":", "<",
 ];
-const MORE_SYMBOLS: [&str; 2] = [">", "|"];
+const MORE_SYMBOLS: [&str; 3] = [">", "|", ".."];
 
 /// Whether a name can begin with `c`.
 fn begins_name(c: char) -> bool {
@@ -62,7 +62,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
                 let len = end.unwrap_or(rest.len());
                 (Some(Token::Name(rest[..len].to_owned())), len)
             }
-            c if c.is_ascii_digit() || c == '.' => {
+            c if c.is_ascii_digit() || c == '.' && !rest.starts_with("..") => {
                 let (number, len) = number(rest, at)?;
                 (Some(Token::Number(number)), len)
             }

@@ -82,6 +82,13 @@ const PAIRS: &[Pair] = &[
         draw: |_j, z| 0.4 * z,
     },
     Pair {
+        template: "poisson",
+        formula: "k ~ x + y",
+        changes: &[],
+        text: "data\n v: vector = [x, y*]\nparameters\n a ~ normal(0, 2)\n w: vector(length(v)) ~ normal(0, 2)\nrows\n k ~ poisson_log(a + dot(w, v))\n",
+        draw: |_j, z| 0.4 * z,
+    },
+    Pair {
         template: "negative-binomial",
         formula: "k ~ x",
         changes: &[],

@@ -8,10 +8,11 @@ use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, Law, Name};
 
 /// Functions of several numbers or of vectors, for messages.
-pub(crate) const OTHER_FUNCTIONS: [&str; 9] = [
+pub(crate) const OTHER_FUNCTIONS: [&str; 10] = [
     "sum",
     "mean",
     "dot",
+    "length",
     "log_sum_exp",
     "log_mix",
     "min",
@@ -68,6 +69,10 @@ impl Lowering<'_> {
             "sum" | "mean" => {
                 arity(self, 1)?;
                 self.vector(&arguments[0])?
+            }
+            "length" => {
+                arity(self, 1)?;
+                return self.length(&arguments[0]);
             }
             "dot" => {
                 arity(self, 2)?;
@@ -130,6 +135,20 @@ impl Lowering<'_> {
                 result
             }
         })
+    }
+
+    /// The number of elements of a vector, which needs no values of it.
+    fn length(&mut self, e: &Expr) -> Result<Id, Fault> {
+        match self.shape(e)?.as_slice() {
+            [length] => Ok(self.graph.constant(*length as f64)),
+            sizes => {
+                let message = format!(
+                    "`length` is of a vector, but this is {}",
+                    shape_words(sizes)
+                );
+                Err(Fault::new(e.span, message))
+            }
+        }
     }
 
     /// ln(e^a + e^b).

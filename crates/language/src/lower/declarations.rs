@@ -3,7 +3,7 @@
 use super::{Entity, Lowering, Picks};
 use crate::distributions::{self, Support};
 use crate::place::{Fault, hint};
-use crate::syntax::{Declaration, Kind, Tree};
+use crate::syntax::{Declaration, Kind, Name, Size, Tree};
 use std::cmp::Ordering;
 
 /// Most elements of all parameters.
@@ -41,9 +41,9 @@ impl Bounds {
 /// One dimension of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Dimension {
-    /// Column that it is indexed by; none where it has a number.
+    /// Column, or vector of columns, that it has a position for each category, or column, of; none where it has a number.
     pub column: Option<String>,
-    /// Name of each position: a category, or its number from 1.
+    /// Name of each position: a category, a column, or its number from 1.
     pub labels: Vec<String>,
 }
 
@@ -116,6 +116,13 @@ impl Lowering<'_> {
         }
         if let Some(kind) = &declaration.kind {
             for (size, span) in kind_sizes(kind)? {
+                let size = match size {
+                    Size::Number(size) => size,
+                    Size::Length(vector) => {
+                        dimensions.push(self.dimension_of(&vector)?);
+                        continue;
+                    }
+                };
                 if size > MAX_ELEMENTS {
                     let message = format!("At most {MAX_ELEMENTS} elements can be kept");
                     return Err(Fault::new(span, message));
@@ -132,6 +139,23 @@ impl Lowering<'_> {
             return Err(Fault::new(declaration.name.span, message));
         }
         Ok(dimensions)
+    }
+
+    /// A position for each column of a vector.
+    fn dimension_of(&self, vector: &Name) -> Result<Dimension, Fault> {
+        let Entity::Vector(at) = self.entity(&vector.text, vector.span)? else {
+            let message = format!(
+                "`{}` is no vector of the section `data`, whose length could be a size",
+                vector.text
+            );
+            return Err(Fault::new(vector.span, message));
+        };
+        let columns = self.columns.vectors[at].iter();
+        let labels = columns.map(|&column| self.columns.numbers[column].0.clone());
+        Ok(Dimension {
+            column: Some(vector.text.clone()),
+            labels: labels.collect(),
+        })
     }
 
     fn bounds(
@@ -322,7 +346,7 @@ impl Lowering<'_> {
 }
 
 /// The sizes that a type says, after a check of how many it takes.
-fn kind_sizes(kind: &Kind) -> Result<Vec<(usize, crate::place::Span)>, Fault> {
+fn kind_sizes(kind: &Kind) -> Result<Vec<(Size, crate::place::Span)>, Fault> {
     const KINDS: [(&str, usize); 6] = [
         ("real", 0),
         ("positive", 0),

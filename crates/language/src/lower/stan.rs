@@ -15,12 +15,12 @@ use crate::distributions::{self, Support};
 use crate::functions::Function;
 use crate::lower::declarations::{Bounds, Dimension, Parameter};
 use crate::place::Fault;
-use crate::syntax::{Definition, Expr, ExprKind, Law, Statement, Tree};
+use crate::syntax::{Definition, Expr, ExprKind, Law, Statement, Tree, Vector};
 use ergodic_core::models::translation::Program;
 
 /// Vectors of at most this many elements are written out where Stan has no function of them.
 const MOST_WRITTEN_OUT: usize = 1000;
-/// Categories that a comment lists.
+/// Categories, or columns of a vector, that a comment lists.
 const LEVELS_LISTED: usize = 12;
 
 /// Words that Stan or C++ have taken, as far as they come to mind as names.
@@ -41,10 +41,13 @@ struct Made {
 struct Writer<'a, 'b> {
     low: &'b mut Lowering<'a>,
     source: &'b str,
+    vectors: &'b [Vector],
     /// Names in Stan, by names here.
     names: HashMap<String, String>,
     /// Columns of numbers that Stan has as whole numbers, with their limits.
     whole: HashMap<usize, Support>,
+    /// Vectors of columns of which the same holds.
+    whole_vectors: HashMap<usize, Support>,
     /// Columns that code names, in order of appearance.
     used: Vec<Entity>,
     /// Whole numbers that are made of expressions.
@@ -60,7 +63,9 @@ pub(crate) fn stan(tree: &Tree, source: &str, columns: &Columns) -> Result<Strin
         names: names(tree, columns),
         low: &mut low,
         source,
+        vectors: &tree.vectors,
         whole: HashMap::new(),
+        whole_vectors: HashMap::new(),
         used: Vec::new(),
         made: Vec::new(),
     };
@@ -120,11 +125,15 @@ fn names(tree: &Tree, columns: &Columns) -> HashMap<String, String> {
     let all = (tree.declarations.iter().map(|it| &it.name.text))
         .chain(others.map(|it| &it.name.text))
         .chain(defined)
+        .chain(tree.vectors.iter().map(|it| &it.name.text))
         .chain(columns.numbers.iter().map(|(name, _)| name))
         .chain(columns.groups.iter().map(|group| &group.name));
-    let mut names = HashMap::new();
+    let mut names: HashMap<String, String> = HashMap::new();
     let mut taken: Vec<String> = RESERVED.split_whitespace().map(str::to_owned).collect();
     for name in all {
+        if names.contains_key(name) {
+            continue;
+        }
         let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut text: String = name.chars().map(safe).collect();
         if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -149,6 +158,7 @@ impl Writer<'_, '_> {
     /// Columns that are outcomes of counts, or numbers of trials, as they stand.
     fn find_whole(&mut self, tree: &Tree) {
         for line in tree.rows.iter() {
+            self.find_whole_vectors(line);
             let Statement::Relation(outcome, law) = line else {
                 continue;
             };
@@ -156,11 +166,14 @@ impl Writer<'_, '_> {
                 continue;
             };
             let mut note = |e: &Expr, support: Support| {
-                if let ExprKind::Name(name) = &e.kind
-                    && let Some(Entity::Number(at)) = self.low.entities.get(name)
-                {
-                    self.whole.insert(*at, support);
-                }
+                let ExprKind::Name(name) = &e.kind else {
+                    return;
+                };
+                match self.low.entities.get(name) {
+                    Some(Entity::Number(at)) => self.whole.insert(*at, support),
+                    Some(Entity::Vector(at)) => self.whole_vectors.insert(*at, support),
+                    _ => None,
+                };
             };
             if distribution.support.is_discrete() {
                 note(outcome, distribution.support);
@@ -168,6 +181,29 @@ impl Writer<'_, '_> {
             if distribution.support == Support::Trials {
                 note(&law.arguments[0], Support::Counts);
             }
+        }
+    }
+
+    /// Vectors of columns that a line has the log density of counts of.
+    fn find_whole_vectors(&mut self, line: &Statement) {
+        let parts: Vec<&Expr> = match line {
+            Statement::Definition(definition) => vec![&definition.value],
+            Statement::Relation(outcome, law) => {
+                std::iter::once(outcome).chain(&law.arguments).collect()
+            }
+            Statement::Term(term) => vec![term],
+        };
+        for part in parts {
+            part.walk(&mut |e| {
+                if let ExprKind::Call(name, arguments) = &e.kind
+                    && let Some(law) = distributions::stem(&name.text).and_then(distributions::find)
+                    && law.support.is_discrete()
+                    && let Some(ExprKind::Name(outcome)) = arguments.first().map(|it| &it.kind)
+                    && let Some(Entity::Vector(at)) = self.low.entities.get(outcome)
+                {
+                    self.whole_vectors.insert(*at, law.support);
+                }
+            });
         }
     }
 
@@ -183,6 +219,13 @@ impl Writer<'_, '_> {
             .filter(|it| counted.contains(&it.name.as_str()))
         {
             lines.push(format!("int<lower=1> {};", self.levels_of(&group.name)));
+        }
+        for (at, vector) in self.vectors.iter().enumerate() {
+            let name = &vector.name.text;
+            let is_used = |it: &Entity| matches!(it, Entity::Vector(used) if *used == at);
+            if counted.contains(&name.as_str()) || self.used.iter().any(is_used) {
+                lines.push(format!("int<lower=1> {};", self.levels_of(name)));
+            }
         }
         if self.used.is_empty() && self.made.is_empty() {
             return lines;
@@ -220,6 +263,26 @@ impl Writer<'_, '_> {
                         levels.join(", ")
                     ));
                 }
+                Entity::Vector(at) => {
+                    let columns = &self.low.columns.vectors[at];
+                    let listed: Vec<String> = (columns.iter().take(LEVELS_LISTED))
+                        .map(|&column| self.low.columns.numbers[column].0.replace('\n', " "))
+                        .collect();
+                    let more = if columns.len() > LEVELS_LISTED {
+                        ", …"
+                    } else {
+                        ""
+                    };
+                    let name = &self.vectors[at].name.text;
+                    let (code, size) = (self.name(name), self.levels_of(name));
+                    let declared = match self.whole_vectors.get(&at) {
+                        Some(support) => {
+                            format!("array[N, {size}] {} {code};", whole_type(*support))
+                        }
+                        None => format!("matrix[N, {size}] {code};"),
+                    };
+                    lines.push(format!("{declared}  // {}{more}", listed.join(", ")));
+                }
                 Entity::Parameter(_) | Entity::Definition(_) | Entity::Constant(_) => {}
             }
         }
@@ -230,7 +293,7 @@ impl Writer<'_, '_> {
         lines
     }
 
-    /// The number of categories of a column.
+    /// The number of categories of a column, or of columns of a vector.
     fn levels_of(&self, column: &str) -> String {
         format!("K_{}", self.name(column))
     }
@@ -409,7 +472,7 @@ impl Writer<'_, '_> {
     fn relation(&mut self, outcome: &Expr, law: &Law, at: &[At]) -> Result<Vec<String>, Fault> {
         let support = distributions::find(&law.name.text).map(|it| it.support);
         let left = match support {
-            Some(support) if support.is_discrete() => self.whole_number(outcome, support)?,
+            Some(support) if support.is_discrete() => self.whole_number(outcome, support, at)?,
             _ => self.part(outcome, at)?.text,
         };
         let is_variable = support.is_some_and(Support::is_discrete)
@@ -450,7 +513,7 @@ impl Writer<'_, '_> {
         let mut arguments = Vec::new();
         for (k, argument) in law.arguments.iter().enumerate() {
             arguments.push(match is_trials && k == 0 {
-                true => self.whole_number(argument, Support::Counts)?,
+                true => self.whole_number(argument, Support::Counts, at)?,
                 false => self.part(argument, at)?.text,
             });
         }
@@ -473,13 +536,23 @@ impl Writer<'_, '_> {
     }
 
     /// A whole number: a column that is one, a constant, or data made of an expression.
-    fn whole_number(&mut self, e: &Expr, support: Support) -> Result<String, Fault> {
+    fn whole_number(&mut self, e: &Expr, support: Support, at: &[At]) -> Result<String, Fault> {
         match &e.kind {
+            ExprKind::List(items) => match at.split_first() {
+                Some((At::Fixed(k), rest)) if (1..=items.len()).contains(k) => {
+                    self.whole_number(&items[k - 1], support, rest)
+                }
+                _ => Ok(self.made_of(e, support)),
+            },
             ExprKind::Number(value) if value.fract() == 0.0 => Ok(format!("{value}")),
             ExprKind::Name(name) => match self.low.entity(name, e.span)? {
                 Entity::Number(at) if self.whole.contains_key(&at) => {
                     self.note(Entity::Number(at));
                     Ok(format!("{}[n]", self.name(name)))
+                }
+                Entity::Vector(which) if self.whole_vectors.contains_key(&which) => {
+                    self.note(Entity::Vector(which));
+                    Ok(self.element_of(name, at))
                 }
                 _ => Ok(self.made_of(e, support)),
             },
@@ -508,7 +581,9 @@ impl Writer<'_, '_> {
 
     fn note(&mut self, entity: Entity) {
         let known = |it: &Entity| match (it, &entity) {
-            (Entity::Number(a), Entity::Number(b)) | (Entity::Group(a), Entity::Group(b)) => a == b,
+            (Entity::Number(a), Entity::Number(b))
+            | (Entity::Group(a), Entity::Group(b))
+            | (Entity::Vector(a), Entity::Vector(b)) => a == b,
             _ => false,
         };
         if !self.used.iter().any(known) {

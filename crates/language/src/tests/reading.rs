@@ -16,7 +16,7 @@ fn errors_say_where_and_what_to_write() {
     for (text, wanted) in [
         (
             "parameter\n a ~ normal(0, 1)",
-            "1:1: Expected a section (parameters, rows, target, report), found `parameter`; did you mean `parameters`?",
+            "1:1: Expected a section (data, parameters, rows, target, report), found `parameter`; did you mean `parameters`?",
         ),
         (
             "parameters\n a ~ norml(0, 1)",

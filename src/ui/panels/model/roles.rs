@@ -22,6 +22,7 @@ use ergodic_core::formula::{Factor, Formula, Trials};
 use ergodic_data::profile::Profile;
 use ergodic_data::roles::{Refusal, Role, Roles};
 use ergodic_data::suggest::Part;
+use ergodic_language::Own;
 
 /// Levels that a menu lists; a predictor may not have more anyway.
 const MAX_LISTED: usize = 200;
@@ -171,8 +172,12 @@ pub fn roles_ui(
 
 /// The columns that a model as text names, and the others: only the text gives them roles.
 fn text_columns_ui(ui: &mut Ui, cx: &mut Context<'_>) {
-    let formula = cx.document.recipe.model.formula.parse::<Formula>();
-    let named: BTreeSet<String> = formula.map_or_else(
+    let model = &cx.document.recipe.model;
+    // Patterns choose among the columns of the table; a text with a fault has the columns that it had before.
+    let formula = Own::program(&model.settings)
+        .and_then(|program| program.formula_for(&cx.data.loaded.table))
+        .unwrap_or_else(|_fault| model.formula.clone());
+    let named: BTreeSet<String> = formula.parse::<Formula>().map_or_else(
         |_| BTreeSet::new(),
         |formula| formula.columns().into_iter().map(str::to_owned).collect(),
     );

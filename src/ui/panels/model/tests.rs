@@ -634,6 +634,23 @@ fn a_model_as_text_is_typed_with_its_errors_and_then_drafted() {
         "parameters\n  a ~ normal(0, 10)\nrows\n  agee ~ normal(a, 1)\n",
     );
     harness.get_by_label_contains("did you mean age?");
+    // The table says what a pattern may choose.
+    let vector = |columns: &str| {
+        format!(
+            "data\n  x: vector = {columns}\nparameters\n  w: vector(length(x)) ~ normal(0, 1)\nrows\n  age ~ normal(dot(w, x), 1)\n"
+        )
+    };
+    type_text(&mut harness, &vector("q*"));
+    harness.get_by_label_contains("no column whose name is like");
+    type_text(&mut harness, &vector("[tenure_*, region]"));
+    harness.get_by_label_contains("the columns of a vector are numbers");
+    type_text(&mut harness, &vector("[tenure_*, support_calls]"));
+    for fault in [
+        "no column whose name is like",
+        "the columns of a vector are numbers",
+    ] {
+        assert!(harness.query_by_label_contains(fault).is_none());
+    }
     type_text(
         &mut harness,
         "parameters\n  a ~ normal(0, 10)\nrows\n  age ~ normal(a, 1)\n",

@@ -98,6 +98,17 @@ impl Writer<'_, '_> {
                     false => Code::atom(text),
                 })
             }
+            Entity::Vector(which) => {
+                self.note(Entity::Vector(which));
+                let text = self.element_of(name, at);
+                Ok(match self.whole_vectors.contains_key(&which) {
+                    true => Code {
+                        text: format!("1.0 * {text}"),
+                        bind: Bind::Product,
+                    },
+                    false => Code::atom(text),
+                })
+            }
             Entity::Group(_) => Err(Fault::new(
                 span,
                 "Categories stand where a number is needed",
@@ -114,6 +125,50 @@ impl Writer<'_, '_> {
                 self.part(&value, at)
             }
         }
+    }
+
+    /// An element of a vector of columns in a row.
+    pub(super) fn element_of(&self, name: &str, at: &[At]) -> String {
+        let all: Vec<String> = (std::iter::once("n".to_owned()))
+            .chain(at.iter().map(At::text))
+            .collect();
+        format!("{}[{}]", self.name(name), all.join(", "))
+    }
+
+    /// A vector that Stan has as one: columns, a parameter, or a definition of parameters.
+    fn vector(&mut self, e: &Expr) -> Result<Option<String>, Fault> {
+        let name = match &e.kind {
+            ExprKind::Name(name) => name,
+            ExprKind::Index(base, _) => match &base.kind {
+                ExprKind::Name(name) => name,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let is_one = match self.low.entity(name, e.span)? {
+            Entity::Vector(at) => !self.whole_vectors.contains_key(&at),
+            Entity::Parameter(_) => true,
+            Entity::Definition(at) => self.low.defined[at].section == Section::Parameters,
+            _ => false,
+        };
+        if !is_one || self.low.shape(e)?.len() != 1 {
+            return Ok(None);
+        }
+        self.code(e, &[]).map(|code| Some(code.text))
+    }
+
+    /// The vectors as Stan has them, if one of them at least is made of columns.
+    fn vectors(&mut self, parts: &[Expr]) -> Result<Option<Vec<String>>, Fault> {
+        let is_of_columns = |e: &Expr| match &e.kind {
+            ExprKind::Name(name) => {
+                matches!(self.low.entities.get(name), Some(Entity::Vector(_)))
+            }
+            _ => false,
+        };
+        if !parts.iter().any(is_of_columns) {
+            return Ok(None);
+        }
+        parts.iter().map(|part| self.vector(part)).collect()
     }
 
     /// The code of a condition as Stan's truth, where `e` is one.
@@ -197,7 +252,15 @@ impl Writer<'_, '_> {
         }
         let is_vector = arguments.len() == 1;
         match name.text.as_str() {
+            "length" => {
+                let sizes = self.low.shape(&arguments[0])?;
+                let length = sizes.first().copied().unwrap_or_default();
+                Ok(Code::atom(number(length as f64)))
+            }
             "dot" => {
+                if let Some(vectors) = self.vectors(arguments)? {
+                    return Ok(Code::atom(format!("dot_product({})", vectors.join(", "))));
+                }
                 let sizes = self.low.shape(&arguments[0])?;
                 let products: Vec<String> = (self.elements(&arguments[0], &sizes)?.into_iter())
                     .zip(self.elements(&arguments[1], &sizes)?)
@@ -209,6 +272,9 @@ impl Writer<'_, '_> {
                 })
             }
             "sum" | "mean" | "log_sum_exp" | "min" | "max" if is_vector => {
+                if let Some(vector) = self.vectors(arguments)? {
+                    return Ok(Code::atom(format!("{}({})", name.text, vector.join(", "))));
+                }
                 let sizes = self.low.shape(&arguments[0])?;
                 let all = self.written_out(&arguments[0], &sizes)?;
                 Ok(Code::atom(format!("{}({{{}}})", name.text, all)))
@@ -248,7 +314,7 @@ impl Writer<'_, '_> {
                 };
                 let support = distributions::find(stem).map(|it| it.support);
                 let y = match support {
-                    Some(support) if support.is_discrete() => self.whole_number(y, support)?,
+                    Some(support) if support.is_discrete() => self.whole_number(y, support, at)?,
                     _ => self.part(y, at)?.text,
                 };
                 Ok(Code::atom(self.log_density(&law, &y, at)?))

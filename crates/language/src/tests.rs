@@ -17,6 +17,7 @@ mod observation;
 mod passes;
 mod reading;
 mod stan;
+mod subsampling;
 mod target_alone;
 mod templates;
 mod vectors;

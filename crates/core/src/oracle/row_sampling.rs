@@ -8,29 +8,67 @@
 //! the third power of the row's leverage's root: the few rows of a rare level, whose coefficient is not well known, carry
 //! nearly all of Σ d_i, and rows drawn with equal chances miss them. On 93,000 rows of forest cover with 40 soil types the
 //! variance falls 150 times, measured at draws of the posterior.
+//!
+//! Rows without a linear predictor have their mean of d_i² over a few points of N(û, H⁻¹), by passes over all rows.
+
+use rand_distr::{Distribution as _, StandardNormal};
 
 use super::lipschitz::{AliasTable, squared_lengths};
-use crate::models::RowLikelihood;
 use crate::models::arithmetic::LANES;
+use crate::models::{LinearRows, RowLikelihood, Rows};
 use crate::numerics::quadrature::gauss_hermite;
-use ergodic_base::linalg::Cholesky;
+use ergodic_base::linalg::{Cholesky, axpy};
+use ergodic_base::rng::{Purpose, stream};
 
 /// Nodes of the integral, which are evaluated together with the centre: exact for squares of the leading terms up to the sixth order
 /// of a difference.
 const NODES: usize = LANES - 1;
 /// Share of draws in which all rows have equal chances. No estimate is unbiased unless every row can be drawn.
 const UNIFORM: f64 = 0.01;
+/// The same where means come from a few points: a row that was near its expansion at all of them by chance weighs ten times as much as
+/// with equal chances at most.
+const UNIFORM_MEASURED: f64 = 0.1;
+/// Points at which rows without a linear predictor are measured, the same for all rows.
+const POINTS: usize = 6;
+/// Derivatives along δ at û are differences of log likelihoods at û ± this times δ: exact to a thousandth of what is of the third order
+/// in δ, and to 1e-12 of a log likelihood.
+const STEP: f64 = 1.0 / 32.0;
+/// Differences of rows below this are rounding: a million of them change no likelihood.
+const NEGLIGIBLE: f64 = 1e-10;
+/// Rows that are measured together.
+const CHUNK_ROWS: usize = 4096;
 
-/// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` for models without
-/// linear rows, and where no row departs from its expansion or one does without bounds.
+/// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` where no row departs from its
+/// expansion or one does without bounds.
 pub fn difference_chances(
     model: &dyn RowLikelihood,
     u: &[f64],
     factor: &Cholesky,
     order: usize,
 ) -> Option<AliasTable> {
-    let linear = model.linear_rows()?;
     let num_obs = model.num_obs();
+    let (mut masses, uniform) = match model.linear_rows() {
+        Some(linear) => {
+            let masses = integrated_masses(linear, num_obs, u, factor, order);
+            (masses, UNIFORM)
+        }
+        None => (measured_masses(model, u, factor, order), UNIFORM_MEASURED),
+    };
+    let mean = masses.iter().sum::<f64>() / num_obs as f64;
+    for mass in &mut masses {
+        *mass = (1.0 - uniform) * *mass + uniform * mean;
+    }
+    AliasTable::new(&masses)
+}
+
+/// (E d_i²)^½ of `num_obs` rows by an integral over their linear predictors.
+fn integrated_masses(
+    linear: &dyn LinearRows,
+    num_obs: usize,
+    u: &[f64],
+    factor: &Cholesky,
+    order: usize,
+) -> Vec<f64> {
     let (nodes, weights) = gauss_hermite(NODES);
     // For ∫ f(x) φ(x) dx instead of ∫ f(x) e^(−x²) dx, up to a factor that is the same for all rows.
     let rule: Vec<(f64, f64)> = (nodes.iter().map(|node| node * std::f64::consts::SQRT_2))
@@ -53,9 +91,60 @@ pub fn difference_chances(
         };
         *mass = (rule.iter().zip(&values[1..]).map(square).sum::<f64>()).sqrt();
     }
-    let mean = masses.iter().sum::<f64>() / num_obs as f64;
-    for mass in &mut masses {
-        *mass = (1.0 - UNIFORM) * *mass + UNIFORM * mean;
+    masses
+}
+
+/// (E d_i²)^½ of all rows over [`POINTS`] points of N(û, H⁻¹), where rows are known by their log likelihoods alone.
+fn measured_masses(
+    model: &dyn RowLikelihood,
+    u: &[f64],
+    factor: &Cholesky,
+    order: usize,
+) -> Vec<f64> {
+    let num_obs = model.num_obs();
+    // Streams 0 to 2 belong to the centre and to who measures the spread of differences.
+    let mut rng = stream(0, 3, Purpose::Data);
+    let deltas = [(); POINTS].map(|()| {
+        let mut delta: Vec<f64> = u.iter().map(|_| StandardNormal.sample(&mut rng)).collect();
+        factor.solve_lower_transpose(&mut delta);
+        delta
+    });
+    let mut scratch = model.scratch();
+    let mut point = u.to_vec();
+    let mut masses = vec![0.0; num_obs];
+    let mut values = [(); 4].map(|()| vec![0.0; CHUNK_ROWS.min(num_obs)]);
+    for (chunk, masses) in masses.chunks_mut(CHUNK_ROWS).enumerate() {
+        let rows = Rows::Span {
+            start: chunk * CHUNK_ROWS,
+            len: masses.len(),
+        };
+        let [centre, there, above, below] = values.each_mut().map(|it| &mut it[..masses.len()]);
+        let mut at = |delta: &[f64], by: f64, out: &mut [f64]| {
+            point.copy_from_slice(u);
+            axpy(by, delta, &mut point);
+            model.pointwise(&point, rows, &mut scratch, out);
+        };
+        at(&deltas[0], 0.0, centre);
+        for delta in &deltas {
+            at(delta, 1.0, there);
+            if order > 0 {
+                at(delta, STEP, above);
+                at(delta, -STEP, below);
+            }
+            for (k, mass) in masses.iter_mut().enumerate() {
+                let mut difference = there[k] - centre[k];
+                if order > 0 {
+                    difference -= 0.5 * (above[k] - below[k]) / STEP;
+                }
+                if order > 1 {
+                    difference -= 0.5 * (above[k] - 2.0 * centre[k] + below[k]) / (STEP * STEP);
+                }
+                *mass += difference * difference;
+            }
+        }
     }
-    AliasTable::new(&masses)
+    for mass in &mut masses {
+        *mass = (*mass / POINTS as f64).sqrt() + NEGLIGIBLE;
+    }
+    masses
 }

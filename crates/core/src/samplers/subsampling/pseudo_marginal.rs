@@ -16,19 +16,19 @@
 
 use rand::RngExt as _;
 
-use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
+use crate::models::{RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::walk::{self, Walk, WalkSettings};
 use crate::samplers::recommend::Traits;
 use crate::samplers::subsampling::energy_conserving::calibration::Spread;
 use crate::samplers::subsampling::energy_conserving::estimate::{Expansion, Subsample};
 use crate::samplers::subsampling::energy_conserving::{
-    Order, SubsampleConfig, SubsampleSettings, indefinite, linear_model,
+    Order, SubsampleConfig, SubsampleSettings, indefinite,
 };
 use crate::samplers::subsampling::hmc_ecs::BIAS;
 use crate::samplers::{
     InfoColumn, LOG_LIK_VARIANCE, ROWS_SHARE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
-    Target, Tick, Unsuitable,
+    Target, Tick,
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
@@ -84,25 +84,21 @@ pub struct State {
 
 impl State {
     /// Log posterior and its variance at `proposal`, estimated from the rows proposed.
-    fn estimate(&mut self, model: &dyn RowLikelihood, linear: &dyn LinearRows) -> (f64, f64) {
+    fn estimate(&mut self, model: &dyn RowLikelihood) -> (f64, f64) {
         let rows = self.subsample.proposed();
         let u = &self.proposal;
         let log_prior = model.log_prior(u, &mut self.grad);
         let expanded = self.expansion.sum(u, &mut self.grad);
-        (self.subsample).evaluate(rows.clone(), u, linear, &mut self.scratch);
+        let scratch = &mut self.scratch;
+        (self.subsample).evaluate(rows.clone(), u, &self.expansion, model, scratch);
         let estimate = self.subsample.estimate(rows, model.num_obs());
         (log_prior + expanded + estimate.log, estimate.variance)
     }
 
     /// Draws a block anew; false where there is no memory for it.
-    fn propose_rows(
-        &mut self,
-        model: &dyn RowLikelihood,
-        linear: &dyn LinearRows,
-        streams: &mut Streams,
-    ) -> bool {
+    fn propose_rows(&mut self, model: &dyn RowLikelihood, streams: &mut Streams) -> bool {
         let rng = &mut streams.batch;
-        (self.subsample).propose(&self.expansion, model, linear, &mut self.scratch, rng)
+        (self.subsample).propose(&self.expansion, model, &mut self.scratch, rng)
     }
 }
 
@@ -130,11 +126,6 @@ impl Sampler for PseudoMarginal {
         default_warmup: 1000,
         ..SamplerSpec::ORDINARY
     };
-
-    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
-        let rows = model.linear_rows();
-        rows.map(|_rows| ()).ok_or(Unsuitable::NoLinearPredictor)
-    }
 
     fn configure(
         settings: &mut PseudoMarginalSettings,
@@ -164,7 +155,7 @@ impl Sampler for PseudoMarginal {
         streams: &mut Streams,
     ) -> Result<State, StepError> {
         let (dim, num_obs) = (u0.len(), oracle.num_obs());
-        let (model, linear) = linear_model(oracle)?;
+        let model = oracle.rows()?;
         let Some(centre) = oracle.centre() else {
             return Err(indefinite(0));
         };
@@ -176,18 +167,11 @@ impl Sampler for PseudoMarginal {
         } = config.subsample;
         let mut scratch = model.scratch();
         let expansion = Expansion::new(config.order, weighted, model, centre);
-        let spread = Spread::measure(&expansion, centre, model, linear, &mut scratch);
+        let spread = Spread::measure(&expansion, centre, model, &mut scratch);
         let (estimator, blocks) = spread.difference(variance, batch, blocks, num_obs);
+        Subsample::check_size(estimator, blocks, model)?;
         let rng = &mut streams.batch;
-        let subsample = Subsample::draw(
-            estimator,
-            blocks,
-            &expansion,
-            model,
-            linear,
-            &mut scratch,
-            rng,
-        );
+        let subsample = Subsample::draw(estimator, blocks, &expansion, model, &mut scratch, rng);
         let mut state = State {
             u: u0.to_vec(),
             log_density: f64::NAN,
@@ -200,8 +184,8 @@ impl Sampler for PseudoMarginal {
             scratch,
         };
         // The first estimate is that of the first rows with one block renewed.
-        if state.propose_rows(model, linear, streams) {
-            (state.log_density, state.variance) = state.estimate(model, linear);
+        if state.propose_rows(model, streams) {
+            (state.log_density, state.variance) = state.estimate(model);
             state.subsample.accept();
         }
         if !state.log_density.is_finite() {
@@ -210,7 +194,9 @@ impl Sampler for PseudoMarginal {
                 iter: 0,
             });
         }
-        oracle.datum_grads += Spread::cost(num_obs) + 2 * state.subsample.len() as u64;
+        let evaluations = state.subsample.evaluations();
+        oracle.datum_grads +=
+            Spread::cost(num_obs, evaluations) + state.subsample.len() as u64 * (evaluations + 1);
         Ok(state)
     }
 
@@ -231,9 +217,9 @@ impl Sampler for PseudoMarginal {
             &mut streams.noise,
             &mut state.proposal,
         );
-        let (model, linear) = linear_model(oracle)?;
-        let proposed = state.propose_rows(model, linear, streams);
-        let (log_density, variance) = state.estimate(model, linear);
+        let model = oracle.rows()?;
+        let proposed = state.propose_rows(model, streams);
+        let (log_density, variance) = state.estimate(model);
         let usable =
             proposed && log_density.is_finite() && state.proposal.iter().all(|u| u.is_finite());
         let accept = if usable {
@@ -258,7 +244,8 @@ impl Sampler for PseudoMarginal {
             state.log_density,
         ]);
         // A fresh row is also evaluated at the control-variate centre.
-        oracle.datum_grads += (rows + state.subsample.block_rows()) as u64;
+        oracle.datum_grads +=
+            rows as u64 * state.subsample.evaluations() + state.subsample.block_rows() as u64;
         Ok(())
     }
 

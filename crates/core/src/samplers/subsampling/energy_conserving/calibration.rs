@@ -4,7 +4,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::estimate::{Estimator, Expansion, Subsample};
-use crate::models::{LinearRows, RowLikelihood, Scratch};
+use crate::models::{RowLikelihood, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
@@ -49,7 +49,6 @@ impl Spread {
         expansion: &Expansion,
         centre: &Centre,
         model: &dyn RowLikelihood,
-        linear: &dyn LinearRows,
         scratch: &mut Scratch,
     ) -> Self {
         let dim = model.dim();
@@ -65,11 +64,10 @@ impl Spread {
             }
             centre.factor.solve_lower_transpose(&mut point);
             axpy(1.0, &centre.u, &mut point);
-            let mut rows =
-                Subsample::draw(estimator, 1, expansion, model, linear, scratch, &mut rng);
+            let mut rows = Subsample::draw(estimator, 1, expansion, model, scratch, &mut rng);
             let range = rows.current();
             let count = range.len() as f64;
-            rows.evaluate(range.clone(), &point, linear, scratch);
+            rows.evaluate(range.clone(), &point, expansion, model, scratch);
             let estimate = rows.estimate(range, model.num_obs());
             Differences {
                 one_row: estimate.variance * count,
@@ -90,9 +88,9 @@ impl Spread {
         self.mean(|at| at.one_row)
     }
 
-    /// Rows that [`Self::measure`] evaluates, each at a point and at the mode.
-    pub fn cost(num_obs: usize) -> u64 {
-        (2 * POINTS * ROWS.min(num_obs)) as u64
+    /// Gradients of rows that [`Self::measure`] costs, with so many at a point and one at the mode.
+    pub fn cost(num_obs: usize, evaluations: u64) -> u64 {
+        (POINTS * ROWS.min(num_obs)) as u64 * (evaluations + 1)
     }
 
     /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (Dang et al. 2019,

@@ -4,6 +4,7 @@
 //! variate of order two is q_i = ℓ_i(ẑ_i) + ℓ_i'(ẑ_i)(z_i − ẑ_i) + ½ ℓ_i''(ẑ_i)(z_i − ẑ_i)²; orders one and zero drop
 //! its last terms (Dang et al. 2019, (11)). Its sum over all rows is A'(u − û) − ½ (u − û)'C(u − û) up to the constant Σ
 //! ℓ_i(ẑ_i), which is left out everywhere. A row's difference d_i = ℓ_i − q_i has the gradient (ℓ_i'(z_i) − q_i'(z_i)) a_i.
+//! Rows without a linear predictor are expanded in u itself, by their scores: [`rows`].
 //!
 //! Rows are drawn with probabilities p_i ([`Centre::difference_chances`]). Wherever differences of drawn rows appear below
 //! they are those of their rows times 1/(N p_i), so that each has the mean Σ d_i/N.
@@ -14,17 +15,26 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson};
 
-use crate::models::{LinearRows, RowLikelihood, Rows, Scratch};
+use crate::models::{RowLikelihood, Rows, Scratch};
 use crate::oracle::{AliasTable, Centre, StepError};
 use crate::samplers::StateVisitor;
 use crate::samplers::full_data::hamiltonian::{LogDensity, Place};
 use ergodic_base::linalg::{axpy, dot, matvec};
 use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::SettingError;
+use rows::RowMemory;
+
+mod rows;
 
 /// Standard deviations that the memory for a Poisson number of minibatches lies above its mean, and what is added for
 /// small means: a number beyond has probability below 1e-15.
 const POISSON_DEVIATIONS: f64 = 10.0;
 const POISSON_EXTRA: f64 = 20.0;
+
+/// Bytes of a gibibyte.
+const GIBIBYTE: f64 = (1_u64 << 30) as f64;
+/// Most bytes for the gradients of a chain's subsample: what `saga-ld` may keep, too.
+const MOST_BYTES: f64 = 0.5 * GIBIBYTE;
 
 /// Most minibatches that are kept room for where `mean` are expected.
 fn most_batches(mean: f64) -> usize {
@@ -97,30 +107,9 @@ impl Expansion {
         }
     }
 
-    /// ẑ, ℓ, ℓ' and ℓ'' as far as the order goes, and 1/(N p_i) of the rows `picks`.
-    fn centre_terms(
-        &self,
-        linear: &dyn LinearRows,
-        picks: &[u32],
-        scratch: &mut Scratch,
-        terms: &mut [[f64; 3]],
-        out: &mut [[f64; 5]],
-    ) {
-        linear.row_terms(&self.u, Rows::Pick(picks), scratch, terms);
-        for ((out, [z, value, slope]), &row) in out.iter_mut().zip(terms).zip(picks) {
-            let second = if self.order > 1 {
-                linear.derivatives(row as usize, *z)[2]
-            } else {
-                0.0
-            };
-            *out = [
-                *z,
-                *value,
-                if self.order > 0 { *slope } else { 0.0 },
-                second,
-                (self.chances.as_ref()).map_or(1.0, |chances| chances.weight(row)),
-            ];
-        }
+    /// 1/(N p_i) of a row.
+    fn weight(&self, row: u32) -> f64 {
+        (self.chances.as_ref()).map_or(1.0, |chances| chances.weight(row))
     }
 
     /// Visits every number.
@@ -259,14 +248,12 @@ pub struct Subsample {
     /// Rows in each block, the first to be replaced next (G).
     blocks: Vec<u64>,
     picks: Vec<u32>,
-    /// [`Expansion::centre_terms`] of each.
-    centre: Vec<[f64; 5]>,
+    /// What is kept of each besides.
+    memory: RowMemory,
     /// Rows proposed, which stand after those in use.
     fresh: usize,
-    /// Working memory, per row: z, ℓ, ℓ' at the present point; d; ∂d/∂z; weights.
-    terms: Vec<[f64; 3]>,
+    /// Working memory, per row: d; weights.
     differences: Vec<f64>,
-    slopes: Vec<f64>,
     weights: Vec<f64>,
     /// `picks` as the numbers that visitors take.
     visited: Vec<f64>,
@@ -279,7 +266,6 @@ impl Subsample {
         num_blocks: usize,
         expansion: &Expansion,
         model: &dyn RowLikelihood,
-        linear: &dyn LinearRows,
         scratch: &mut Scratch,
         rng: &mut ChainRng,
     ) -> Self {
@@ -289,20 +275,44 @@ impl Subsample {
             estimator,
             blocks: vec![0; num_blocks],
             picks: vec![0; size],
-            centre: vec![[0.0; 5]; size],
+            memory: RowMemory::new(model, expansion.order, size),
             fresh: 0,
-            terms: vec![[0.0; 3]; size],
             differences: vec![0.0; size],
-            slopes: vec![0.0; size],
             weights: vec![0.0; size],
             visited: vec![0.0; size],
         };
         for _ in 0..num_blocks {
-            if new.propose(expansion, model, linear, scratch, rng) {
+            if new.propose(expansion, model, scratch, rng) {
                 new.accept();
             }
         }
         new
+    }
+
+    /// Refuses subsamples of `num_blocks` blocks whose scores, where those are kept, take more memory than a chain may have.
+    ///
+    /// # Errors
+    /// More than [`MOST_BYTES`].
+    pub fn check_size(
+        estimator: Estimator,
+        num_blocks: usize,
+        model: &dyn RowLikelihood,
+    ) -> Result<(), StepError> {
+        let rows = estimator.most_rows(num_blocks).iter().sum();
+        let bytes = RowMemory::bytes(model, rows);
+        if bytes <= MOST_BYTES {
+            return Ok(());
+        }
+        let why = format!(
+            "comes to {rows} rows, whose gradients would take {:.1} GiB for each chain; choose fewer rows, or a sampler of all rows",
+            bytes / GIBIBYTE
+        );
+        Err(StepError::Setting(SettingError::unfit("batch", why)))
+    }
+
+    /// Gradients of rows that evaluating one row costs.
+    pub fn evaluations(&self) -> u64 {
+        self.memory.evaluations()
     }
 
     /// Rows in use.
@@ -343,7 +353,6 @@ impl Subsample {
         &mut self,
         expansion: &Expansion,
         model: &dyn RowLikelihood,
-        linear: &dyn LinearRows,
         scratch: &mut Scratch,
         rng: &mut ChainRng,
     ) -> bool {
@@ -358,7 +367,7 @@ impl Subsample {
         for pick in &mut self.picks[range.clone()] {
             *pick = expansion.draw(num_obs, rng);
         }
-        self.expand(range, expansion, linear, scratch);
+        self.expand(range, expansion, model, scratch);
         true
     }
 
@@ -366,9 +375,8 @@ impl Subsample {
     pub fn accept(&mut self) {
         let Range { start, end } = self.proposed();
         self.picks.copy_within(start..end, 0);
-        self.centre.copy_within(start..end, 0);
+        self.memory.copy_to_front(start..end);
         self.differences.copy_within(start..end, 0);
-        self.slopes.copy_within(start..end, 0);
         self.blocks.rotate_left(1);
         if let Some(last) = self.blocks.last_mut() {
             *last = self.fresh as u64;
@@ -380,9 +388,8 @@ impl Subsample {
     pub fn reject(&mut self) {
         let (len, first) = (self.len(), self.blocks[0] as usize);
         self.picks[..len].rotate_left(first);
-        self.centre[..len].rotate_left(first);
+        self.memory.rotate_left(len, first);
         self.differences[..len].rotate_left(first);
-        self.slopes[..len].rotate_left(first);
         self.blocks.rotate_left(1);
         self.fresh = 0;
     }
@@ -392,35 +399,26 @@ impl Subsample {
         &mut self,
         range: Range<usize>,
         expansion: &Expansion,
-        linear: &dyn LinearRows,
+        model: &dyn RowLikelihood,
         scratch: &mut Scratch,
     ) {
-        expansion.centre_terms(
-            linear,
-            &self.picks[range.clone()],
-            scratch,
-            &mut self.terms[range.clone()],
-            &mut self.centre[range],
-        );
+        let rows = (range.start, &self.picks[range]);
+        self.memory.expand(rows, expansion, model, scratch);
     }
 
-    /// Weighed differences and their slopes at `u` of the rows in `range`.
+    /// Weighed differences and their gradients at `u` of the rows in `range`.
     pub fn evaluate(
         &mut self,
         range: Range<usize>,
         u: &[f64],
-        linear: &dyn LinearRows,
+        expansion: &Expansion,
+        model: &dyn RowLikelihood,
         scratch: &mut Scratch,
     ) {
-        let picks = Rows::Pick(&self.picks[range.clone()]);
-        linear.row_terms(u, picks, scratch, &mut self.terms[range.clone()]);
-        for k in range {
-            let [z, value, slope] = self.terms[k];
-            let [z_0, value_0, first, second, weight] = self.centre[k];
-            let step = z - z_0;
-            self.differences[k] = weight * (value - value_0 - (first + 0.5 * second * step) * step);
-            self.slopes[k] = weight * (slope - first - second * step);
-        }
+        let rows = (range.start, &self.picks[range.clone()]);
+        let differences = &mut self.differences[range];
+        self.memory
+            .evaluate(rows, u, expansion, model, scratch, differences);
     }
 
     /// The estimate from the rows in `range`, which were evaluated.
@@ -430,15 +428,13 @@ impl Subsample {
     }
 
     /// ADDS the gradient of the log of the present estimate to `grad` (D); the rows in use were evaluated.
-    pub fn add_gradient(&mut self, num_obs: usize, linear: &dyn LinearRows, grad: &mut [f64]) {
+    pub fn add_gradient(&mut self, model: &dyn RowLikelihood, grad: &mut [f64]) {
         let len = self.len();
         let weights = &mut self.weights[..len];
         self.estimator
-            .weights(&self.differences[..len], num_obs as f64, weights);
-        for (weight, slope) in weights.iter_mut().zip(&self.slopes) {
-            *weight *= slope;
-        }
-        linear.add_weighted_covariates(Rows::Pick(&self.picks[..len]), weights, grad);
+            .weights(&self.differences[..len], model.num_obs() as f64, weights);
+        self.memory
+            .add_weighted_gradients(&self.picks[..len], weights, model, grad);
     }
 
     /// Visits every number.
@@ -453,14 +449,13 @@ impl Subsample {
         for (number, pick) in self.visited.iter().zip(&mut self.picks) {
             *pick = *number as u32;
         }
-        visitor.slice("subsample_at_expansion", self.centre.as_flattened_mut());
+        self.memory.visit(visitor);
     }
 }
 
 /// The estimated log posterior given a subsample: what trajectories follow.
 pub struct EstimatedPosterior<'a> {
     model: &'a dyn RowLikelihood,
-    linear: &'a dyn LinearRows,
     expansion: &'a mut Expansion,
     subsample: &'a mut Subsample,
     scratch: &'a mut Scratch,
@@ -473,8 +468,9 @@ pub struct EstimatedPosterior<'a> {
 impl LogDensity for EstimatedPosterior<'_> {
     fn log_density(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
         let range = self.subsample.current();
-        self.rows += range.len() as u64;
-        self.subsample.evaluate(range, u, self.linear, self.scratch);
+        self.rows += range.len() as u64 * self.subsample.evaluations();
+        self.subsample
+            .evaluate(range, u, self.expansion, self.model, self.scratch);
         Ok(self.finish(u, grad))
     }
 }
@@ -483,14 +479,12 @@ impl<'a> EstimatedPosterior<'a> {
     /// Nothing is evaluated yet.
     pub fn new(
         model: &'a dyn RowLikelihood,
-        linear: &'a dyn LinearRows,
         expansion: &'a mut Expansion,
         subsample: &'a mut Subsample,
         scratch: &'a mut Scratch,
     ) -> Self {
         Self {
             model,
-            linear,
             expansion,
             subsample,
             scratch,
@@ -514,19 +508,13 @@ impl<'a> EstimatedPosterior<'a> {
         iter: u64,
         streams: &mut Streams,
     ) -> Result<f64, StepError> {
-        let (num_obs, linear) = (self.model.num_obs(), self.linear);
+        let (model, num_obs, expansion) = (self.model, self.model.num_obs(), &*self.expansion);
         let (subsample, scratch) = (&mut *self.subsample, &mut *self.scratch);
-        let proposed = subsample.propose(
-            self.expansion,
-            self.model,
-            linear,
-            scratch,
-            &mut streams.batch,
-        );
+        let proposed = subsample.propose(expansion, model, scratch, &mut streams.batch);
         let all = 0..subsample.len() + subsample.fresh;
         // A fresh row is also evaluated at the control-variate centre.
-        self.rows += (all.len() + subsample.fresh) as u64;
-        subsample.evaluate(all, &place.u, linear, scratch);
+        self.rows += all.len() as u64 * subsample.evaluations() + subsample.fresh as u64;
+        subsample.evaluate(all, &place.u, expansion, model, scratch);
         let before = subsample.estimate(subsample.current(), num_obs).log;
         let after = subsample.estimate(subsample.proposed(), num_obs).log;
         let accept = if proposed && after.is_finite() {
@@ -556,7 +544,7 @@ impl<'a> EstimatedPosterior<'a> {
         self.last = self.subsample.estimate(self.subsample.current(), num_obs);
         let log_prior = self.model.log_prior(u, grad);
         let expanded = self.expansion.sum(u, grad);
-        self.subsample.add_gradient(num_obs, self.linear, grad);
+        self.subsample.add_gradient(self.model, grad);
         log_prior + expanded + self.last.log
     }
 }

@@ -10,13 +10,14 @@ use super::*;
 use crate::allocations::count_during;
 use crate::design::response::ResponseUse;
 use crate::estimators::find_mode;
-use crate::models::ModelOptions;
+use crate::models::{Model, ModelOptions};
 use crate::oracle::Centre;
+use crate::samplers::Unsuitable;
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::regression_tests::reported_by;
 use crate::samplers::testing::{
-    Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, logistic_with_centre,
-    mean, sd, small_logistic, weighted_estimate,
+    Chain, Density, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle,
+    logistic_with_centre, mean, sd, small_logistic, weighted_estimate,
 };
 use crate::testing::{built_by, table_of};
 use ergodic_base::control::Control;
@@ -135,7 +136,6 @@ struct Parts {
 
 fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts {
     let (model, centre) = target();
-    let linear = model.linear_rows().unwrap();
     let mut scratch = model.rows().unwrap().scratch();
     let expansion = Expansion::new(order, false, model.rows().unwrap(), centre);
     let subsample = Subsample::draw(
@@ -143,7 +143,6 @@ fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts 
         blocks,
         &expansion,
         model.rows().unwrap(),
-        linear,
         &mut scratch,
         &mut stream(seed, 0, Purpose::Batch),
     );
@@ -159,7 +158,6 @@ impl Parts {
         let model = target().0.as_ref();
         EstimatedPosterior::new(
             model.rows().unwrap(),
-            model.linear_rows().unwrap(),
             &mut self.expansion,
             &mut self.subsample,
             &mut self.scratch,
@@ -213,8 +211,8 @@ fn all_rows_once_give_the_exact_density() {
     let u = [0.4, 1.5];
     for order in 0..=2 {
         let mut parts = parts(order, Estimator::Difference { rows: 1 }, 1, 1);
-        let linear = model.linear_rows().unwrap();
-        let mut total = model.rows().unwrap().log_prior(&u, &mut [0.0; 2]);
+        let rows = model.rows().unwrap();
+        let mut total = rows.log_prior(&u, &mut [0.0; 2]);
         total += parts.expansion.sum(&u, &mut [0.0; 2]);
         for row in 0..40_u32 {
             parts.subsample.set_rows(&[row]);
@@ -223,8 +221,8 @@ fn all_rows_once_give_the_exact_density() {
                 subsample,
                 scratch,
             } = &mut parts;
-            subsample.expand(0..1, expansion, linear, scratch);
-            subsample.evaluate(0..1, &u, linear, scratch);
+            subsample.expand(0..1, expansion, rows, scratch);
+            subsample.evaluate(0..1, &u, expansion, rows, scratch);
             total += subsample.estimate(0..1, 40).log / 40.0;
         }
         let at_centre = {
@@ -243,9 +241,9 @@ fn all_rows_once_give_the_exact_density() {
 fn higher_orders_leave_less_noise() {
     let (model, centre) = target();
     let one_row = [0, 1, 2].map(|order| {
-        let (rows, linear) = (model.rows().unwrap(), model.linear_rows().unwrap());
+        let rows = model.rows().unwrap();
         let expansion = Expansion::new(order, false, rows, centre);
-        Spread::measure(&expansion, centre, rows, linear, &mut rows.scratch()).one_row()
+        Spread::measure(&expansion, centre, rows, &mut rows.scratch()).one_row()
     });
     assert!(
         one_row[0] > 10.0 * one_row[1] && one_row[1] > 3.0 * one_row[2],
@@ -306,8 +304,8 @@ fn chances_of_rows_are_root_mean_squares_of_their_differences() {
 #[test]
 fn unequal_chances_leave_sums_as_they_are_and_their_variance_small() {
     let (model, centre) = rare_level();
-    let linear = model.linear_rows().unwrap();
-    let mut scratch = model.rows().unwrap().scratch();
+    let density = model.rows().unwrap();
+    let mut scratch = density.scratch();
     let u = [centre.u[0] + 0.05, centre.u[1] - 1.2];
     for order in 0..=2 {
         let table = centre
@@ -315,23 +313,16 @@ fn unequal_chances_leave_sums_as_they_are_and_their_variance_small() {
             .unwrap();
         // Mean and variance of N times a weighed difference over the choice of its row.
         let mut moments = |weighted: bool| {
-            let expansion = Expansion::new(order, weighted, model.rows().unwrap(), &centre);
+            let expansion = Expansion::new(order, weighted, density, &centre);
             let mut rng = stream(1, 0, Purpose::Batch);
             let estimator = Estimator::Difference { rows: 1 };
-            let mut rows = Subsample::draw(
-                estimator,
-                1,
-                &expansion,
-                model.rows().unwrap(),
-                linear,
-                &mut scratch,
-                &mut rng,
-            );
+            let mut rows =
+                Subsample::draw(estimator, 1, &expansion, density, &mut scratch, &mut rng);
             let (mut mean, mut square) = (0.0, 0.0);
             for row in 0..2000 {
                 rows.set_rows(&[row]);
-                rows.expand(0..1, &expansion, linear, &mut scratch);
-                rows.evaluate(0..1, &u, linear, &mut scratch);
+                rows.expand(0..1, &expansion, density, &mut scratch);
+                rows.evaluate(0..1, &u, &expansion, density, &mut scratch);
                 let estimate = rows.estimate(0..1, 2000).log;
                 let chance = if weighted {
                     1.0 / (2000.0 * table.weight(row))
@@ -382,7 +373,7 @@ fn rare_levels_need_few_rows_where_they_are_drawn_often() {
 fn differences_are_of_the_order_after_the_expansion() {
     // d_i is the remainder of the expansion of order k: twice as far from û it is 2^{k+1} times as large.
     let (model, centre) = target();
-    let linear = model.linear_rows().unwrap();
+    let rows = model.rows().unwrap();
     for order in 0..=2 {
         let mut parts = parts(order, Estimator::Difference { rows: 1 }, 1, 1);
         parts.subsample.set_rows(&[3]);
@@ -391,10 +382,10 @@ fn differences_are_of_the_order_after_the_expansion() {
             subsample,
             scratch,
         } = &mut parts;
-        subsample.expand(0..1, expansion, linear, scratch);
+        subsample.expand(0..1, expansion, rows, scratch);
         let mut difference = |step: f64| {
             let u = [centre.u[0] + 0.3 * step, centre.u[1] - step];
-            subsample.evaluate(0..1, &u, linear, scratch);
+            subsample.evaluate(0..1, &u, expansion, rows, scratch);
             subsample.estimate(0..1, 40).log
         };
         assert_eq!(difference(0.0), 0.0);
@@ -420,7 +411,7 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
         for blocks in [1, 2, 5] {
             let mut parts = parts(1, estimator, blocks, 3);
             let (model, _centre) = target();
-            let (rows, linear) = (model.rows().unwrap(), model.linear_rows().unwrap());
+            let rows = model.rows().unwrap();
             let mut rng = stream(4, 0, Purpose::Batch);
             let u = [0.5, 1.0];
             let mut series = Vec::new();
@@ -430,9 +421,9 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
                     subsample,
                     scratch,
                 } = &mut parts;
-                assert!(subsample.propose(expansion, rows, linear, scratch, &mut rng));
+                assert!(subsample.propose(expansion, rows, scratch, &mut rng));
                 subsample.accept();
-                subsample.evaluate(subsample.current(), &u, linear, scratch);
+                subsample.evaluate(subsample.current(), &u, expansion, rows, scratch);
                 series.push(subsample.estimate(subsample.current(), 40).log);
             }
             let centre = mean(&series);
@@ -460,8 +451,7 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
 #[test]
 fn rejected_blocks_take_turns_and_accepted_ones_replace_the_oldest() {
     let mut parts = parts(2, Estimator::Difference { rows: 6 }, 3, 9);
-    let model = target().0.as_ref();
-    let linear = model.linear_rows().unwrap();
+    let rows = target().0.rows().unwrap();
     parts.subsample.set_rows(&[1, 2, 3, 4, 5, 6]);
     let mut rng = stream(4, 0, Purpose::Batch);
     let Parts {
@@ -469,10 +459,10 @@ fn rejected_blocks_take_turns_and_accepted_ones_replace_the_oldest() {
         subsample,
         scratch,
     } = &mut parts;
-    subsample.propose(expansion, model.rows().unwrap(), linear, scratch, &mut rng);
+    subsample.propose(expansion, rows, scratch, &mut rng);
     subsample.reject();
     assert_eq!(subsample.rows(), [3, 4, 5, 6, 1, 2]);
-    subsample.propose(expansion, model.rows().unwrap(), linear, scratch, &mut rng);
+    subsample.propose(expansion, rows, scratch, &mut rng);
     subsample.accept();
     assert_eq!(subsample.rows()[..4], [5, 6, 1, 2]);
     assert_eq!(subsample.len(), 6);
@@ -779,10 +769,14 @@ fn a_density_that_is_not_finite_ends_in_an_error() {
 #[test]
 fn models_and_targets_that_do_not_fit_are_refused_in_words() {
     let (model, centre) = crate::samplers::testing::gaussian_with_centre(20, 2, 1);
+    let without_rows = Density::model(2, |_u, grad| {
+        grad.fill(0.0);
+        0.0
+    });
     for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
         let entry = crate::samplers::find(id).unwrap();
-        let refusal = (entry.suits)(model.as_ref()).unwrap_err();
-        assert_eq!(refusal.reason, Unsuitable::NoLinearPredictor);
+        let refusal = (entry.suits)(without_rows.as_ref()).unwrap_err();
+        assert_eq!(refusal.reason, Unsuitable::NoRows);
         assert!((entry.suits)(target().0.as_ref()).is_ok());
         let with_mode = Target::new(&model, Some(&centre));
         assert!((entry.resolve)(&Settings::default(), &with_mode).is_ok());

@@ -17,11 +17,12 @@
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
-//! | `order` | order of the expansions q_i: 0, 1 or 2; the signed variant always has 2 | 2 |
+//! | `order` | order of the expansions q_i: 0, 1 or 2; the signed variant always has 2 | 2, or the cheapest for rows without a linear predictor ([`calibration`]) |
 //! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Centre::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
 //! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹) | 1 |
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
 //! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most |
+//! | `metric_rows` | rows whose curvature at the centre is M: `all`, or those of the `subsample` | `all` |
 //! | `target_accept` | acceptance that ε is adapted to | 0.8 |
 //! | `step_size` | fixes ε | adapted |
 //!
@@ -30,6 +31,10 @@
 //! (Dang et al. move it, too, because they have no mode). Coefficients of rare levels ask for it: their posteriors are skewed,
 //! and differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode. `renew_every` moves both every so
 //! many iterations of warm-up, whether the chain is elsewhere or not, as Dang et al. do every 200.
+//!
+//! **Metric.** M may depend on S, which a trajectory does not change: `metric_rows` = subsample has M(S), the curvature at the centre of the
+//! log posterior that S estimates, that of σ̂² left out. Expansions of order 2 estimate none: their M(S) is that of all rows. The others'
+//! is H of the prior plus (N/m) Σ_S C_i, where that is positive definite. It costs the curvature of m rows per draw, and D³.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient. Rows without a
 //! linear predictor cost three gradients each under order 2, and memory for 2 m D numbers.
@@ -51,8 +56,8 @@ use crate::samplers::{
     ACCEPT, ACCEPT_ROWS, ENERGY, Follow, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE,
     STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
-use calibration::Spread;
-use ergodic_base::linalg::{Cholesky, axpy, dot};
+use calibration::{Calibrated, calibrate};
+use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
 use estimate::{EstimatedPosterior, Expansion, Subsample};
@@ -76,6 +81,16 @@ ergodic_base::choice! {
         Differences = "differences",
         /// With equal chances.
         Iid = "iid",
+    }
+}
+
+ergodic_base::choice! {
+    /// The rows whose curvature is the metric.
+    pub enum MetricRows {
+        /// All.
+        All = "all",
+        /// Those of the present subsample.
+        Subsample = "subsample",
     }
 }
 
@@ -125,12 +140,25 @@ ergodic_base::settings! {
 ergodic_base::settings! {
     /// The setting of variants whose expansions are not always of the second order.
     pub struct Order {
-        pub order: usize = Field::int("Order of expansion", 0, 2, Some(2))
+        pub order: Option<usize> = Field::int("Order of expansion", 0, 2, None)
             .help(
                 "Order of the Taylor expansions that rows are compared with: 2 leaves the least noise, and costs three gradients per row \
                  instead of one where rows have no single linear predictor",
             )
-            .why("the least noise, and its cost does not grow with the number of rows");
+            .why("2 where rows have a single linear predictor; else the one whose rows, as many as the variance aimed at needs, cost least");
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of expansions that may leave trajectories a curvature of their own.
+    pub struct Expansions {
+        pub order: Order;
+        pub metric_rows: MetricRows = MetricRows::field("Rows of the metric", Some(MetricRows::All))
+            .help(
+                "all: the metric is the curvature of all rows; subsample: that of the posterior which the present subsample estimates, \
+                 renewed with it. Expansions of order 2 have the same curvature with any subsample",
+            )
+            .why("it costs nothing; that of a subsample pays where trajectories on few rows of order 1 or 0 are rejected");
     }
 }
 
@@ -163,6 +191,12 @@ pub(in crate::samplers) const COLUMNS: [InfoColumn; 7] = [
     },
 ];
 
+/// The information column of variants whose expansions are not always of the second order.
+pub(in crate::samplers) const ORDER: InfoColumn = InfoColumn {
+    name: "expansion_order",
+    help: "Order of the expansions that rows are compared with",
+};
+
 /// How positions move given a subsample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dynamics {
@@ -186,8 +220,12 @@ pub trait Variant: 'static {
     type Estimate: Declared;
     /// Settings of the trajectory.
     type Trajectory: Declared;
-    /// Order of the expansions.
-    fn order(expansion: &Self::Expansion) -> usize;
+    /// Order of the expansions; `None` where it is left open.
+    fn order(expansion: &Self::Expansion) -> Option<usize>;
+    /// The rows whose curvature is the metric.
+    fn metric_rows(_expansion: &Self::Expansion) -> MetricRows {
+        MetricRows::All
+    }
     /// λ, where the estimate has such factors and a user says how many.
     fn factors(_estimate: &Self::Estimate) -> Option<usize> {
         None
@@ -202,7 +240,8 @@ pub struct EnergyConserving<V>(PhantomData<fn() -> V>);
 /// Settings in force.
 #[derive(Clone, Debug)]
 pub struct Config {
-    order: usize,
+    order: Option<usize>,
+    metric_rows: MetricRows,
     subsample: SubsampleConfig,
     /// λ.
     factors: Option<usize>,
@@ -275,6 +314,8 @@ pub struct State {
     tree: Tree,
     factor: Cholesky,
     hessian: Vec<f64>,
+    /// Curvature of one row (D×D), where the metric is that of a subsample.
+    of_row: Vec<f64>,
 }
 
 /// What a trajectory did.
@@ -314,6 +355,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         }
         Ok(Config {
             order: V::order(&settings.expansion),
+            metric_rows: V::metric_rows(&settings.expansion),
             subsample,
             factors: V::factors(&settings.rows.estimate),
             dynamics: V::dynamics(&settings.trajectory),
@@ -337,13 +379,16 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         };
         let mut scratch = model.scratch();
         let SubsampleConfig {
-            weighted,
             variance,
             batch,
             blocks,
+            ..
         } = config.subsample;
-        let expansion = Expansion::new(config.order, weighted, model, centre);
-        let spread = Spread::measure(&expansion, centre, model, &mut scratch);
+        let Calibrated {
+            expansion,
+            spread,
+            cost,
+        } = calibrate(config.order, &config.subsample, model, centre, &mut scratch);
         let (estimator, blocks) = if V::SIGNED {
             spread.block_poisson(variance, batch, config.factors, blocks, num_obs)
         } else {
@@ -370,8 +415,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         // The pass that moves the expansion finds its memory made, for steps do not allocate.
         let mut hessian = vec![0.0; dim * dim];
         model.add_neg_hessian_log_lik(u0, Rows::Pick(&[]), &mut scratch, &mut hessian);
-        let measured = Spread::cost(num_obs, subsample.evaluations());
-        oracle.datum_grads += measured + subsample.len() as u64;
+        oracle.datum_grads += cost + subsample.len() as u64;
         Ok(State {
             place,
             expansion,
@@ -387,6 +431,10 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             tree: Tree::new(dim, max_depth),
             factor: Cholesky::empty(dim),
             hessian,
+            of_row: match config.metric_rows {
+                MetricRows::All => Vec::new(),
+                MetricRows::Subsample => vec![0.0; dim * dim],
+            },
         })
     }
 
@@ -413,6 +461,17 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         );
         let accept_rows = posterior.renew(&mut state.place, at.iter, streams)?;
         let variance = posterior.last.variance;
+        if config.metric_rows == MetricRows::Subsample {
+            // Given the subsample, which stays as it is until the trajectory has ended, any metric that it determines leaves the target
+            // invariant.
+            let (hessian, of_row) = (&mut state.hessian, &mut state.of_row);
+            posterior.curvature(MetricRows::Subsample, hessian, of_row);
+            if set_metric(&mut state.metric, &mut state.factor, hessian).is_err() {
+                posterior.curvature(MetricRows::All, hessian, of_row);
+                set_metric(&mut state.metric, &mut state.factor, hessian)
+                    .map_err(|_not_positive| indefinite(at.iter))?;
+            }
+        }
         let outcome = match config.dynamics {
             Dynamics::Fixed(length) => fixed_trajectory(
                 length,
@@ -454,10 +513,15 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             outcome.energy,
         ]);
         let rest = &mut info[COLUMNS.len()..];
+        let order = state.expansion.order() as f64;
         match config.dynamics {
-            Dynamics::Fixed(_) => rest.fill(outcome.sign),
-            Dynamics::Doubling(_) => rest
-                .copy_from_slice(&[outcome.depth as f64, f64::from(u8::from(outcome.divergent))]),
+            Dynamics::Fixed(_) if V::SIGNED => rest.fill(outcome.sign),
+            Dynamics::Fixed(_) => rest.copy_from_slice(&[order]),
+            Dynamics::Doubling(_) => rest.copy_from_slice(&[
+                outcome.depth as f64,
+                f64::from(u8::from(outcome.divergent)),
+                order,
+            ]),
         }
         oracle.datum_grads += rows;
         match at.phase {
@@ -491,6 +555,16 @@ pub(in crate::samplers) fn indefinite(iter: u64) -> StepError {
         what: "the curvature at the mode",
         iter,
     }
+}
+
+/// Makes `metric` that of `curvature` (D×D).
+fn set_metric(
+    metric: &mut Metric,
+    factor: &mut Cholesky,
+    curvature: &[f64],
+) -> Result<(), NotPositiveDefinite> {
+    factor.factor(curvature)?;
+    metric.replace_inverse(|inverse| factor.write_inverse(inverse))
 }
 
 /// A leapfrog trajectory of the given length, accepted or rejected.
@@ -646,14 +720,7 @@ fn adapt(
     state
         .subsample
         .expand(rows, &state.expansion, model, &mut state.scratch);
-    let factor = &mut state.factor;
-    factor
-        .factor(&state.hessian)
-        .and_then(|()| {
-            state
-                .metric
-                .replace_inverse(|inverse| factor.write_inverse(inverse))
-        })
+    set_metric(&mut state.metric, &mut state.factor, &state.hessian)
         .map_err(|_not_positive| indefinite(iter))?;
     if config.step_size.is_none() {
         state.averaging.restart(state.step_size);

@@ -24,7 +24,7 @@
 use crate::samplers::SamplerSpec;
 use crate::samplers::recommend::Traits;
 use crate::samplers::subsampling::energy_conserving::{
-    COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant,
+    COLUMNS, Dynamics, EcsSettings, EnergyConserving, Expansions, MetricRows, ORDER, Variant,
 };
 use ergodic_base::settings::{Declared as _, Field};
 
@@ -64,8 +64,11 @@ impl Variant for Perturbed {
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Kohn, Villani and Tran 2019, JASA 114",
         formula: "one block of S anew, accepted with min(1, L̂'/L̂); p ~ N(0, M); leapfrog on log L̂ + log prior, accepted with \
                   min(1, exp(-ΔH)); log L̂ = Σ q + Σ_S d/(m p) - σ̂²/2",
-        fields: EcsSettings::<Order, (), Length>::FIELDS,
-        info: &COLUMNS,
+        fields: EcsSettings::<Expansions, (), Length>::FIELDS,
+        info: &[
+            COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], COLUMNS[5], COLUMNS[6],
+            ORDER,
+        ],
         needs_mode: true,
         minibatch: true,
         bias: Some(BIAS),
@@ -74,12 +77,16 @@ impl Variant for Perturbed {
     };
     const SIGNED: bool = false;
 
-    type Expansion = Order;
+    type Expansion = Expansions;
     type Estimate = ();
     type Trajectory = Length;
 
-    fn order(expansion: &Order) -> usize {
-        expansion.order
+    fn order(expansion: &Expansions) -> Option<usize> {
+        expansion.order.order
+    }
+
+    fn metric_rows(expansion: &Expansions) -> MetricRows {
+        expansion.metric_rows
     }
 
     fn dynamics(trajectory: &Length) -> Dynamics {

@@ -83,8 +83,8 @@ impl Variant for Signed {
     type Estimate = Factors;
     type Trajectory = Length;
 
-    fn order((): &()) -> usize {
-        2
+    fn order((): &()) -> Option<usize> {
+        Some(2)
     }
 
     fn factors(estimate: &Factors) -> Option<usize> {

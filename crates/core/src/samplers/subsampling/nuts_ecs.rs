@@ -10,7 +10,7 @@
 
 use crate::samplers::recommend::Traits;
 use crate::samplers::subsampling::energy_conserving::{
-    COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant,
+    COLUMNS, Dynamics, EcsSettings, EnergyConserving, Expansions, MetricRows, ORDER, Variant,
 };
 use crate::samplers::subsampling::hmc_ecs::BIAS;
 use crate::samplers::{InfoColumn, SamplerFamily, SamplerSpec};
@@ -41,7 +41,7 @@ impl Variant for Doubling {
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",
         formula: "one block of S anew, accepted with min(1, L̂'/L̂); a NUTS transition on log L̂ + log prior; log L̂ = Σ q + \
                   Σ_S d/(m p) - σ̂²/2",
-        fields: EcsSettings::<Order, (), Depth>::FIELDS,
+        fields: EcsSettings::<Expansions, (), Depth>::FIELDS,
         info: &[
             COLUMNS[0],
             COLUMNS[1],
@@ -52,6 +52,7 @@ impl Variant for Doubling {
             COLUMNS[6],
             InfoColumn::TREE_DEPTH,
             InfoColumn::DIVERGENT,
+            ORDER,
         ],
         needs_mode: true,
         minibatch: true,
@@ -61,12 +62,16 @@ impl Variant for Doubling {
     };
     const SIGNED: bool = false;
 
-    type Expansion = Order;
+    type Expansion = Expansions;
     type Estimate = ();
     type Trajectory = Depth;
 
-    fn order(expansion: &Order) -> usize {
-        expansion.order
+    fn order(expansion: &Expansions) -> Option<usize> {
+        expansion.order.order
+    }
+
+    fn metric_rows(expansion: &Expansions) -> MetricRows {
+        expansion.metric_rows
     }
 
     fn dynamics(trajectory: &Depth) -> Dynamics {

@@ -20,10 +20,10 @@ use crate::models::{RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::walk::{self, Walk, WalkSettings};
 use crate::samplers::recommend::Traits;
-use crate::samplers::subsampling::energy_conserving::calibration::Spread;
+use crate::samplers::subsampling::energy_conserving::calibration::{Calibrated, calibrate};
 use crate::samplers::subsampling::energy_conserving::estimate::{Expansion, Subsample};
 use crate::samplers::subsampling::energy_conserving::{
-    Order, SubsampleConfig, SubsampleSettings, indefinite,
+    ORDER, Order, SubsampleConfig, SubsampleSettings, indefinite,
 };
 use crate::samplers::subsampling::hmc_ecs::BIAS;
 use crate::samplers::{
@@ -54,6 +54,7 @@ const INFO: &[InfoColumn] = &[
         help: "Rows of the subsample as a share of all rows",
     },
     InfoColumn::LOG_DENSITY,
+    ORDER,
 ];
 
 /// The sampler `pseudo-marginal`.
@@ -62,7 +63,7 @@ pub struct PseudoMarginal;
 /// Settings in force.
 #[derive(Clone, Debug)]
 pub struct Config {
-    order: usize,
+    order: Option<usize>,
     subsample: SubsampleConfig,
     walk: walk::Config,
 }
@@ -160,14 +161,17 @@ impl Sampler for PseudoMarginal {
             return Err(indefinite(0));
         };
         let SubsampleConfig {
-            weighted,
             variance,
             batch,
             blocks,
+            ..
         } = config.subsample;
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(config.order, weighted, model, centre);
-        let spread = Spread::measure(&expansion, centre, model, &mut scratch);
+        let Calibrated {
+            expansion,
+            spread,
+            cost,
+        } = calibrate(config.order, &config.subsample, model, centre, &mut scratch);
         let (estimator, blocks) = spread.difference(variance, batch, blocks, num_obs);
         Subsample::check_size(estimator, blocks, model)?;
         let rng = &mut streams.batch;
@@ -195,8 +199,7 @@ impl Sampler for PseudoMarginal {
             });
         }
         let evaluations = state.subsample.evaluations();
-        oracle.datum_grads +=
-            Spread::cost(num_obs, evaluations) + state.subsample.len() as u64 * (evaluations + 1);
+        oracle.datum_grads += cost + state.subsample.len() as u64 * (evaluations + 1);
         Ok(state)
     }
 
@@ -242,6 +245,7 @@ impl Sampler for PseudoMarginal {
             state.variance,
             rows as f64 / num_obs,
             state.log_density,
+            state.expansion.order() as f64,
         ]);
         // A fresh row is also evaluated at the control-variate centre.
         oracle.datum_grads +=

@@ -1,9 +1,11 @@
-//! How many rows an estimate needs: measured at the mode before a chain starts, so that nothing is left to the user.
+//! How many rows an estimate needs, and of which order its expansions are best: measured at the mode before a chain starts, so that
+//! nothing is left to the user.
 
 use rand_distr::{Distribution as _, StandardNormal};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-use super::estimate::{Estimator, Expansion, Subsample};
+use super::SubsampleConfig;
+use super::estimate::{Estimator, Expansion, Subsample, evaluations};
 use crate::models::{RowLikelihood, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::linalg::axpy;
@@ -16,6 +18,8 @@ const POINTS: usize = 32;
 const ROWS: usize = 1000;
 /// Least rows of a difference estimate: its variance is estimated from them, and it should be nearly normal.
 const LEAST_ROWS: usize = 100;
+/// The highest order of expansions.
+const HIGHEST_ORDER: usize = 2;
 /// Rows per minibatch of the block-Poisson estimator (Dang et al. 2019, section 6.3).
 const POISSON_BATCH: usize = 30;
 /// Least λ: below it a few rows already change the sign.
@@ -26,6 +30,65 @@ const SIGN_LOSS: f64 = 0.01;
 const BLOCK_VARIANCE: f64 = 0.1;
 /// Most blocks by default: those of Dang et al., a correlation of 0.99.
 const MOST_BLOCKS: usize = 100;
+
+/// An expansion with the spread of its differences.
+pub struct Calibrated {
+    /// The expansion.
+    pub expansion: Expansion,
+    /// What it leaves.
+    pub spread: Spread,
+    /// Gradients of rows that it took to find out.
+    pub cost: u64,
+}
+
+/// The expansion of `order` with its spread; where the order is open, of the one whose estimates cost least.
+///
+/// That is 2 where rows have a linear predictor, for an evaluation then costs the same under all orders. For others it is the order whose
+/// rows, as many as keep the variance of `subsample`, make the fewest gradients; a lower one is not taken if the number of rows is
+/// given and too small for it.
+pub fn calibrate(
+    order: Option<usize>,
+    subsample: &SubsampleConfig,
+    model: &dyn RowLikelihood,
+    centre: &Centre,
+    scratch: &mut Scratch,
+) -> Calibrated {
+    let mut cost = 0;
+    let mut measure = |order| {
+        let expansion = Expansion::new(order, subsample.weighted, model, centre);
+        let spread = Spread::measure(&expansion, centre, model, scratch);
+        cost += Spread::cost(model.num_obs(), evaluations(model, order));
+        (expansion, spread)
+    };
+    let open = order.is_none() && model.linear_rows().is_none();
+    let mut best = measure(order.unwrap_or(HIGHEST_ORDER));
+    if open {
+        let work = |spread: &Spread, order| {
+            let rows = spread.one_row() / subsample.variance;
+            let gradients = rows.max(LEAST_ROWS as f64) * evaluations(model, order) as f64;
+            let too_few = subsample.batch.is_some_and(|batch| rows > batch as f64);
+            if too_few || !rows.is_finite() {
+                f64::INFINITY
+            } else {
+                gradients
+            }
+        };
+        let mut least = work(&best.1, HIGHEST_ORDER);
+        for order in (0..HIGHEST_ORDER).rev() {
+            let found = measure(order);
+            let its_work = work(&found.1, order);
+            if its_work < least {
+                (best, least) = (found, its_work);
+            }
+        }
+    }
+    let (expansion, spread) = best;
+    Calibrated {
+        expansion,
+        spread,
+        cost,
+    }
+}
 
 /// How far the differences of rows spread over the posterior.
 #[derive(Clone, Debug)]
@@ -89,7 +152,7 @@ impl Spread {
     }
 
     /// Gradients of rows that [`Self::measure`] costs, with so many at a point and one at the mode.
-    pub fn cost(num_obs: usize, evaluations: u64) -> u64 {
+    fn cost(num_obs: usize, evaluations: u64) -> u64 {
         (POINTS * ROWS.min(num_obs)) as u64 * (evaluations + 1)
     }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson};
 
+use super::MetricRows;
 use crate::models::{RowLikelihood, Rows, Scratch};
 use crate::oracle::{AliasTable, Centre, StepError};
 use crate::samplers::StateVisitor;
@@ -23,6 +24,7 @@ use ergodic_base::linalg::{axpy, dot, matvec};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::SettingError;
 use rows::RowMemory;
+pub use rows::evaluations;
 
 mod rows;
 
@@ -70,6 +72,11 @@ impl Expansion {
             delta: vec![0.0; dim],
             product: vec![0.0; dim],
         }
+    }
+
+    /// The order of the expansion.
+    pub fn order(&self) -> usize {
+        self.order
     }
 
     /// Expands at `u` instead: one pass for A, one for C; does not allocate. Chances of rows stay.
@@ -536,6 +543,27 @@ impl<'a> EstimatedPosterior<'a> {
             return refuse("the gradient of the estimated log density");
         }
         Ok(accept)
+    }
+
+    /// Writes −∇² of the log posterior at the control-variate centre to `hessian` (D×D): of all rows, or of what those in use estimate,
+    /// that of the estimate's variance left out. `of_row` (D×D) is working memory for the latter.
+    pub fn curvature(&mut self, rows: MetricRows, hessian: &mut [f64], of_row: &mut [f64]) {
+        let (model, expansion, subsample) = (self.model, &*self.expansion, &*self.subsample);
+        if rows == MetricRows::All || expansion.order > 1 {
+            hessian.copy_from_slice(&expansion.curvature);
+        } else {
+            let picks = &subsample.picks[subsample.current()];
+            let scale = model.num_obs() as f64 / picks.len() as f64;
+            hessian.fill(0.0);
+            for row in picks {
+                of_row.fill(0.0);
+                let one = Rows::Pick(std::slice::from_ref(row));
+                model.add_neg_hessian_log_lik(&expansion.u, one, self.scratch, of_row);
+                axpy(scale * expansion.weight(*row), of_row, hessian);
+            }
+            self.rows += picks.len() as u64;
+        }
+        model.add_neg_hessian_log_prior(&expansion.u, hessian);
     }
 
     /// Log density and gradient at `u`, where the rows in use were evaluated.

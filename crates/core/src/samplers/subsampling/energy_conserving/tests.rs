@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rand_distr::StandardNormal;
 use statrs::function::factorial::ln_factorial;
 
+use super::calibration::Spread;
 use super::estimate::{Estimate, Estimator};
 use super::*;
 use crate::allocations::count_during;

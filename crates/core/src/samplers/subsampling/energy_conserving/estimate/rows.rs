@@ -22,6 +22,16 @@ const STEP: f64 = 1.0 / 1024.0;
 /// Rows whose scores at û ± tδ are held at a time: a few tens of thousands of numbers at most.
 const TILE_ROWS: usize = 64;
 
+/// Gradients of rows that evaluating one row costs with expansions of `order`: its own and, where second derivatives are differences of
+/// scores, those of both.
+pub fn evaluations(model: &dyn RowLikelihood, order: usize) -> u64 {
+    if order > 1 && model.linear_rows().is_none() {
+        3
+    } else {
+        1
+    }
+}
+
 /// What is kept of the rows of a subsample, whose rows stand in the same order.
 pub enum RowMemory {
     /// Rows with one linear predictor: numbers.
@@ -35,7 +45,7 @@ impl RowMemory {
     pub fn new(model: &dyn RowLikelihood, order: usize, size: usize) -> Self {
         match model.linear_rows() {
             Some(_) => Self::Linear(LinearMemory::new(size)),
-            None => Self::Scores(ScoreMemory::new(model.dim(), order, size)),
+            None => Self::Scores(ScoreMemory::new(model, order, size)),
         }
     }
 
@@ -256,7 +266,8 @@ pub struct ScoreMemory {
 }
 
 impl ScoreMemory {
-    fn new(dim: usize, order: usize, size: usize) -> Self {
+    fn new(model: &dyn RowLikelihood, order: usize, size: usize) -> Self {
+        let dim = model.dim();
         let tile = if order > 1 {
             TILE_ROWS.min(size) * dim
         } else {
@@ -264,7 +275,7 @@ impl ScoreMemory {
         };
         Self {
             dim,
-            evaluations: if order > 1 { 3 } else { 1 },
+            evaluations: evaluations(model, order),
             values: vec![0.0; size],
             weights: vec![0.0; size],
             scores: vec![0.0; size * dim],

@@ -1,6 +1,7 @@
 //! Energy conserving subsampling of rows that no single linear predictor tells of.
 
 use super::*;
+use ergodic_base::settings::Value;
 use ergodic_core::Fit;
 use statrs::function::gamma::ln_gamma;
 
@@ -31,15 +32,23 @@ fn mean_and_spread_have_their_closed_form() {
     ];
     let model = model(SPREAD, &[numbers("y", &y)]);
     assert!(model.linear_rows().is_none());
-    let first = ["hmc-ecs", "nuts-ecs", "hmc-ecs-signed", "pseudo-marginal"];
-    let runs = first.map(|id| (id, None));
-    for (id, order) in (runs.into_iter()).chain([1, 2].map(|order| ("hmc-ecs", Some(order)))) {
+    let subsample = Value::Text("subsample".to_owned());
+    let first = ("order", Value::Int(1));
+    let runs: [(&str, &[(&str, Value)]); 7] = [
+        ("hmc-ecs", &[]),
+        ("nuts-ecs", &[]),
+        ("hmc-ecs-signed", &[]),
+        ("pseudo-marginal", &[]),
+        ("hmc-ecs", std::slice::from_ref(&first)),
+        ("hmc-ecs", &[("order", Value::Int(2))]),
+        ("nuts-ecs", &[first.clone(), ("metric_rows", subsample)]),
+    ];
+    for (id, settings) in runs {
         let fit = Fit::of_model(Arc::clone(&model));
         let fit = fit.sampler_called(id).unwrap().chains(4).seed(3);
-        let fit = match order {
-            Some(order) => fit.set("order", order),
-            None => fit,
-        };
+        let fit = settings
+            .iter()
+            .fold(fit, |fit, (key, value)| fit.set(key, value.clone()));
         let draws = if id == "pseudo-marginal" {
             12_000
         } else {
@@ -67,7 +76,7 @@ fn mean_and_spread_have_their_closed_form() {
                 let largest = 0.05 * sd.powi(power);
                 assert!(
                     (found - expected).abs() < 4.0 * error && error < largest,
-                    "{id}, order {order:?}, {name}, power {power}: {found} ± {error} and {expected}"
+                    "{id}, {settings:?}, {name}, power {power}: {found} ± {error} and {expected}"
                 );
             }
         }

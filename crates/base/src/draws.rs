@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use super::moments::RunningMoments;
+
 /// Draws in a full chunk of few columns; of many columns see [`chunk_draws`].
 pub(crate) const CHUNK_DRAWS: usize = 1024;
 /// Values in a full chunk, at most: a partial one is copied each time a view of it was published.
@@ -29,7 +31,7 @@ pub struct Block {
     pub warmup: bool,
     /// Number of draws in the block.
     pub len: usize,
-    /// `len`×Q, row-major, reported quantities.
+    /// `len`×Q, row-major, reported quantities whose draws are kept.
     pub draws: Vec<f64>,
     /// `len`×S, row-major, the sampler's information columns.
     pub info: Vec<f64>,
@@ -39,6 +41,8 @@ pub struct Block {
     pub numbers: Vec<(&'static str, Vec<f64>)>,
     /// The sampler's labels at some of the kept draws, each with the number of the draw ([`LabelList`]); empty without labels.
     pub labels: Vec<(u64, Labels)>,
+    /// Moments of the quantities whose draws are not kept, over all draws up to the end of the block.
+    pub unkept: RunningMoments,
 }
 
 impl Block {
@@ -297,9 +301,9 @@ impl DrawList {
 /// The draws of one chain as published.
 #[derive(Clone, Debug)]
 pub struct ChainDraws {
-    /// Warm-up draws, Q columns: shown shaded, never part of a summary.
+    /// Warm-up draws, one column for each reported quantity whose draws are kept: shown shaded, never part of a summary.
     pub warmup: DrawList,
-    /// Kept draws, Q columns.
+    /// Kept draws, as many columns.
     pub draws: DrawList,
     /// The sampler's information columns for the kept draws, S columns.
     pub info: DrawList,
@@ -307,10 +311,12 @@ pub struct ChainDraws {
     pub warmup_info: DrawList,
     /// Partitions of some of the kept draws, for samplers of partitions.
     pub labels: LabelList,
+    /// Moments of the reported quantities whose draws are not kept; empty where all are.
+    pub unkept: Arc<RunningMoments>,
 }
 
 impl ChainDraws {
-    /// An empty chain of `num_params` reported quantities and `num_info` information columns.
+    /// An empty chain of `num_params` reported quantities whose draws are kept and `num_info` information columns.
     pub fn new(num_params: usize, num_info: usize) -> Self {
         Self {
             warmup: DrawList::new(num_params),
@@ -318,6 +324,7 @@ impl ChainDraws {
             info: DrawList::new(num_info),
             warmup_info: DrawList::new(num_info),
             labels: LabelList::default(),
+            unkept: Arc::default(),
         }
     }
 }

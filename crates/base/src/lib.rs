@@ -19,6 +19,7 @@ pub mod checksum;
 pub mod control;
 pub mod draws;
 pub mod linalg;
+pub mod moments;
 pub mod names;
 pub mod numerals;
 pub mod param;

@@ -24,6 +24,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use ndarray::{Array2, Array3};
 
 use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
+use crate::engine::keep::Keep;
 use crate::engine::run_section::MAX_CHAINS;
 use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling, Start};
 use crate::estimators::{find_mode, find_modes, modes};
@@ -190,6 +191,15 @@ impl Fit {
         self
     }
 
+    /// Names or patterns, with commas between them, of the reported quantities whose draws are kept, such as `b[*], sigma`; of the others
+    /// means and standard deviations are accumulated ([`Report::estimates`]). All where none are named; a name that the model does
+    /// not have is refused when the fit begins.
+    #[must_use]
+    pub fn keep(mut self, names: &str) -> Self {
+        names.clone_into(&mut self.run.keep);
+        self
+    }
+
     /// Where chains start; around the mode by default. A start that cannot be is told when the chains begin.
     #[must_use]
     pub fn start_from(mut self, start: Start) -> Self {
@@ -213,6 +223,7 @@ impl Fit {
         if !(1..=MAX_CHAINS).contains(&chains) || draws == 0 {
             return Err(FitError::Length { chains, draws });
         }
+        Keep::of(&self.run.keep, self.model.params())?;
         let found = find_mode(self.model.as_ref(), &Control::default());
         let modes = find_modes(self.model.as_ref(), &Control::default()).unwrap_or_default();
         let centre = found.map(|mode| Arc::new(mode.centre));
@@ -370,16 +381,15 @@ impl<J: Sampling> Fitted<J> {
         Summary(&self.report)
     }
 
-    /// Names of the reported quantities (Q).
+    /// Names of the reported quantities whose draws are kept (Q).
     pub fn variables(&self) -> Vec<ParamId> {
         self.job.variables()
     }
 
-    /// Draws of the quantity called `name`, chains × draws; `None` if there is none of this name. Chains that failed have as
+    /// Draws of the quantity called `name`, chains × draws; `None` if draws of none of this name are kept. Chains that failed have as
     /// many draws as the shortest one.
     pub fn draws(&self, name: &str) -> Option<Array2<f64>> {
-        let mut params = self.job.model().params().iter();
-        let j = params.position(|param| param.name == *name)?;
+        let j = self.variables().iter().position(|it| *it == *name)?;
         let (chains, length) = self.chains();
         Some(Array2::from_shape_fn(
             (chains.len(), length),
@@ -390,7 +400,7 @@ impl<J: Sampling> Fitted<J> {
     /// All draws, chains × draws × quantities, as many of each chain as the shortest has.
     pub fn array(&self) -> Array3<f64> {
         let (chains, length) = self.chains();
-        let width = self.job.model().params().len();
+        let width = self.variables().len();
         Array3::from_shape_fn((chains.len(), length, width), |(chain, draw, j)| {
             chains[chain].value(draw, j)
         })

@@ -55,7 +55,7 @@ mod minibatch_settings;
 #[cfg(test)]
 mod mixed_tests;
 mod momentum;
-mod named_blocks;
+pub(crate) mod named_blocks;
 pub mod names;
 mod partition;
 mod piecewise;

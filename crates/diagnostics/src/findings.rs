@@ -9,7 +9,9 @@ use super::energy::EBFMI_LIMIT;
 use super::remark::{self, Remark};
 use super::sentence::{Phrase, about, count, duration, list, rhat_text, rounded_down};
 use super::summary::SummaryRow;
-use super::verdict::{ADVISED_CHAINS, Limits, Measure, Precision, RHAT_LIMIT, Verdict};
+use super::verdict::{
+    ADVISED_CHAINS, Limits, Measure, Precision, RHAT_LIMIT, SENTENCE_LIMIT, Verdict,
+};
 use ergodic_base::reporter::{Severity, Warning};
 
 /// What a verdict is made of.
@@ -43,6 +45,8 @@ pub struct VerdictInputs<'a> {
     pub target: Option<Precision>,
     /// Whether a variable counts.
     pub decides: fn(&SummaryRow) -> bool,
+    /// Reported quantities whose draws are not kept, which nobody can judge.
+    pub unkept: usize,
     /// What others have found.
     pub others: &'a [Finding],
 }
@@ -65,6 +69,7 @@ impl<'a> VerdictInputs<'a> {
             secs_to_target: None,
             target: None,
             decides: |_row| true,
+            unkept: 0,
             others: &[],
         }
     }
@@ -245,9 +250,10 @@ pub fn judge(inputs: &VerdictInputs<'_>) -> Judgement {
         list(opening(inputs, verdict, &found), &phrases, next)
     };
     found.extend(remarks);
+    found.extend(unkept(inputs));
     Judgement {
         verdict,
-        sentence,
+        sentence: with_unkept(sentence, inputs.unkept),
         findings: found.into_iter().filter_map(|it| it.warning).collect(),
     }
 }
@@ -665,6 +671,22 @@ fn praise(inputs: &VerdictInputs<'_>) -> String {
         .is_finite()
         .then(|| format!("bulk and tail ESS at least {}", count(least)));
     list("Good: ", &[&Phrase::plain(agree)], ess.as_deref())
+}
+
+/// A remark on quantities that are not judged, because their draws are not kept.
+fn unkept(inputs: &VerdictInputs<'_>) -> Option<Finding> {
+    let remark = Remark::NotKept {
+        unkept: inputs.unkept,
+    };
+    let finding = Finding::of(Verdict::Good, remark, Phrase::plain(""));
+    (inputs.unkept > 0).then_some(finding)
+}
+
+/// The sentence with the number of quantities that it does not speak of, where there is room; a remark has it in any case.
+fn with_unkept(sentence: String, unkept: usize) -> String {
+    let longer = format!("{sentence}; {} not kept", count(unkept as f64));
+    let fits = longer.chars().count() <= SENTENCE_LIMIT;
+    if unkept > 0 && fits { longer } else { sentence }
 }
 
 /// "about 50 s more".

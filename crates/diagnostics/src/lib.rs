@@ -21,6 +21,7 @@
 //! | [`rhat`], [`ess`], [`mcse`], [`quantiles`] | one number for the chains of one parameter |
 //! | [`summary`] | the table: all parameters at once, in parallel |
 //! | [`extra`] | further columns of it, for those who ask |
+//! | [`estimates`] | means and standard deviations of quantities whose draws were not kept |
 //! | [`inefficiency`] | draws and seconds per effective draw |
 //! | [`energy`] | the Bayesian fraction of missing information of Hamiltonian samplers |
 //! | [`running`] | how R-hat, ESS and MCSE developed over the draws |
@@ -50,6 +51,7 @@ pub mod density;
 pub mod distance;
 pub mod energy;
 pub mod ess;
+pub mod estimates;
 pub mod extra;
 pub mod findings;
 mod fourier;

@@ -224,6 +224,20 @@ ergodic_base::remarks! {
                 _ => format!("R-hat of {chains} chains says little; {ADVISED_CHAINS} are advised"),
             }
         );
+
+        /// Draws of some quantities are not kept, so that nobody judges these.
+        NotKept {
+            /// How many.
+            unkept: usize,
+        }
+        Info "not-kept" (
+            "Draws of {} were not kept (`run.keep`): of these there are means and standard deviations, and the verdict does not \
+             speak of them",
+            match unkept {
+                1 => "1 quantity".to_owned(),
+                more => format!("{} quantities", count(*more as f64)),
+            }
+        );
     }
 }
 

@@ -2,7 +2,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bias::{BiasRow, Interval};
-use crate::verdict::SENTENCE_LIMIT;
 
 fn row(variable: &str, rhat: f64, ess: f64) -> SummaryRow {
     SummaryRow {

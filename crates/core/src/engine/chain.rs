@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 
 use super::checkpoint::{ChainMark, Snapshot};
+use super::keep::Keep;
 use super::labels;
 use super::protocol::{ChainState, Control, Message};
 use super::remark::Remark;
@@ -16,6 +17,7 @@ use crate::models::{Model, Posterior};
 use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::{Kernel, KernelError, Output, Phase, Tick};
 use ergodic_base::draws::{Block, LabelList};
+use ergodic_base::moments::RunningMoments;
 use ergodic_base::rng::{Purpose, Streams, stream};
 
 /// Draws after which a block travels.
@@ -142,7 +144,13 @@ struct Worker {
     warmup_end: Option<u64>,
     block: Block,
     info: Vec<f64>,
+    /// All reported quantities.
     theta: Vec<f64>,
+    /// Which of them travel as draws; of the others the chain keeps moments.
+    keep: Keep,
+    unkept: RunningMoments,
+    /// Information column with the weights of draws.
+    weight: Option<usize>,
     flushed: Instant,
     marked: Instant,
     snapshot: Option<Snapshot>,
@@ -166,19 +174,22 @@ impl Worker {
             mut streams,
         } = begin(job.as_ref(), task.chain, task.parallel, interrupt)?;
         let mut theta = vec![0.0; job.model().params().len()];
+        let keep = job.keep();
         if job.model().density().is_some() {
             job.model().constrain(kernel.position(), &mut theta);
             drop(task.messages.send(Message::Started {
                 chain: task.chain,
-                at: Arc::from(theta.as_slice()),
+                at: keep.kept().iter().map(|&j| theta[j]).collect(),
             }));
         }
         let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
+        let mut unkept = RunningMoments::default();
         if let Some(mark) = task.start.as_ref().filter(|mark| mark.has_begun()) {
             streams = mark
                 .restore(kernel.as_mut(), &mut oracle)
                 .ok_or(KernelError::Checkpoint)?;
             (iterations, draws, warmup_end) = (mark.iterations, mark.draws, mark.warmup_end);
+            unkept.clone_from(&mark.unkept);
         }
         let block = task.empty.recv().unwrap_or_default();
         let labels = kernel.labels();
@@ -186,6 +197,9 @@ impl Worker {
         Ok(Self {
             info: vec![f64::NAN; job.sampler().spec.info.len()],
             theta,
+            keep,
+            unkept,
+            weight: job.weight_column(),
             // A step that can be interrupted must be forgotten whole.
             snapshot: (!job.sampler().spec.minibatch).then(Snapshot::default),
             kernel,
@@ -299,7 +313,16 @@ impl Worker {
             .job
             .model()
             .constrain(self.kernel.position(), &mut self.theta);
-        self.block.draws.extend_from_slice(&self.theta);
+        if self.keep.is_all() {
+            self.block.draws.extend_from_slice(&self.theta);
+        } else {
+            let (kept, unkept) = (self.keep.kept().iter(), self.keep.unkept().iter());
+            self.block.draws.extend(kept.map(|&j| self.theta[j]));
+            if drawing {
+                let weight = self.weight.map_or(1.0, |column| self.info[column]);
+                self.unkept.add(unkept.map(|&j| self.theta[j]), weight);
+            }
+        }
         self.block.info.extend_from_slice(&self.info);
         if drawing
             && self.thinning.keeps(self.draws)
@@ -337,6 +360,7 @@ impl Worker {
             self.iterations,
             self.draws,
             self.warmup_end,
+            &self.unkept,
         )
     }
 
@@ -381,6 +405,7 @@ impl Worker {
             return;
         }
         self.block.datum_grads = self.oracle.datum_grads;
+        self.block.unkept.copy_from(&self.unkept);
         self.block.numbers.clear();
         for (k, spec) in self.kernel.outputs().iter().enumerate() {
             if let Output::Numbers(numbers) = self.kernel.output(k) {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::oracle::Oracle;
 use crate::samplers::{Kernel, StateVisitor};
 use ergodic_base::checksum::{seal, unseal};
+use ergodic_base::moments::RunningMoments;
 use ergodic_base::rng::{RngMark, Streams};
 
 /// Begins the first line of the file: what it is and which version of the layout.
@@ -27,6 +28,8 @@ pub struct ChainMark {
     pub warmup_end: Option<u64>,
     /// Gradients of single rows so far.
     pub datum_grads: u64,
+    /// Moments of the quantities whose draws are not kept, over the draws so far.
+    pub unkept: RunningMoments,
     batch: RngMark,
     noise: RngMark,
     minibatch: [u64; 2],
@@ -43,6 +46,7 @@ impl ChainMark {
         iterations: u64,
         draws: u64,
         warmup_end: Option<u64>,
+        unkept: &RunningMoments,
     ) -> Self {
         let mut writer = Writer::default();
         kernel.visit(&mut writer);
@@ -51,6 +55,7 @@ impl ChainMark {
             draws,
             warmup_end,
             datum_grads: oracle.datum_grads,
+            unkept: unkept.clone(),
             batch: RngMark::of(&streams.batch),
             noise: RngMark::of(&streams.noise),
             minibatch: oracle
@@ -69,6 +74,7 @@ impl ChainMark {
             draws: 0,
             warmup_end: None,
             datum_grads: 0,
+            unkept: RunningMoments::default(),
             batch: RngMark::of(&streams.batch),
             noise: RngMark::of(&streams.noise),
             minibatch: [0; 2],
@@ -231,6 +237,13 @@ struct ChainHeader {
     noise: RngMark,
     minibatch: [u64; 2],
     fields: Vec<(String, usize)>,
+    /// How many quantities have moments and no draws; their numbers follow those of the fields.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unkept: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The bytes of `marks` (one per chain, `None` for failed ones) of the job with fingerprint `job`.
@@ -247,6 +260,7 @@ pub fn encode(job: &str, marks: &[Option<ChainMark>]) -> io::Result<Vec<u8>> {
         noise: mark.noise.clone(),
         minibatch: mark.minibatch,
         fields: mark.names.clone(),
+        unkept: mark.unkept.width(),
     };
     let header = Header {
         job: job.to_owned(),
@@ -257,8 +271,11 @@ pub fn encode(job: &str, marks: &[Option<ChainMark>]) -> io::Result<Vec<u8>> {
     };
     let mut body = serde_json::to_vec(&header)?;
     body.push(b'\n');
-    for number in marks.iter().flatten().flat_map(|mark| &mark.numbers) {
-        body.extend_from_slice(&number.to_le_bytes());
+    for mark in marks.iter().flatten() {
+        let unkept = mark.unkept.numbers().filter(|_| mark.unkept.width() > 0);
+        for number in mark.numbers.iter().copied().chain(unkept) {
+            body.extend_from_slice(&number.to_le_bytes());
+        }
     }
     Ok(seal(MAGIC, &body))
 }
@@ -292,11 +309,21 @@ pub fn decode(bytes: &[u8]) -> Option<(String, Marks)> {
         if mine.len() != count {
             return None;
         }
+        let unkept = match chain.unkept {
+            0 => RunningMoments::default(),
+            width => {
+                let count = width.checked_mul(3)?.checked_add(1)?;
+                let numbers: Vec<f64> = numbers.by_ref().take(count).collect();
+                RunningMoments::from_numbers(chain.draws, &numbers)
+                    .filter(|moments| moments.width() == width)?
+            }
+        };
         marks.push(Some(ChainMark {
             iterations: chain.iterations,
             draws: chain.draws,
             warmup_end: chain.warmup_end,
             datum_grads: chain.datum_grads,
+            unkept,
             batch: chain.batch,
             noise: chain.noise,
             minibatch: chain.minibatch,

@@ -13,7 +13,7 @@ use super::remark::Remark;
 use super::sampling::Sampling;
 use crate::models::{Mixture, Model};
 use ergodic_base::draws::ChainDraws;
-use ergodic_base::param::Class;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::findings::Finding;
 use ergodic_diagnostics::partition::{co_clustering, point_partition};
@@ -180,8 +180,10 @@ impl Clusters {
     /// The clusters of a run as it stands; `None` for models without clusters and before the first draws.
     pub fn of(job: &dyn Sampling, view: &RunView) -> Option<Self> {
         let mixture = job.model().partition()?;
-        let params = job.model().params();
-        let alpha = params.iter().position(|param| param.name == "alpha");
+        let is_alpha = |name: &ParamId| *name == "alpha";
+        let alpha = job.variables().iter().position(is_alpha);
+        // Its draws are wanted and are not there.
+        let lacks_alpha = job.unkept_variables().iter().any(is_alpha);
         let draws: Vec<predictive::Draw<'_>> = view
             .usable()
             .flat_map(|chain| {
@@ -198,8 +200,12 @@ impl Clusters {
         let partitions: Vec<&[u32]> = draws.iter().map(|(labels, _)| *labels).collect();
         let kept = units_kept(job.model().as_ref());
         let clusters = Self::new(mixture, &kept, &partitions)?;
+        let densities = match lacks_alpha {
+            true => Vec::new(),
+            false => predictive(mixture, &kept, &draws),
+        };
         Some(Self {
-            densities: predictive(mixture, &kept, &draws),
+            densities,
             ..clusters
         })
     }

@@ -317,6 +317,9 @@ impl Track {
         for (number, labels) in &block.labels {
             self.view.draws.labels.push(*number, Arc::clone(labels));
         }
+        if block.unkept.draws() > 0 {
+            Arc::make_mut(&mut self.view.draws.unkept).copy_from(&block.unkept);
+        }
         self.view.iterations = block.first_iter + block.len as u64;
         self.view.datum_grads = block.datum_grads;
         if block.warmup {

@@ -19,11 +19,13 @@ const LIMIT: f64 = 3.0;
 const MOST_DRAWS: usize = 250;
 
 /// Distance of the mean of the later half of a chain from the centre in whitened units, the largest over chains. `None` for
-/// samplers without control variates or that move the point they expand around, and while there are too few draws.
+/// samplers without control variates or that move the point they expand around, while there are too few draws, and where draws of some
+/// quantities are not kept.
 pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
     let centre = job.centre()?;
     let advice = &job.sampler().advice;
-    if !matches!(advice.work, Work::Centred { .. }) || advice.recentres {
+    let is_fixed = matches!(advice.work, Work::Centred { .. }) && !advice.recentres;
+    if !is_fixed || !job.keep().is_all() {
         return None;
     }
     let of_chain = |draws: &&DrawList| {

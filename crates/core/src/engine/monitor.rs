@@ -18,9 +18,11 @@ use super::{shards, unvisited};
 use crate::design::Remark;
 use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
+use ergodic_base::moments::RunningMoments;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::bias::BiasReport;
+use ergodic_diagnostics::estimates::{Estimate, estimates};
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
@@ -41,6 +43,8 @@ const STUCK_DRAWS: usize = 200;
 pub struct Report {
     /// One row per variable.
     pub summary: Vec<SummaryRow>,
+    /// One row per reported quantity whose draws are not kept.
+    pub estimates: Arc<Vec<Estimate>>,
     /// How R-hat, ESS and MCSE developed.
     pub running: Arc<Running>,
     /// One word.
@@ -72,6 +76,7 @@ impl Report {
     pub fn empty(num_params: usize) -> Self {
         Self {
             summary: Vec::new(),
+            estimates: Arc::default(),
             running: Arc::new(Running::new(num_params)),
             verdict: Verdict::TooEarly,
             sentence: "Starting".to_owned(),
@@ -213,6 +218,8 @@ pub fn report(
     let weights = view.weights(job.weight_column());
     let mut summary = summarise(names, &chains, &weights, seconds);
     let superchains = nest(&mut summary, view, &weights, job.run_section().superchains);
+    let moments: Vec<&RunningMoments> = view.usable().map(|it| &*it.draws.unkept).collect();
+    let estimates = estimates(&job.unkept_variables(), &moments, &weights);
     let with_clusters = job.sampler().makes(CLUSTERS);
     let limits = Limits {
         chains: chains.len(),
@@ -277,11 +284,13 @@ pub fn report(
         secs_to_target,
         target,
         decides: limits.decides,
+        unkept: estimates.len(),
         others: &others,
     };
     let judgement = judge(&inputs);
     Report {
         summary,
+        estimates: Arc::new(estimates),
         running,
         verdict: judgement.verdict,
         sentence: judgement.sentence,

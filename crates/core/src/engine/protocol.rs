@@ -99,8 +99,8 @@ pub struct ChainView {
     /// The newest place, about one a second, from which it can be continued; `None` once it has failed. It never stands
     /// behind more draws than there are.
     pub mark: Option<Arc<ChainMark>>,
-    /// Reported quantities (Q) where the chain started, before its first step; `None` where that is not known, or the unknown is
-    /// a partition.
+    /// Reported quantities whose draws are kept, where the chain started, before its first step; `None` where that is not known, or the
+    /// unknown is a partition.
     pub started_at: Option<Arc<[f64]>>,
 }
 

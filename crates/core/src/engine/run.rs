@@ -59,7 +59,7 @@ impl<J: Sampling + 'static> Run<J> {
         continuation: Option<Continuation>,
         waker: Waker,
     ) -> std::io::Result<Self> {
-        let report = Report::empty(job.model().params().len());
+        let report = Report::empty(job.keep().kept().len());
         Self::start_after(job, continuation, report, waker)
     }
 
@@ -76,7 +76,7 @@ impl<J: Sampling + 'static> Run<J> {
         let chains = job.run_section().chains;
         let control = Arc::new(Control::default());
         let stop_reason = Arc::new(Mutex::new(None));
-        let width = job.model().params().len();
+        let width = job.keep().kept().len();
         let num_info = job.sampler().spec.info.len();
         let continued = continuation.is_some();
         let Continuation {

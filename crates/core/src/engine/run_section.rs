@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::keep;
 use super::start::{SPREAD, Start};
 
 use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
@@ -31,6 +32,10 @@ fn is_usual(spread: &f64) -> bool {
     *spread == SPREAD
 }
 
+fn is_all(keep: &str) -> bool {
+    keep == keep::ALL
+}
+
 /// Chains, draws, seed and when to stop: the section `[run]` of a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -52,6 +57,9 @@ pub struct RunSection {
     /// Kept draws of each chain of a run that was stopped early: replays exactly, other stop rules are then ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draws_of_chains: Option<Vec<u64>>,
+    /// Reported quantities whose draws are kept ([`keep::Keep`]); of the others means and standard deviations are accumulated.
+    #[serde(skip_serializing_if = "is_all")]
+    pub keep: String,
     /// Whether a run that is not precise enough after `draws` goes on, where that is cheap ([`ergodic_core::engine::stages`]).
     #[serde(default = "no", skip_serializing_if = "is_no")]
     pub until_precise: bool,
@@ -87,6 +95,7 @@ impl Default for RunSection {
             warmup_of_chains: None,
             draws: DEFAULT_DRAWS,
             draws_of_chains: None,
+            keep: keep::ALL.to_owned(),
             until_precise: true,
             seed: 1,
             max_seconds: None,

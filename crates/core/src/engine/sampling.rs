@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::chain::{Warmup, dispersed_start};
+use super::keep::{self, Keep};
 use super::run_section::RunSection;
 use super::start::{self, StartError};
 use crate::models::Model;
@@ -73,10 +74,22 @@ pub trait Sampling: Send + Sync {
         }
     }
 
-    /// Names of the reported quantities.
+    /// Which reported quantities the run keeps draws of: all, unless [`RunSection::keep`] names some, which whoever made the job has
+    /// checked.
+    fn keep(&self) -> Keep {
+        let params = self.model().params();
+        Keep::of(&self.run_section().keep, params)
+            .unwrap_or_else(|_refused| Keep::all(params.len()))
+    }
+
+    /// Names of the reported quantities whose draws are kept, in the order of the columns of draws.
     fn variables(&self) -> Vec<ParamId> {
-        let params = self.model().params().iter();
-        params.map(|param| param.name.clone()).collect()
+        keep::names(self.model().params(), self.keep().kept())
+    }
+
+    /// Names of the reported quantities whose draws are not kept, in the order of their moments.
+    fn unkept_variables(&self) -> Vec<ParamId> {
+        keep::names(self.model().params(), self.keep().unkept())
     }
 
     /// Names of the sampler's information columns.

@@ -7,11 +7,13 @@ use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::findings::Finding;
 
-/// How many of the modes that chains start in lie outside of what `chains` have seen, in some reported quantity.
+/// How many of the modes that chains start in lie outside of what `chains` have seen, in some reported quantity
+/// whose draws are kept.
 pub fn count(job: &dyn Sampling, chains: &[&DrawList]) -> usize {
     let modes = job.modes().iter();
     let model = job.model();
     let mut theta = vec![0.0; model.params().len()];
+    let keep = job.keep();
     let is_outside = |(j, value): (usize, &f64)| {
         let chunks = chains.iter().flat_map(|draws| draws.chunks());
         let (least, most) = chunks.fold(
@@ -26,7 +28,8 @@ pub fn count(job: &dyn Sampling, chains: &[&DrawList]) -> usize {
     modes
         .filter(|mode| {
             model.constrain(&mode.u, &mut theta);
-            theta.iter().enumerate().any(is_outside)
+            let kept = keep.kept().iter().map(|&j| &theta[j]);
+            kept.enumerate().any(is_outside)
         })
         .count()
 }

@@ -11,6 +11,7 @@
 //! blocks take their place ([`crate::models::parts`]).
 
 use crate::models::Block;
+use ergodic_base::param::ParamId;
 use ergodic_base::settings::SettingError;
 
 /// Names in a refusal.
@@ -66,11 +67,7 @@ impl<T: Clone> Notation<T> {
                     )));
                 }
             };
-            let unquoted = |name: &str| {
-                let inside = name.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-                inside.unwrap_or(name).to_owned()
-            };
-            let names: Vec<String> = split(names, ',').into_iter().map(unquoted).collect();
+            let names = names_in(names);
             let known = (self.read)(thing);
             let (Some(thing), false) = (known, names.is_empty()) else {
                 return Err(self.refusal(format!(
@@ -161,19 +158,30 @@ impl<T: Clone> Notation<T> {
     }
 
     fn unknown(&self, name: &str, parts: &[Block]) -> SettingError {
-        let known: Vec<String> = parts
-            .iter()
-            .map(|part| format!("`{}`", part.name))
-            .collect();
-        let more = match known.len().saturating_sub(MOST_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let known = known[..known.len().min(MOST_NAMED)].join(", ");
-        self.refusal(format!(
-            "names `{name}`, which the model does not have; it has {known}{more}"
-        ))
+        self.refusal(unknown(name, parts.iter().map(|part| &part.name)))
     }
+}
+
+/// The refusal of a name or pattern that fits none of `known`, after the name of the setting.
+pub(crate) fn unknown<'a>(name: &str, known: impl ExactSizeIterator<Item = &'a ParamId>) -> String {
+    let more = match known.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let known: Vec<String> = known.take(MOST_NAMED).map(|it| format!("`{it}`")).collect();
+    format!(
+        "names `{name}`, which the model does not have; it has {}{more}",
+        known.join(", ")
+    )
+}
+
+/// Names and patterns with commas between them; double quotes around one are left out.
+pub(crate) fn names_in(text: &str) -> Vec<String> {
+    let unquoted = |name: &str| {
+        let inside = name.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        inside.unwrap_or(name).to_owned()
+    };
+    split(text, ',').into_iter().map(unquoted).collect()
 }
 
 /// Pieces of `text` between `separator`s outside brackets and quotes, without blanks around them and without empty ones.
@@ -199,7 +207,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
 }
 
 /// Whether `name` is `pattern` with any characters for each `*`.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once(ANY) else {
         return pattern == name;
     };

@@ -302,7 +302,8 @@ fn collect(
     extent: Extent,
     outcomes: impl Iterator<Item = Result<Simulation, JobError>>,
 ) -> Calibration {
-    let variables = job.variables();
+    let params = job.model.params().iter();
+    let variables: Vec<ParamId> = params.map(|param| param.name.clone()).collect();
     let mut calibration = Calibration {
         ranks: vec![Vec::new(); variables.len()],
         variables,

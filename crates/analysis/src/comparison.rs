@@ -192,7 +192,7 @@ pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
     let centre = job.centre.as_ref()?;
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Data);
     let names = job.variables();
-    let mut theta = vec![0.0; names.len()];
+    let (keep, mut theta) = (job.keep(), vec![0.0; job.model.params().len()]);
     let mut draws = DrawList::new(names.len());
     for _ in 0..QUADRATIC_DRAWS {
         let mut u: Vec<f64> = (0..job.model.dim())
@@ -201,7 +201,8 @@ pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
         centre.factor.solve_lower_transpose(&mut u);
         axpy(1.0, &centre.u, &mut u);
         job.model.constrain(&u, &mut theta);
-        draws.push(&theta);
+        let kept: Vec<f64> = keep.kept().iter().map(|&j| theta[j]).collect();
+        draws.push(&kept);
     }
     Some(summarise(&names, &[&draws], &[], 0.0))
 }

@@ -18,6 +18,7 @@ use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
+use ergodic_core::engine::keep::Keep;
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::engine::{RunSection, Sampling, Start, StartError};
 use ergodic_core::estimators::{
@@ -221,6 +222,7 @@ impl Job {
         let design = Arc::new(design);
         let mut options = model_options(recipe)?;
         let mut model = build_model(entry, &design, &options)?;
+        let keep = Keep::of(&recipe.run.keep, model.params())?;
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);
         }
@@ -315,7 +317,7 @@ impl Job {
                         effective draws of single ones say nothing and do not count; what is predicted of rows does not depend on that";
             warnings.push(Warning::new(Severity::Info, "labels-switch", text));
         }
-        warnings.extend(large_draws(recipe, model.as_ref()));
+        warnings.extend(large_draws(recipe, keep.kept().len()));
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
@@ -654,14 +656,15 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
 }
 
 /// What to tell of a run whose draws fill a good part of an ordinary machine's memory.
-fn large_draws(recipe: &Recipe, model: &dyn Model) -> Option<Warning> {
+fn large_draws(recipe: &Recipe, kept: usize) -> Option<Warning> {
     const GIGABYTE: f64 = 1e9;
-    let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * model.params().len() as f64;
+    let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * kept as f64;
     let bytes = size_of::<f64>() as f64 * numbers;
     (bytes >= GIGABYTE).then(|| {
         let text = format!(
-            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, or steps further apart",
-            thousands(model.params().len() as u64),
+            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, steps further apart, or what to keep \
+             draws of (run.keep)",
+            thousands(kept as u64),
             bytes / GIGABYTE
         );
         Warning::new(Severity::Watch, "large-draws", text)

@@ -11,6 +11,7 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_core::design::columns::plural;
+use ergodic_core::engine::keep;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 use ergodic_diagnostics::{Missing, Verdict};
 
@@ -63,6 +64,9 @@ pub enum LooError {
     /// No density to move draws by.
     #[error("Moving draws needs the density of the posterior, which this model does not have")]
     NoDensity,
+    /// Draws of some parameters were not kept.
+    #[error("{}", keep::refusal("Moment matching needs"))]
+    NotKept,
     /// Weighted draws.
     #[error(
         "Draws that have weights cannot be moved; fit again without those rows, or run a sampler whose draws have none"

@@ -35,6 +35,7 @@ use ergodic_core::design::columns::plural;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_core::design::{ColumnKind, DesignError, DesignTerm};
+use ergodic_core::engine::keep::{self, Keep};
 use ergodic_core::models::predicts::Point;
 use ergodic_core::models::{Model, Predicts};
 use ergodic_data::load::load;
@@ -450,6 +451,37 @@ impl Fitted {
         self.posterior_of(draws, weights, &places, control)
     }
 
+    /// Which reported quantities the columns of `draws` are: all, or those that the recipe keeps.
+    fn columns_of(&self, draws: &[&DrawList]) -> Result<Keep, PredictError> {
+        let params = self.model.params();
+        let are = |keep: &Keep| {
+            let width = keep.kept().len();
+            draws.iter().all(|chain| chain.width() == width)
+        };
+        let all = Keep::all(params.len());
+        let of_recipe = || Keep::of(&self.recipe.run.keep, params).ok().filter(are);
+        let found = if are(&all) { Some(all) } else { of_recipe() };
+        found.ok_or_else(|| {
+            let text = "The draws are not those of the recipe's model: their variables differ";
+            PredictError::Refused(text.to_owned())
+        })
+    }
+
+    /// Whether what is predicted does not depend on the quantities that are not kept: a point of the model is the same whatever they
+    /// are, or they are no parameters. `theta` has the others at a draw.
+    fn reads_only(&self, keep: &Keep, theta: &mut [f64]) -> bool {
+        if let Some(model) = self.model.predicts() {
+            let mut at = |value: f64| {
+                keep.unkept().iter().for_each(|&j| theta[j] = value);
+                model.point(theta)
+            };
+            let [one, other] = UNKEPT.map(&mut at);
+            return one.is_some() && one == other;
+        }
+        let parameters = self.model.observation().map_or(0, |it| it.num_parameters());
+        keep.unkept().iter().all(|&j| j >= parameters)
+    }
+
     /// The draws at `places`: chain and draw of each.
     pub(super) fn posterior_of(
         &self,
@@ -460,14 +492,23 @@ impl Fitted {
     ) -> Result<Posterior, PredictError> {
         let refuse = |text: &str| Err(PredictError::Refused(text.to_owned()));
         let width = self.model.params().len();
-        if draws.iter().any(|chain| chain.width() != width) {
-            return refuse("The draws are not those of the recipe's model: their variables differ");
-        }
+        let keep = self.columns_of(draws)?;
         let used = places.len();
         if used == 0 {
             return refuse("There are no draws to predict from");
         }
-        let mut theta = vec![0.0; width];
+        let mut theta = vec![UNKEPT[0]; width];
+        if !keep.is_all() {
+            let (chain, i) = places[0];
+            for (column, &j) in keep.kept().iter().enumerate() {
+                theta[j] = draws[chain].value(i, column);
+            }
+            if !self.reads_only(&keep, &mut theta) {
+                return refuse(&keep::refusal(
+                    "Predictions, checks, scores and effects need",
+                ));
+            }
+        }
         let mut rule = match (self.model.predicts(), self.model.observation()) {
             (Some(model), _) => Gathered::Points(model, Vec::with_capacity(used)),
             (None, Some(_)) => Gathered::Numbers(vec![Vec::with_capacity(used); width]),
@@ -480,8 +521,8 @@ impl Fitted {
                 return Err(PredictError::Cancelled);
             }
             lengths[chain] += 1;
-            for (j, theta) in theta.iter_mut().enumerate() {
-                *theta = draws[chain].value(i, j);
+            for (column, &j) in keep.kept().iter().enumerate() {
+                theta[j] = draws[chain].value(i, column);
             }
             match &mut rule {
                 Gathered::Points(model, points) => match model.point(&theta) {
@@ -529,6 +570,10 @@ impl Fitted {
         })
     }
 }
+
+/// Values in the place of quantities whose draws are not kept, which nothing may depend on: ones that scales, shares and correlations can
+/// have.
+const UNKEPT: [f64; 2] = [0.3, 0.7];
 
 /// Draws as they are gathered: on the scale of the data, or of each reported quantity.
 enum Gathered<'a> {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hold_out::HoldOut;
 use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_core::engine::keep;
 use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
@@ -523,6 +524,7 @@ impl Recipe {
             let key = format!("model.top_levels.{name}");
             return refuse(&key, "at least 1".to_owned(), &0);
         }
+        keep::check(&run.keep).map_err(RecipeError::Setting)?;
         if run.draws == 0 {
             return refuse("run.draws", "at least 1".to_owned(), &run.draws);
         }

@@ -63,6 +63,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("run.superchains", "whole number from 2 that divides run.chains", "none: each chain begins at a point of its own", "Groups of neighbouring chains that begin at one point each: for many short chains, which nested R-hat judges", "2"),
     key("run.warmup", "whole number", "by the sampler", "Iterations before draws are kept", "50"),
     key("run.draws", "whole number from 1", "1000; 10000 or more with a target", "Kept draws per chain; the most, where another rule stops the run", "70"),
+    key("run.keep", "all, or names and patterns such as b[*], sigma", "all", "Reported quantities whose draws are kept, in memory and on disk; of the others means and standard deviations are accumulated while the chains run", "b[*], sigma"),
     key("run.until_precise", "true | false", "true, unless draws or targets are named", "Whether a run of 1000 draws or more that is not precise enough goes on, where that is cheap", "false"),
     key("run.seed", "whole number from 0", "1", "Seed of all random numbers", "7"),
     key("run.max_seconds", "a number above 0", "none", "Stop after this many seconds", "9"),

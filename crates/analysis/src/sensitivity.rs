@@ -12,7 +12,7 @@ use super::job::Job;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
-use ergodic_core::engine::Sampling as _;
+use ergodic_core::engine::{Sampling as _, keep};
 use ergodic_core::models::Rows;
 use ergodic_diagnostics::power_scaling::{Diagnosis, PowerScaling, SensitivityRow};
 use ergodic_diagnostics::psis::LIMIT;
@@ -32,6 +32,9 @@ pub enum SensitivityError {
     /// The draws are not of this model.
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
+    /// Draws of some parameters were not kept.
+    #[error("{}", keep::refusal("Prior and likelihood at the draws need"))]
+    NotKept,
     /// Nothing to scale.
     #[error(
         "Power scaling needs the density of prior and likelihood, which a model of clusters does not have"
@@ -133,6 +136,9 @@ pub fn sensitivity(
     }
     if matter(weights) {
         return Err(SensitivityError::Weighted);
+    }
+    if !job.keep().is_all() {
+        return Err(SensitivityError::NotKept);
     }
     let names = job.variables();
     if chains.iter().any(|chain| chain.width() != names.len()) {

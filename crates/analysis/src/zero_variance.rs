@@ -13,7 +13,7 @@ use super::job::Job;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::engine::Sampling as _;
+use ergodic_core::engine::{Sampling as _, keep};
 use ergodic_core::oracle::{Estimator, Oracle, Scheme};
 use ergodic_diagnostics::zero_variance::{Order, Points, ZeroVariance, ZeroVarianceError, correct};
 
@@ -84,6 +84,9 @@ pub enum CorrectError {
     /// The draws are not of this model.
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
+    /// Draws of some parameters were not kept.
+    #[error("{}", keep::refusal("Control variates need"))]
+    NotKept,
     /// No density to take a gradient of.
     #[error(
         "Control variates need the gradient of a density, which a model of clusters does not have"
@@ -108,6 +111,9 @@ pub fn zero_variance(
 ) -> Result<Corrected, CorrectError> {
     if job.model.density().is_none() {
         return Err(CorrectError::NoDensity);
+    }
+    if !job.keep().is_all() {
+        return Err(CorrectError::NotKept);
     }
     let names = job.variables();
     if chains.iter().any(|chain| chain.width() != names.len()) {

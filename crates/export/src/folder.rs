@@ -6,6 +6,7 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::claim::{self, Claim};
 use super::manifest::other_arithmetic;
@@ -14,6 +15,7 @@ use super::{ExportError, Results, files, journal, saving};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::draws::ChainDraws;
+use ergodic_base::moments::RunningMoments;
 use ergodic_core::engine::checkpoint::{self, ChainMark, Marks};
 use ergodic_core::engine::run::Continuation;
 
@@ -340,6 +342,10 @@ impl RunFolder {
             let behind = |(whole, mark): (&u64, &Option<ChainMark>)| {
                 mark.as_ref().is_some_and(|mark| mark.draws > *whole)
             };
+            if let Some((_, marks)) = &reach {
+                // Of the last place that the chains have written down, up to a second before the last draw.
+                results.take_moments(marks);
+            }
             if let Some((_, marks)) = reach
                 && results.remarks.is_empty()
                 && recovered.whole.iter().zip(&marks).any(behind)
@@ -469,6 +475,10 @@ fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Option<Continua
         let mut chain = ChainDraws::new(list.width(), num_info);
         chain.labels = labels.next().unwrap_or_default().first(kept);
         chain.draws = list.first(kept as usize);
+        chain.unkept = Arc::new(
+            mark.as_ref()
+                .map_or_else(RunningMoments::default, |mark| mark.unkept.clone()),
+        );
         chain.info = info.first(kept as usize);
         if chain.info.width() != num_info || chain.info.len() != chain.draws.len() {
             return None;

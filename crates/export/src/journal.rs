@@ -348,7 +348,7 @@ impl Writer {
             job: Some(job.fingerprint()),
             base: base.clone(),
             wanted: Some(writing.wanted()),
-            manifest: Manifest::of(job, view, &Report::empty(job.model.params().len())),
+            manifest: Manifest::of(job, view, &Report::empty(job.keep().kept().len())),
         };
         // By a temporary name: a journal without a whole header says nothing.
         let bytes = seal(MAGIC, &serde_json::to_vec(&header)?);

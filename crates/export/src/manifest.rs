@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, bias_check};
-use ergodic_base::param;
+use ergodic_base::param::{self, ParamId};
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
 use ergodic_core::design::response::ResponseKind;
-use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason};
+use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _, StopReason};
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
 use ergodic_core::oracle::GradientNoise;
@@ -69,9 +69,12 @@ pub struct Manifest {
     pub scales: String,
     /// Prior of each variable and where it comes from.
     pub priors: Vec<(String, String, String)>,
-    /// Marginal posteriors that are known in closed form, by the place of their variable.
+    /// Marginal posteriors that are known in closed form, by the place of their variable among those whose draws are kept.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exact_marginals: BTreeMap<usize, Marginal>,
+    /// Reported quantities whose draws were not kept (`run.keep`), in the order of their moments in the checkpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_kept: Vec<ParamId>,
     /// One entry per chain.
     pub chains: Vec<ChainManifest>,
     /// Seconds from start to end, pauses excluded.
@@ -151,9 +154,10 @@ impl Manifest {
             rows_total: job.design.rows_total,
             rows_used: job.design.rows_used,
             rows_held_out: job.design.held_out,
-            exact_marginals: (0..job.model.params().len())
-                .filter_map(|index| Some((index, job.model.marginal(index)?)))
+            exact_marginals: (job.keep().kept().iter().enumerate())
+                .filter_map(|(place, &index)| Some((place, job.model.marginal(index)?)))
                 .collect(),
+            not_kept: job.unkept_variables(),
             response: job.design.response.name.clone(),
             success: job.design.response.success().map(str::to_owned),
             reference_levels: job.design.reference_levels.clone(),

@@ -10,14 +10,18 @@ use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_base::draws::{DrawList, LabelList};
+use ergodic_base::moments::RunningMoments;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
+use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::keep;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::topics::TopWords;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{WEIGHT, energy_column, weight_column};
 use ergodic_diagnostics::energy::ebfmi;
+use ergodic_diagnostics::estimates::{Estimate, estimates};
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
 use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::{SummaryRow, summarise, weights};
@@ -40,6 +44,10 @@ pub struct Results {
     pub info: Vec<DrawList>,
     /// One row per variable.
     pub summary: Vec<SummaryRow>,
+    /// Moments of the quantities whose draws were not kept, per chain; empty where all were.
+    pub moments: Vec<Arc<RunningMoments>>,
+    /// One row per quantity whose draws were not kept.
+    pub estimates: Arc<Vec<Estimate>>,
     /// What was run, if known.
     pub manifest: Option<Manifest>,
     /// Estimates corrected by control variates, if somebody asked for them.
@@ -83,6 +91,10 @@ impl Results {
                 .map(|chain| chain.draws.info.clone())
                 .collect(),
             summary: report.summary.clone(),
+            moments: (view.chains.iter())
+                .map(|chain| Arc::clone(&chain.draws.unkept))
+                .collect(),
+            estimates: Arc::clone(&report.estimates),
             manifest: Some(Manifest::of(job, view, report)),
             corrected: None,
             extras: None,
@@ -126,6 +138,8 @@ impl Results {
             info_names,
             info,
             summary: Vec::new(),
+            moments: Vec::new(),
+            estimates: Arc::default(),
             manifest: None,
             corrected: None,
             extras: None,
@@ -151,6 +165,37 @@ impl Results {
     pub(super) fn summarise(&mut self, seconds: f64) {
         let (lists, weights) = self.usable();
         self.summary = summarise(&self.variables, &lists, &weights, seconds);
+        let working = self.working().into_iter();
+        let moments: Vec<&RunningMoments> = working
+            .filter_map(|chain| self.moments.get(chain).map(AsRef::as_ref))
+            .collect();
+        let not_kept = self.manifest.as_ref().map_or(&[][..], |it| &it.not_kept);
+        self.estimates = Arc::new(estimates(not_kept, &moments, &weights));
+    }
+
+    /// Takes the moments of quantities whose draws were not kept from where the chains stand.
+    pub(super) fn take_moments(&mut self, marks: &[Option<ChainMark>]) {
+        let moments = |mark: &Option<ChainMark>| {
+            let moments = mark.as_ref().map(|mark| Arc::new(mark.unkept.clone()));
+            moments.unwrap_or_default()
+        };
+        self.moments = marks.iter().map(moments).collect();
+    }
+
+    /// Refuses what needs draws of all parameters where some were not kept; `what` begins the sentence, such as "Predictions need".
+    ///
+    /// # Errors
+    /// Some were not.
+    pub fn check_all_kept(&self, what: &str) -> Result<(), String> {
+        let not_kept = self
+            .manifest
+            .as_ref()
+            .is_some_and(|it| !it.not_kept.is_empty());
+        if not_kept {
+            Err(keep::refusal(what))
+        } else {
+            Ok(())
+        }
     }
 
     /// Kept draws of each chain.

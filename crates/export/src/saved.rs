@@ -12,6 +12,7 @@ use super::record::{self, RecordError, Records};
 use super::results::{Results, info_of};
 use super::{ExportError, files, partitions, topics};
 use ergodic_base::draws::DrawList;
+use ergodic_core::engine::checkpoint;
 use ergodic_data::bounded::Bounded;
 
 /// File name of the manifest.
@@ -302,6 +303,24 @@ impl<'a> SavedFiles<'a> {
             match read {
                 Ok(topics) => results.topics = Some(topics),
                 Err(why) => remarks.push(format!("{why}; the topics are left out")),
+            }
+        }
+        if !manifest.not_kept.is_empty() {
+            let read = self.checked(MARKS, &records, |input| {
+                let mut bytes = Vec::new();
+                let read = Bounded::new(input, MOST_BYTES, "which is too long for such a file")
+                    .read_to_end(&mut bytes);
+                read.map_err(|error| Damage::Unreadable {
+                    name: MARKS.to_owned(),
+                    error,
+                })?;
+                checkpoint::decode(&bytes).ok_or(Damage::Unlike(MARKS))
+            });
+            match read {
+                Ok((_, marks)) => results.take_moments(&marks),
+                Err(why) => remarks.push(format!(
+                    "{why}; estimates of the quantities whose draws were not kept are left out"
+                )),
             }
         }
         let read_above = [

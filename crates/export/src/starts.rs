@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{ExportError, RunFolder};
 use ergodic_analysis::Recipe;
+use ergodic_core::engine::keep;
 use ergodic_core::engine::start::last_draws;
 use ergodic_core::engine::{Start, StartError};
 
@@ -39,6 +40,13 @@ pub fn read_start(recipe: &mut Recipe, folder: &Path) -> Result<(), StartsError>
         }));
     }
     let results = other.results()?;
+    let manifest = results.manifest.as_ref();
+    if let Some(not_kept) = manifest.and_then(|it| it.not_kept.first()) {
+        return Err(StartsError::Start(StartError::OtherParameters {
+            run: run.clone(),
+            why: format!("it kept no draws of `{not_kept}` ({})", keep::KEY),
+        }));
+    }
     recipe.run.start_draws = last_draws(&results.variables, &results.usable().0);
     Ok(())
 }

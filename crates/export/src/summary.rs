@@ -1,5 +1,6 @@
 //! The summary table as CSV and JSON: not-available is `NA` in CSV and `null` in JSON. Estimates corrected by control
-//! variates, and columns that somebody asked for, follow as further columns, or as objects of their own.
+//! variates, and columns that somebody asked for, follow as further columns, or as objects of their own. Quantities whose draws were
+//! not kept have rows behind the others, with two columns of their own, or a list of their own.
 
 use std::io::{self, Write};
 
@@ -12,6 +13,7 @@ use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::zero_variance::ZeroVarianceRow;
 
@@ -70,6 +72,9 @@ pub(crate) fn corrected_values(row: &ZeroVarianceRow) -> [Option<f64>; 6] {
     ]
 }
 
+/// Further columns where draws of some quantities were not kept: draws behind a mean, and R-hat of whole chains.
+pub(crate) const NOT_KEPT_COLUMNS: [&str; 2] = ["draws", "rhat_unsplit"];
+
 /// `summary.csv`.
 ///
 /// # Errors
@@ -86,8 +91,17 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .flat_map(|extras| extras.columns.iter().map(|column| column.name()))
         .collect();
+    let further = more.len() + names.len();
     let names = names.iter().map(String::as_str);
+    let not_kept = match results.estimates.is_empty() {
+        true => &[][..],
+        false => &NOT_KEPT_COLUMNS[..],
+    };
+    let names = names.chain(not_kept.iter().copied());
     out.write_record(COLUMNS.iter().chain(more).copied().chain(names))?;
+    let lists = results.usable().0;
+    let shortest = lists.iter().map(|list| list.len()).min().unwrap_or(0);
+    let draws = (shortest * lists.len()).to_string();
     for (index, row) in results.summary.iter().enumerate() {
         out.write_field(row.variable.as_str())?;
         for value in values(row) {
@@ -101,14 +115,53 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         for &value in extras.into_iter().flatten() {
             out.write_field(number::or_na(value))?;
         }
+        if !not_kept.is_empty() {
+            out.write_field(&draws)?;
+            out.write_field(number::or_na(None))?;
+        }
+        out.write_record(None::<&[u8]>)?;
+    }
+    for row in results.estimates.iter() {
+        out.write_field(row.variable.as_str())?;
+        for value in values(&unjudged(row)) {
+            out.write_field(number::or_na(value))?;
+        }
+        for _ in 0..further {
+            out.write_field(number::or_na(None))?;
+        }
+        out.write_field(row.draws.to_string())?;
+        out.write_field(number::or_na(row.rhat_unsplit))?;
         out.write_record(None::<&[u8]>)?;
     }
     out.flush()
 }
 
+/// A row of the summary with what is known of a quantity whose draws were not kept.
+pub fn unjudged(row: &Estimate) -> SummaryRow {
+    SummaryRow {
+        variable: row.variable.clone(),
+        mean: row.mean,
+        mcse_mean: None,
+        sd: row.sd,
+        mad: None,
+        q5: None,
+        q50: None,
+        q95: None,
+        ess_bulk: None,
+        ess_tail: None,
+        ess_bulk_per_s: None,
+        rhat: None,
+        rhat_nested: None,
+        missing: None,
+    }
+}
+
 #[derive(Serialize)]
 struct Summary<'a> {
     variables: &'a [SummaryRow],
+    /// Quantities whose draws were not kept.
+    #[serde(skip_serializing_if = "<[Estimate]>::is_empty")]
+    not_kept: &'a [Estimate],
     /// A row per variable with the further columns, in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
     extras: Option<Vec<Map<String, Value>>>,
@@ -133,6 +186,7 @@ struct Summary<'a> {
 pub fn write_json(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let summary = Summary {
         variables: &results.summary,
+        not_kept: &results.estimates,
         extras: results.extras.as_deref().map(|extras| {
             let rows = results.summary.iter().zip(&extras.rows);
             let object = |(row, values): (&SummaryRow, &Vec<Option<f64>>)| {

@@ -18,7 +18,7 @@ use crate::code::{Code, RowCode, Store};
 use crate::columns::{ColumnUse, Columns, Evaluated};
 use crate::distributions::{Draw, Support};
 use crate::graph::{Graph, Id, Node};
-use crate::lower::{Left, Lowered, RowLaw};
+use crate::lower::{Left, Lowered, Parameter, RowLaw};
 use crate::machine::{BLOCK, ONE, Once, Registers};
 use crate::place::Fault;
 use crate::prior::PriorProgram;
@@ -93,6 +93,8 @@ struct Parts {
     outcome_columns: Vec<String>,
     /// Columns that the expected outcome is made of.
     predictors: Vec<String>,
+    /// Elements of all parameters, with which the reported quantities begin.
+    num_parameters: usize,
     /// Draws from the prior, or why there are none.
     prior: Result<PriorProgram, String>,
     level: SimdLevel,
@@ -162,6 +164,7 @@ impl Observation {
             response,
             outcome_columns,
             predictors,
+            num_parameters: lowered.parameters.iter().map(Parameter::len).sum(),
             prior: PriorProgram::of(lowered),
             level: SimdLevel::detect(),
         }))))
@@ -361,6 +364,10 @@ impl ObservationModel for Observation {
 
     fn predictors(&self) -> &[String] {
         &self.0.predictors
+    }
+
+    fn num_parameters(&self) -> usize {
+        self.0.num_parameters
     }
 
     fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {

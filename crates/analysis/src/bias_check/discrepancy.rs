@@ -23,6 +23,8 @@ pub(super) fn discrepancy(
     summary: &[SummaryRow],
 ) -> Option<(Discrepancy, u64)> {
     job.model.rows()?;
+    // Points are draws of all parameters.
+    job.keep().is_all().then_some(())?;
     let (run_job, view) = run;
     let chains = view.usable().count();
     let effective = summary.iter().filter_map(|row| row.ess_bulk);

@@ -104,6 +104,12 @@ impl CrossValidation {
         let Some(density) = model.density() else {
             return Err(LooError::NoDensity);
         };
+        if draws
+            .iter()
+            .any(|list| list.width() != model.params().len())
+        {
+            return Err(LooError::NotKept);
+        }
         let count: usize = draws.iter().map(|list| list.len()).sum();
         if self.weighted {
             return Err(LooError::Weighted);

@@ -99,10 +99,11 @@ pub fn names(params: &[ParamInfo], places: &[usize]) -> Vec<ParamId> {
     names.collect()
 }
 
-/// The refusal of what needs draws that a run has not kept: `what` begins the sentence, such as "Predictions".
+/// The refusal of what needs draws that a run has not kept: `what` begins the sentence, such as
+/// "Predictions need".
 pub fn refusal(what: &str) -> String {
     format!(
-        "{what} need draws of parameters that this run did not keep; run it again with the setting `{KEY}` at `{ALL}`"
+        "{what} draws of parameters that this run did not keep; run it again with the setting `{KEY}` at `{ALL}`"
     )
 }
 

@@ -335,9 +335,10 @@ fn recover(scan: Scan, bytes: &[u8], mut base: Option<SavedRun>, path: &Path) ->
     let count = header.manifest.chains.len();
     let (width, num_info) = (header.variables.len(), header.info_names.len());
     let mut labels: Vec<BTreeMap<u64, Labels>> = vec![BTreeMap::new(); count];
-    let mut remarks = Vec::new();
+    let (mut remarks, mut moments) = (Vec::new(), Vec::new());
     let mut chains: Vec<Rows> = match base {
         Some(base) => {
+            moments = base.moments;
             for (mine, list) in labels.iter_mut().zip(&base.labels) {
                 mine.extend(list.iter().map(|(number, labels)| (number, labels.clone())));
             }
@@ -425,6 +426,7 @@ fn recover(scan: Scan, bytes: &[u8], mut base: Option<SavedRun>, path: &Path) ->
         .unzip();
     let mut results = recovered(header, draws, info, lists, last.as_ref());
     results.remarks = remarks;
+    results.moments = moments;
     Recovered {
         results,
         whole,
@@ -538,6 +540,7 @@ fn judged(
         ebfmi: &fractions,
         biased: manifest.approximation.as_ref().map(|_| title),
         decides: clusters::criterion(is_mixture),
+        unkept: results.estimates.len(),
         others: &remarks,
         ..VerdictInputs::of(&results.summary, draws_per_chain, manifest.chains.len())
     })

@@ -19,6 +19,8 @@ pub trait ObservationModel: Debug + Send + Sync {
     fn outcome_columns(&self) -> &[String];
     /// Columns that the expected outcome depends on.
     fn predictors(&self) -> &[String];
+    /// How many of the reported quantities, from the first on, rows may depend on: the parameters.
+    fn num_parameters(&self) -> usize;
     /// Draws all parameters from the prior; `theta` (Q) begins with them, and what else is reported stays as it is.
     ///
     /// # Errors

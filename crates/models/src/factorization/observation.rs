@@ -68,6 +68,10 @@ impl ObservationModel for Ratings {
         &self.groupings
     }
 
+    fn num_parameters(&self) -> usize {
+        self.rule.layout.dim()
+    }
+
     fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
         for (k, prior) in self.rule.priors.iter().enumerate() {
             prior.draw(rng, &mut theta[self.rule.layout.block(k)])?;

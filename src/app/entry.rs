@@ -22,6 +22,7 @@ use ergodic_analysis::templates;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::param::ParamId;
+use ergodic_core::engine::keep::Keep;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _};
 use ergodic_core::estimators::Search;
@@ -365,7 +366,14 @@ impl RunEntry {
         self.run().map_or(recalled, Run::version)
     }
 
-    /// Names of the reported quantities.
+    /// The model, where it is known, and the place among its reported quantities of the variable in column `index` of the draws.
+    pub fn reported(&self, index: usize) -> Option<(&Arc<dyn Model>, usize)> {
+        let (model, recipe) = (self.model()?, self.recipe.as_ref()?);
+        let keep = Keep::of(&recipe.run.keep, model.params()).ok()?;
+        Some((model, *keep.kept().get(index)?))
+    }
+
+    /// Names of the reported quantities whose draws are kept.
     pub fn variables(&self) -> Vec<ParamId> {
         match &self.phase {
             RunPhase::Live(run) => run.job().variables(),

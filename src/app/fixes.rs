@@ -96,7 +96,8 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
         | Remark::WeightsCancel {}
         | Remark::NothingMoves {}
         | Remark::LowEnergy { .. }
-        | Remark::FailedChains { .. } => None,
+        | Remark::FailedChains { .. }
+        | Remark::NotKept { .. } => None,
     }
 }
 

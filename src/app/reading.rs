@@ -75,6 +75,7 @@ fn read_run(
                 draws: ChainDraws {
                     draws: draws.clone(),
                     info: info.clone(),
+                    unkept: results.moments.get(index).cloned().unwrap_or_default(),
                     ..ChainDraws::new(draws.width(), info.width())
                 },
                 state: failure.map_or(ChainState::Finished, ChainState::Failed),
@@ -139,6 +140,7 @@ fn read_run(
         .filter(|bias| bias.rows.len() == results.variables.len());
     let report = Report {
         summary: results.summary,
+        estimates: results.estimates,
         running: Arc::new(running),
         verdict,
         sentence,

@@ -12,6 +12,7 @@ use super::tasks::Effects;
 use ergodic_analysis::{Recipe, job};
 use ergodic_base::control::Control;
 use ergodic_core::design::matrix::Design;
+use ergodic_core::engine::keep::{self, Keep};
 use ergodic_core::models::Model;
 use ergodic_data::load::Loaded;
 
@@ -37,7 +38,11 @@ pub(super) fn recall_shown(state: &mut AppState, fx: &mut dyn Effects) {
             model_of(&recipe, &folder, open, control)
                 .filter(|(found, _)| fingerprint.as_ref().is_none_or(|it| it == found))
                 .map(|(_, model)| model)
-                .filter(|model| model.params().iter().map(|it| &it.name).eq(&names))
+                .filter(|model| {
+                    let params = model.params();
+                    let keep = Keep::of(&recipe.run.keep, params);
+                    keep.is_ok_and(|keep| keep::names(params, keep.kept()) == names)
+                })
                 .ok_or("The data of the run are gone or others")
         },
         move |state, ended, _fx| {

@@ -9,7 +9,7 @@ use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::Run;
 use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::engine::Report;
+use ergodic_core::engine::{Report, Sampling as _};
 use ergodic_export::journal::Journal;
 use ergodic_export::resume::{self, Resumed};
 
@@ -84,7 +84,7 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
     };
     let before = match (entry.report(), &continuation) {
         (Some(report), Some(_)) => before_more(&report),
-        _ => Report::empty(job.model.params().len()),
+        _ => Report::empty(job.keep().kept().len()),
     };
     match Run::start_after(Arc::new(job), continuation, before, waker) {
         Ok(run) => {

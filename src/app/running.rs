@@ -14,7 +14,9 @@ use super::writing::begin_folder;
 use super::{project, resuming};
 use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::{Report, RunState, RunView, Sampling as _, StopReason, mode_drift};
+use ergodic_core::engine::{
+    Report, RunState, RunView, Sampling as _, StopReason, keep, mode_drift,
+};
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_export::journal::Journal;
@@ -51,6 +53,10 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
 /// Starts a run of the same recipe whose mode is looked for from the mean of the draws of run `id`.
 pub(super) fn refresh_centre(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
+    if entry.report().is_some_and(|it| !it.estimates.is_empty()) {
+        state.refuse(keep::refusal("A centre needs"));
+        return;
+    }
     let start = entry.view().and_then(|view| {
         let draws: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
         mode_drift::start(&draws)

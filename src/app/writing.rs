@@ -159,6 +159,10 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
                 .map(|chain| chain.draws.info.clone())
                 .collect(),
             summary: read.report.summary.clone(),
+            moments: (read.view.chains.iter())
+                .map(|chain| Arc::clone(&chain.draws.unkept))
+                .collect(),
+            estimates: Arc::clone(&read.report.estimates),
             manifest: read.manifest.clone(),
             corrected: None,
             extras: None,

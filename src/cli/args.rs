@@ -243,6 +243,10 @@ pub struct FitArgs {
     /// Kept draws per chain
     #[arg(long)]
     pub draws: Option<u64>,
+    /// Reported quantities whose draws are kept: all, or names and patterns such as 'b[*],sigma'; of the others means and standard deviations
+    /// are accumulated while the chains run
+    #[arg(long, value_name = "NAMES")]
+    pub keep: Option<String>,
     /// Seed of all random numbers
     #[arg(long, value_parser = seeds())]
     pub seed: Option<u64>,

@@ -49,6 +49,9 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
     } = recipe_of(args)?;
     if let Some(earlier) = &args.centre_from {
         let results = results::read(earlier)?;
+        results
+            .check_all_kept("A centre needs")
+            .map_err(Failure::request)?;
         let draws: Vec<&DrawList> = results.draws.iter().collect();
         recipe.mode.start = mode_drift::start(&draws);
     }
@@ -211,6 +214,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     );
     change("run.warmup", args.warmup.map(|value| value.to_string()));
     change("run.draws", args.draws.map(|value| value.to_string()));
+    change("run.keep", args.keep.clone());
     change("run.seed", args.seed.map(|value| value.to_string()));
     change(
         "run.max_seconds",

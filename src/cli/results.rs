@@ -20,9 +20,11 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::engine::keep::KEY;
 use ergodic_core::engine::topics::TopWords;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
 use ergodic_diagnostics::inefficiency::Spread;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
@@ -477,11 +479,41 @@ fn summary_text(results: &Results) -> String {
             text.push('\n');
         }
     }
+    text.push_str(&not_kept_text(&results.estimates));
     let noise = results.manifest.as_ref().and_then(|it| it.gradient_noise);
     if let Some(noise) = noise {
         text.push_str(&format!("{}\n", noise.sentence()));
     }
     text
+}
+
+/// Quantities that are printed whose draws were not kept.
+const NOT_KEPT_PRINTED: usize = 40;
+
+/// What is known of quantities whose draws were not kept; nothing where all were.
+fn not_kept_text(estimates: &[Estimate]) -> String {
+    if estimates.is_empty() {
+        return String::new();
+    }
+    let cells: Vec<Vec<String>> = (estimates.iter().take(NOT_KEPT_PRINTED))
+        .map(|row| {
+            vec![
+                row.variable.to_string(),
+                significant(row.mean, 3),
+                significant(row.sd, 3),
+                row.draws.to_string(),
+                row.rhat_unsplit.map_or("NA".to_owned(), rhat_text),
+            ]
+        })
+        .collect();
+    let more = match estimates.len() - cells.len() {
+        0 => String::new(),
+        more => format!("and {more} more; summary.csv and --json have all\n"),
+    };
+    format!(
+        "\nDraws not kept ({KEY}): quantiles, effective sample sizes, Monte Carlo errors and R-hat of split chains are not available\n{}{more}",
+        output::table(&["variable", "mean", "sd", "draws", "rhat_unsplit"], &cells)
+    )
 }
 
 /// What was fitted to how many rows and groups, and the priors.

@@ -62,6 +62,7 @@ mod tests;
 mod topics;
 mod trajectories;
 mod tree;
+mod unkept;
 mod words;
 
 /// All panes, in the order of their tabs. A new one is a file that implements [`pane::Pane`], its `mod` above, and its line
@@ -75,6 +76,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<pairs::Pairs>(),
     PaneEntry::of::<clusters::ClustersView>(),
     PaneEntry::of::<topics::TopicsView>(),
+    PaneEntry::of::<unkept::Unkept>(),
     PaneEntry::of::<predictions::PredictionsView>(),
     PaneEntry::of::<check::CheckPane>(),
     PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),

@@ -170,13 +170,14 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
             points(&[chain], weights, Some(range)).unwrap_or_default()
         })
         .collect();
-    let prior = entry.model().and_then(|model| {
+    let reported = entry.reported(variable);
+    let prior = reported.and_then(|(model, place)| {
         pooled
             .iter()
-            .map(|&[x, _]| Some([x, model.prior_density(variable, x)?]))
+            .map(|&[x, _]| Some([x, model.prior_density(place, x)?]))
             .collect()
     });
-    let marginal = entry.model().and_then(|model| model.marginal(variable));
+    let marginal = reported.and_then(|(model, place)| model.marginal(place));
     let exact = marginal.map(|marginal| {
         let places = pooled.iter().map(|&[x, _]| [x, marginal.density(x)]);
         places.filter(|point| point[1].is_finite()).collect()

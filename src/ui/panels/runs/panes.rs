@@ -122,9 +122,8 @@ impl Variable<'_> {
 
     fn meaning(&self) -> String {
         self.entry
-            .model()
-            .and_then(|model| model.params().get(self.index))
-            .map(|param| param.meaning.clone())
+            .reported(self.index)
+            .map(|(model, place)| model.params()[place].meaning.clone())
             .filter(|meaning| !meaning.is_empty() && *self.name != *meaning)
             .unwrap_or_default()
     }

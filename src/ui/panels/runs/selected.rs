@@ -1,10 +1,14 @@
 //! The card of the selected variable: the same five rows for every sampler.
 
+use std::sync::Arc;
+
 use eframe::egui::{Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use crate::app::RunEntry;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{name, number, paint, value_row};
+use ergodic_analysis::Job;
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::Report;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::about;
@@ -43,7 +47,7 @@ pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize)
                 head.response.rect.center().y,
                 galley,
             );
-            let rows = rows(entry, report, row, index);
+            let rows = rows(entry, report, row);
             let (_, _, source) = &rows[4];
             let unit = unit(source).to_owned();
             for (label, value, why) in rows {
@@ -75,7 +79,6 @@ fn rows(
     entry: &RunEntry,
     report: &Report,
     row: &SummaryRow,
-    index: usize,
 ) -> [(&'static str, String, String); 5] {
     let missing = row
         .missing
@@ -111,7 +114,7 @@ fn rows(
         Some(draws) => format!("about {} per chain", about(draws)),
         None => number::NOT_AVAILABLE.to_owned(),
     };
-    let (prior, source) = prior(entry, index);
+    let (prior, source) = prior(entry, &row.variable);
     [
         (
             "median, 90% interval",
@@ -152,15 +155,21 @@ fn unit(source: &str) -> &str {
     )
 }
 
-fn prior(entry: &RunEntry, index: usize) -> (String, String) {
-    if let Some(param) = entry.job().and_then(|job| job.model.params().get(index)) {
+fn prior(entry: &RunEntry, name: &ParamId) -> (String, String) {
+    let param = |job: &Arc<Job>| {
+        let mut params = job.model.params().iter();
+        params.find(|param| param.name == *name).cloned()
+    };
+    if let Some(param) = entry.job().and_then(param) {
         return (format!("`{}`", param.prior), param.prior_source.clone());
     }
     if let crate::app::entry::RunPhase::Read(read) = &entry.phase
-        && let Some((_, prior, source)) = read
-            .manifest
-            .as_ref()
-            .and_then(|manifest| manifest.priors.get(index))
+        && let Some((_, prior, source)) = read.manifest.as_ref().and_then(|manifest| {
+            manifest
+                .priors
+                .iter()
+                .find(|(known, ..)| name.as_str() == known)
+        })
     {
         return (format!("`{prior}`"), source.clone());
     }

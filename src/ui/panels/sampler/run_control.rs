@@ -7,8 +7,9 @@ use crate::app::{AppState, Command, Depth, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, Button, NumberField, Segments, number, paint};
+use crate::ui::widgets::{self, Button, Field, NumberField, Segments, number, paint};
 use ergodic_analysis::Recipe;
+use ergodic_core::engine::keep;
 use ergodic_core::engine::run_section::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
 use ergodic_core::engine::stages::MOST_DRAWS;
 use ergodic_core::samplers;
@@ -18,6 +19,8 @@ use ergodic_diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
 const LABEL: f32 = 190.0;
 /// Width of a field of a number.
 const FIELD: f32 = 110.0;
+/// Width of the field of names.
+const NAMES: f32 = 320.0;
 /// Most draws that the form takes; memory ends sooner.
 const MAX_DRAWS: f64 = 1e9;
 /// Largest seed that a number field shows exactly.
@@ -72,6 +75,7 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
             let entry = samplers::find(&recipe.sampler.id);
             let decides = entry.is_some_and(|entry| entry.spec.decides_warmup);
             start_ui(ui, state, decides, &mut run);
+            keep_ui(ui, &mut run);
         }
         row_ui(
             ui,
@@ -97,6 +101,32 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         run.warmup_of_chains = None;
         out.send(Command::Draft(DraftChange::Run(run)));
     }
+}
+
+/// Which reported quantities draws are kept of.
+fn keep_ui(ui: &mut Ui, run: &mut RunSection) {
+    let hint = "`all`, or names and patterns such as b[*], sigma. Of the others means and standard deviations are accumulated, which takes \
+                neither memory nor disk. Enter takes them";
+    row_ui(ui, "Keep draws of", hint, |ui| {
+        let id = ui.make_persistent_id("kept draws");
+        let typed = ui.data_mut(|data| data.get_temp::<String>(id));
+        let mut text = typed.unwrap_or_else(|| run.keep.clone());
+        let error = keep::check(&text).err().map(|error| error.to_string());
+        let field = Field::new("Keep draws of", &mut text)
+            .label_hidden()
+            .mono()
+            .error(error.as_deref())
+            .width(NAMES)
+            .show(ui);
+        if field.committed && error.is_none() {
+            text.trim().clone_into(&mut run.keep);
+            ui.data_mut(|data| data.remove::<String>(id));
+        } else if field.restored {
+            ui.data_mut(|data| data.remove::<String>(id));
+        } else if field.response.changed() {
+            ui.data_mut(|data| data.insert_temp(id, text));
+        }
+    });
 }
 
 /// A label, controls, and a hint below them.

@@ -334,6 +334,7 @@ impl<'a> SavedFiles<'a> {
         for name in records
             .keys()
             .filter(|it| !read_above.contains(&it.as_str()))
+            .filter(|it| manifest.not_kept.is_empty() || *it != MARKS)
         {
             // Nothing is taken from these, but whoever reads them should know.
             if let Err(why) = self.checked(name, &records, |_input| Ok(())) {

@@ -12,8 +12,9 @@ use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 use ergodic_core::arithmetic::Class;
-use ergodic_core::engine::RunView;
 use ergodic_core::engine::protocol::{RunState, StopReason};
+use ergodic_core::engine::{RunView, Sampling as _};
+use ergodic_export::journal::Journal;
 use ergodic_export::{Results, RunFolder, resume};
 use support::{ENDLESS, draws, job, start, wait};
 
@@ -226,4 +227,92 @@ fn a_run_of_another_class_of_processor_is_told() {
     );
     assert_eq!(there.replay_remark(&small()).as_ref(), told.first());
     assert_eq!(here.replay_remark(&small()), None);
+}
+
+/// Estimates of what is not kept are the same interrupted or not, saved or recovered, and are read as they were.
+#[test]
+fn moments_of_what_is_not_kept_are_exact_however_a_run_is_interrupted() {
+    let some = |draws| {
+        job("nuts", draws, |recipe| {
+            "b[age]".clone_into(&mut recipe.run.keep);
+        })
+    };
+    let all = |draws| job("nuts", draws, |_recipe| {});
+    let estimates = |view: &RunView| -> Vec<_> {
+        let chains = view.chains.iter();
+        chains.map(|it| it.draws.unkept.as_ref().clone()).collect()
+    };
+
+    // Copied while it goes on, as after a crash.
+    let folder = tempfile::tempdir().unwrap();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let endless = start(some(ENDLESS));
+    place.begin(&claim, endless.job()).unwrap();
+    let journal = Journal::start(claim, &endless);
+    wait(&endless, "draws on disk", |_view| {
+        journal.written() > 300 && place.path().join("journal.checkpoint").is_file()
+    });
+    let copy = folder.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    // The checkpoint first, which is never ahead of the draws.
+    for name in ["journal.checkpoint", "journal.dat", "recipe.toml"] {
+        std::fs::copy(place.path().join(name), copy.join(name)).unwrap();
+    }
+    endless.stop();
+    drop(journal);
+    let copied = RunFolder::open(&copy).unwrap();
+    let recovered = copied.results().unwrap();
+    assert_eq!(recovered.variables, ["b[age]"]);
+    assert!(recovered.estimates.iter().all(|it| it.mean.is_some()));
+    assert!(recovered.estimates[0].draws <= recovered.total_draws() as u64);
+    assert!(recovered.check_all_kept("A test needs").is_err());
+    let made = recovered
+        .draws
+        .iter()
+        .map(ergodic_base::draws::DrawList::len);
+    let wanted = made.max().unwrap() as u64 + 40;
+
+    let standing = copied.standing().unwrap().unwrap();
+    let onward = copied.continuation(&some(wanted), standing).unwrap();
+    let continuation = onward.continuation.unwrap();
+    let mut more = Run::start(Arc::new(some(wanted)), Some(continuation), Arc::new(|| {})).unwrap();
+    more.join();
+    let mut whole = start(some(wanted));
+    whole.join();
+    assert!(draws(&more.view()) == draws(&whole.view()));
+    assert_eq!(estimates(&more.view()), estimates(&whole.view()));
+
+    // Saved and read, they are what the run said.
+    let (saved, claim) = RunFolder::create(&folder.path().join("saved")).unwrap();
+    let (job, view) = (Arc::clone(more.job()), more.view());
+    let results = Results::of(&job, &view, &more.report());
+    saved
+        .save_all(&claim, &job, &results, more.join(), &mut |_file| {})
+        .unwrap();
+    let read = saved.results().unwrap();
+    assert_eq!(read.estimates, results.estimates);
+    assert_eq!(read.manifest.unwrap().not_kept, job.unkept_variables());
+    assert_eq!(saved.recipe().unwrap().run.keep, "b[age]");
+
+    // And the mean and standard deviation of all draws.
+    let mut full = start(all(wanted));
+    full.join();
+    let (full, found) = (full.report(), &read.estimates);
+    let others = full.summary.iter().filter(|row| row.variable != "b[age]");
+    assert_eq!(found.len(), full.summary.len() - 1);
+    for (row, estimate) in others.zip(found.iter()) {
+        assert_eq!(row.variable, estimate.variable);
+        for (exact, found) in [(row.mean, estimate.mean), (row.sd, estimate.sd)] {
+            let (exact, found) = (exact.unwrap(), found.unwrap());
+            assert!((found - exact).abs() < 1e-12 * exact.abs().max(1.0));
+        }
+    }
+
+    // A checkpoint that is damaged costs the estimates, not the draws.
+    let path = saved.path().join("checkpoint.dat");
+    std::fs::write(&path, "nothing of the kind").unwrap();
+    let read = saved.results().unwrap();
+    assert_eq!(read.remarks.len(), 1, "{:?}", read.remarks);
+    assert!(read.remarks[0].contains("left out"), "{:?}", read.remarks);
+    assert!(read.estimates.iter().all(|it| it.mean.is_none()));
 }

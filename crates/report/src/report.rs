@@ -3,7 +3,7 @@
 //! Every number is that of the run's summary and manifest, as `summary.json` has them. A new way of writing a report is a file and
 //! a line of [`FORMATS`].
 
-use self::estimates::MOST_EFFECTS;
+use self::estimates::{MOST_EFFECTS, not_kept};
 use super::{Chains, FIGURES, Figure, Needs, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::predict::r2::R2;
@@ -102,7 +102,9 @@ impl Report {
         }
         Ok(Self {
             label: Label::default(),
-            sections: sections(&results.summary, params, MOST_EFFECTS),
+            sections: (sections(&results.summary, params, MOST_EFFECTS).into_iter())
+                .chain(not_kept(&results.estimates))
+                .collect(),
             r2,
             worst: Worst::of(&results.summary),
             priors: priors::rows(&manifest),

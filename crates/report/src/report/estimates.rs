@@ -4,7 +4,9 @@ use ergodic_base::numerals::{decimals_by_error, fixed, significant};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_core::models::ParamInfo;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::sentence::rhat_text;
+use ergodic_export::summary::unjudged;
 
 /// Effects of groups in a report.
 pub(super) const MOST_EFFECTS: usize = 20;
@@ -190,6 +192,19 @@ pub fn sections(summary: &[SummaryRow], params: &[ParamInfo], most_effects: usiz
     sections
         .filter(|section| !section.rows.is_empty())
         .collect()
+}
+
+/// The first of the quantities whose draws were not kept, of which there are means and standard deviations alone; `None` where all
+/// were.
+pub(super) fn not_kept(estimates: &[Estimate]) -> Option<Section> {
+    let rows = estimates.iter().take(MOST_ROWS);
+    let section = Section {
+        title: "Draws not kept: means and standard deviations alone",
+        is_of_coefficients: false,
+        rows: rows.map(|row| (unjudged(row), None)).collect(),
+        more: estimates.len().saturating_sub(MOST_ROWS),
+    };
+    (!estimates.is_empty()).then_some(section)
 }
 
 #[cfg(test)]

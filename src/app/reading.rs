@@ -83,6 +83,7 @@ fn read_run(
                 warmup_end: about.map(|chain| chain.warmup as u64),
                 datum_grads: 0,
                 warmup_datum_grads: 0,
+                unmoved: None,
                 rate: 0.0,
                 draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
                 warmup_secs: about.map_or(0.0, |chain| chain.warmup_secs),

@@ -43,6 +43,9 @@ pub struct Block {
     pub labels: Vec<(u64, Labels)>,
     /// Moments of the quantities whose draws are not kept, over all draws up to the end of the block.
     pub unkept: RunningMoments,
+    /// Iterations at the end of the block since which no reported quantity has changed; known where draws of some are not kept, so that
+    /// these cannot be looked at.
+    pub unmoved: Option<u32>,
 }
 
 impl Block {

@@ -54,6 +54,8 @@ fn kept_draws_are_those_of_a_run_that_keeps_all_and_moments_are_those_of_its_dra
         }
         assert!(estimate.rhat_unsplit.unwrap() < 1.1);
     }
+    // Kept or not, a chain that moves does not stand still.
+    assert!(some.view().chains.iter().all(|it| it.unmoved.unwrap() < 20));
     // The verdict says what it does not speak of.
     let warnings = &some.report().warnings;
     assert!(warnings.iter().any(|it| it.code == "not-kept"));

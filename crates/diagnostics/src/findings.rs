@@ -332,7 +332,9 @@ fn failures(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
         ));
     }
     let none_moves = |row: &SummaryRow| row.missing == Some(Missing::Constant);
-    if !inputs.rows.is_empty() && inputs.rows.iter().all(none_moves) && found.is_empty() {
+    // Quantities whose draws are not kept may move where those that are kept stand still.
+    let is_all = inputs.unkept == 0 && !inputs.rows.is_empty();
+    if is_all && inputs.rows.iter().all(none_moves) && found.is_empty() {
         found.push(
             Finding::of(
                 Verdict::Bad,

@@ -553,3 +553,24 @@ proptest! {
         prop_assert_eq!(text.starts_with("Good: "), verdict == Verdict::Good);
     }
 }
+
+/// The sentence says how many quantities it does not speak of where there is room, a remark always does.
+#[test]
+fn quantities_whose_draws_are_not_kept_are_counted() {
+    let rows = [row("b[x]", 1.0, 900.0)];
+    let some = VerdictInputs {
+        unkept: 1200,
+        ..inputs(&rows)
+    };
+    let judgement = judge(&some);
+    assert_eq!(judgement.verdict, Verdict::Good);
+    assert!(
+        judgement.sentence.ends_with("; 1\u{202f}200 not kept"),
+        "{}",
+        judgement.sentence
+    );
+    let not_kept =
+        |judgement: &Judgement| judgement.findings.iter().any(|it| it.code == "not-kept");
+    assert!(not_kept(&judgement));
+    assert!(!not_kept(&judge(&inputs(&rows))));
+}

@@ -149,6 +149,9 @@ struct Worker {
     /// Which of them travel as draws; of the others the chain keeps moments.
     keep: Keep,
     unkept: RunningMoments,
+    /// Iterations since which none of them has changed, where draws of some do not travel.
+    unmoved: u32,
+    before: Vec<f64>,
     /// Information column with the weights of draws.
     weight: Option<usize>,
     flushed: Instant,
@@ -199,6 +202,8 @@ impl Worker {
             theta,
             keep,
             unkept,
+            unmoved: 0,
+            before: Vec::new(),
             weight: job.weight_column(),
             // A step that can be interrupted must be forgotten whole.
             snapshot: (!job.sampler().spec.minibatch).then(Snapshot::default),
@@ -316,6 +321,12 @@ impl Worker {
         if self.keep.is_all() {
             self.block.draws.extend_from_slice(&self.theta);
         } else {
+            if self.before == self.theta {
+                self.unmoved += 1;
+            } else {
+                self.unmoved = 0;
+                self.before.clone_from(&self.theta);
+            }
             let (kept, unkept) = (self.keep.kept().iter(), self.keep.unkept().iter());
             self.block.draws.extend(kept.map(|&j| self.theta[j]));
             if drawing {
@@ -406,6 +417,7 @@ impl Worker {
         }
         self.block.datum_grads = self.oracle.datum_grads;
         self.block.unkept.copy_from(&self.unkept);
+        self.block.unmoved = (!self.keep.is_all()).then_some(self.unmoved);
         self.block.numbers.clear();
         for (k, spec) in self.kernel.outputs().iter().enumerate() {
             if let Output::Numbers(numbers) = self.kernel.output(k) {

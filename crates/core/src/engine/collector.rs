@@ -317,6 +317,11 @@ impl Track {
         for (number, labels) in &block.labels {
             self.view.draws.labels.push(*number, Arc::clone(labels));
         }
+        if let Some(unmoved) = block.unmoved {
+            self.unmoved = unmoved;
+            self.stuck &= unmoved >= STUCK_DRAWS;
+            self.view.unmoved = Some(unmoved);
+        }
         if block.unkept.draws() > 0 {
             Arc::make_mut(&mut self.view.draws.unkept).copy_from(&block.unkept);
         }

@@ -232,7 +232,7 @@ pub fn report(
         view.chains
             .iter()
             .enumerate()
-            .filter(|(_, chain)| wanted(&chain.state, is_stuck(&chain.draws.draws)))
+            .filter(|(_, chain)| wanted(&chain.state, stands_still(chain)))
             .map(|(index, _)| index + 1)
             .collect()
     };
@@ -387,7 +387,13 @@ fn ebfmi(job: &dyn Sampling, view: &RunView) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// Whether a chain has not moved for a long time.
+/// Whether a chain has not moved for a long time: none of its reported quantities, also those whose draws are not kept.
+fn stands_still(chain: &ChainView) -> bool {
+    let is_long = |unmoved: u32| unmoved as usize >= STUCK_DRAWS;
+    (chain.unmoved).map_or_else(|| is_stuck(&chain.draws.draws), is_long)
+}
+
+/// Whether nothing in these draws has changed for a long time.
 pub fn is_stuck(draws: &DrawList) -> bool {
     let len = draws.len();
     len >= STUCK_DRAWS

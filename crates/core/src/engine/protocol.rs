@@ -88,6 +88,8 @@ pub struct ChainView {
     pub datum_grads: u64,
     /// Gradients of single rows in the warm-up; 0 where the chain was continued after it.
     pub warmup_datum_grads: u64,
+    /// Iterations since which no reported quantity has changed; known where draws of some are not kept.
+    pub unmoved: Option<u32>,
     /// Newest values of the sampler's outputs of numbers, by name.
     pub numbers: Vec<(&'static str, Vec<f64>)>,
     /// Draws (or warm-up iterations) per second, over the last few seconds.
@@ -115,6 +117,7 @@ impl ChainView {
             warmup_end: mark.as_ref().and_then(|mark| mark.warmup_end),
             datum_grads: mark.as_ref().map_or(0, |mark| mark.datum_grads),
             warmup_datum_grads: 0,
+            unmoved: None,
             rate: 0.0,
             draw_secs: 0.0,
             warmup_secs: 0.0,

@@ -496,7 +496,8 @@ pub(crate) fn judge_recovered(results: &mut Results, seconds: f64) {
     let stuck: Vec<usize> = usable
         .iter()
         .copied()
-        .filter(|&chain| is_stuck(&results.draws[chain]))
+        // What is kept may stand still where the others move.
+        .filter(|&chain| manifest.not_kept.is_empty() && is_stuck(&results.draws[chain]))
         .collect();
     let partitions: Vec<&[u32]> = (usable.iter().filter_map(|&chain| results.labels.get(chain)))
         .flat_map(|list| list.iter().map(|(_, labels)| labels.as_ref()))

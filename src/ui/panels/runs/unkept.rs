@@ -107,6 +107,9 @@ mod tests {
     #[test]
     fn quantities_whose_draws_are_not_kept_are_listed() {
         let mut session = Session::with_draft("churn");
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age + plan".to_owned(),
+        )));
         session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 2,
             draws: 60,

@@ -23,9 +23,9 @@ impl RunningMoments {
             self.origin.extend(draw);
             self.sums.resize(self.origin.len(), 0.0);
             self.squares.resize(self.origin.len(), 0.0);
-            // A difference of a number that is not finite from itself is none.
+            // Nothing is known of what began with a number that is not finite.
             for (origin, sum) in self.origin.iter().zip(&mut self.sums) {
-                *sum = weight * (origin - origin);
+                *sum = if origin.is_finite() { 0.0 } else { f64::NAN };
             }
         } else {
             let sums = self.sums.iter_mut().zip(&mut self.squares);
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(RunningMoments::from_numbers(0, &numbers), Some(none));
         assert_eq!(RunningMoments::from_numbers(3, &[1.0, 2.0]), None);
         assert_eq!(RunningMoments::from_numbers(3, &[]), None);
-        let mut copy = whole.clone();
+        let mut copy = whole;
         copy.copy_from(&part);
         assert_eq!(copy, part);
     }

@@ -56,6 +56,7 @@ impl Sampler for Walk {
         }],
         needs_mode: false,
         own_steps: false,
+        centres_at_start: false,
         minibatch: false,
         bias: None,
         bias_order: None,

@@ -23,7 +23,7 @@ use ergodic_core::design::response::{ResponseKind, ResponseUse};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
 use ergodic_core::engine::start::SPREAD;
-use ergodic_core::estimators::{Plan, find_mode_by};
+use ergodic_core::estimators::{ModeError, Plan, ascend, find_mode_by};
 use ergodic_core::models::{EXAMPLES, GROUPS, Model, NO_SIMULATION};
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{Kernel, KernelError, Phase, Target, Tick};
@@ -373,7 +373,18 @@ fn simulate(
         return Err(impossible("the posterior mode was not found"));
     }
     let target = Target::new(&model, centre.as_deref());
-    let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), SPREAD, (seed, s + 1));
+    let mut start =
+        chain::dispersed_start(model.as_ref(), centre.as_deref(), SPREAD, (seed, s + 1));
+    if centre.is_none() && job.sampler.spec.centres_at_start {
+        ascend(model.as_ref(), &plan, &mut start, &control.part()).map_err(
+            |error| match error {
+                ModeError::Cancelled => JobError::Cancelled,
+                error => {
+                    JobError::Impossible(format!("No place for chains to start was found: {error}"))
+                }
+            },
+        )?;
+    }
     let mut oracle = Oracle::new(Arc::clone(&model), centre, false, control.flag());
     let mut streams = Streams::new(seed, s + 1);
     let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)?;

@@ -298,18 +298,24 @@ impl Job {
             let found = centre.as_deref().ok();
             warnings.push(rounding::remark(model.as_ref(), found, exact)?);
         }
-        let ascents = match &centre {
+        let climbs = match &centre {
+            Ok(_) => false,
+            // Gradients will be centred where chains start.
+            Err(_) if sampler.spec.centres_at_start => true,
             Err(ModeError::TooMany(_) | ModeError::NoneSought) => {
-                ascents(model.as_ref(), recipe, &plan, control)?
+                model.density().is_some_and(|it| it.wants_ascent())
             }
-            _ => Vec::new(),
+            Err(_) => false,
+        };
+        let ascents = if climbs {
+            ascents(model.as_ref(), recipe, &plan, control)?
+        } else {
+            Vec::new()
         };
         let around = match (&outset, modes.is_empty()) {
+            _ if !ascents.is_empty() => "where each climbed by minibatches from a place of its own",
             (Some(_), _) => "around the estimates of a likelihood fit",
             (None, false) => "in modes that were found from elsewhere",
-            (None, true) if !ascents.is_empty() => {
-                "where each climbed by minibatches from a place of its own"
-            }
             (None, true) => "from random places",
         };
         if model.params().iter().any(|it| it.name.is_exchangeable()) {
@@ -671,7 +677,7 @@ fn large_draws(recipe: &Recipe, kept: usize) -> Option<Warning> {
     })
 }
 
-/// Where the chains of `recipe` climb to, by group of chains, where the model wants that; nothing where they start elsewhere.
+/// Where the chains of `recipe` climb to, by group of chains; nothing where they start elsewhere.
 fn ascents(
     model: &dyn Model,
     recipe: &Recipe,
@@ -679,7 +685,7 @@ fn ascents(
     control: &Control,
 ) -> Result<Vec<Vec<f64>>, JobError> {
     let run = &recipe.run;
-    if !run.start.is_mode() || !model.density().is_some_and(|it| it.wants_ascent()) {
+    if !run.start.is_mode() {
         return Ok(Vec::new());
     }
     control.enter("climbing to where chains start");
@@ -702,9 +708,14 @@ fn ascents(
 
 /// What to tell of steps that a user gave where nothing is known of scales.
 fn raw_steps(sampler: &SamplerEntry) -> Warning {
+    let centre = if sampler.spec.centres_at_start {
+        "; gradients are centred where each chain starts, and get noisier the farther it goes from there"
+    } else {
+        ""
+    };
     let text = format!(
         "Steps of {} are in the model's own coordinates: without the curvature at the mode nothing says which steps are stable, how far the \
-         noise of gradients widens the posterior, or how slow its slowest direction is; compare with half the step size",
+         noise of gradients widens the posterior, or how slow its slowest direction is; compare with half the step size{centre}",
         sampler.spec.title
     );
     Warning::new(Severity::Watch, "raw-steps", text)

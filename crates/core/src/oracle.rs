@@ -26,8 +26,8 @@ mod second_order;
 
 pub use block::BlockView;
 pub use centre::Centre;
-use estimation::Estimation;
 pub use estimation::Estimator;
+use estimation::{Anchor, Estimation, centred_at};
 pub use gradient_noise::{GradientNoise, NoiseSize};
 pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
@@ -171,7 +171,8 @@ impl Oracle {
         self.model.num_obs()
     }
 
-    /// Chooses how [`Self::grad`] estimates. Control variates need a centre; without one the estimate is plain. Unequal
+    /// Chooses how [`Self::grad`] estimates. Control variates need a centre; without one the estimate is plain until
+    /// [`Self::centre_at`] says where they are centred. Unequal
     /// chances of rows need control variates and Lipschitz constants; without them all chances are equal.
     pub fn set_estimator(&mut self, estimator: Estimator, batch: usize, scheme: Scheme) {
         let estimator = if self.centre.is_some() {
@@ -194,9 +195,27 @@ impl Oracle {
             estimator,
             minibatch,
             chances,
+            anchor: None,
             weighted_scores: vec![0.0; weighed],
             second_order: None,
         };
+    }
+
+    /// Centres gradients at `u` (D) where no mode is known, by control variates of first order, which need gradients alone. Costs a pass
+    /// over the rows, and nothing where gradients are centred at `u` already.
+    ///
+    /// # Errors
+    /// The model has no rows.
+    pub fn centre_at(&mut self, u: &[f64]) -> Result<(), StepError> {
+        debug_assert!(self.view.is_none(), "blocks are centred at the mode");
+        let estimation = &mut self.estimation;
+        if !estimation.anchor.as_ref().is_some_and(|it| it.is_at(u)) {
+            let model = self.model.rows().ok_or(StepError::Lacks("rows of data"))?;
+            estimation.anchor = Some(Anchor::at(model, u, &mut self.scratch));
+            estimation.estimator = Estimator::ControlVariate;
+            self.datum_grads += self.model.num_obs() as u64;
+        }
+        Ok(())
     }
 
     /// Makes the control variates of [`Self::set_estimator`] those of second order, with equal chances of rows; without control variates
@@ -252,13 +271,18 @@ impl Oracle {
         self.datum_grads += rows.len(0) as u64;
         self.batch_grad.fill(0.0);
         model.log_prior(u, grad);
-        match (&self.centre, self.estimation.estimator) {
-            (Some(centre), Estimator::ControlVariate) => {
+        let estimator = self.estimation.estimator;
+        match centred_at(
+            estimator,
+            self.estimation.anchor.as_ref(),
+            self.centre.as_deref(),
+        ) {
+            Some((centre, grad_log_lik)) => {
                 match (&self.estimation.chances, rows) {
                     (Some(chances), Rows::Pick(picks)) => {
                         let scores = &mut self.estimation.weighted_scores;
                         let scratch = &mut self.scratch;
-                        model.score_differences(u, rows, &centre.rows, scratch, scores);
+                        model.score_differences(u, rows, centre, scratch, scores);
                         for (score, &row) in scores.chunks_exact(grad.len()).zip(picks) {
                             axpy(chances.weight(row), score, &mut self.batch_grad);
                         }
@@ -266,18 +290,18 @@ impl Oracle {
                     _ => model.grad_difference(
                         u,
                         rows,
-                        &centre.rows,
+                        centre,
                         &mut self.scratch,
                         &mut self.batch_grad,
                     ),
                 }
-                axpy(1.0, &centre.grad_log_lik, grad);
+                axpy(1.0, grad_log_lik, grad);
                 if let Some(second) = &mut self.estimation.second_order {
                     second.stand_at(u, grad);
                     second.add_rows(model, rows, &mut self.scratch, &mut self.batch_grad);
                 }
             }
-            _ => model.grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
+            None => model.grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
         }
         axpy(scale, &self.batch_grad, grad);
     }
@@ -348,22 +372,27 @@ impl Oracle {
         self.datum_grads += len as u64;
         scores.resize(len * dim, 0.0);
         model.log_prior(u, grad);
-        match (&self.centre, self.estimation.estimator) {
-            (Some(centre), Estimator::ControlVariate) => {
-                model.score_differences(u, rows, &centre.rows, &mut self.scratch, scores);
+        let estimator = self.estimation.estimator;
+        match centred_at(
+            estimator,
+            self.estimation.anchor.as_ref(),
+            self.centre.as_deref(),
+        ) {
+            Some((centre, grad_log_lik)) => {
+                model.score_differences(u, rows, centre, &mut self.scratch, scores);
                 if let (Some(chances), Rows::Pick(picks)) = (&self.estimation.chances, rows) {
                     for (score, &row) in scores.chunks_exact_mut(dim).zip(picks) {
                         let weight = chances.weight(row);
                         score.iter_mut().for_each(|s| *s *= weight);
                     }
                 }
-                axpy(1.0, &centre.grad_log_lik, grad);
+                axpy(1.0, grad_log_lik, grad);
                 if let Some(second) = &mut self.estimation.second_order {
                     second.stand_at(u, grad);
                     second.add_each(model, rows, &mut self.scratch, scores);
                 }
             }
-            _ => model.scores(u, rows, &mut self.scratch, scores),
+            None => model.scores(u, rows, &mut self.scratch, scores),
         }
         self.batch_grad.fill(0.0);
         for score in scores.chunks_exact(dim) {

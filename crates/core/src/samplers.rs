@@ -406,6 +406,9 @@ pub struct SamplerSpec {
     pub needs_mode: bool,
     /// Whether the sampler does without the mode where a user gives its steps, in the model's own coordinates.
     pub own_steps: bool,
+    /// Whether the sampler centres its gradients at the mode and, without one, where a chain starts: chains should then start where the
+    /// density is high, and an optimiser climbs there first.
+    pub centres_at_start: bool,
     /// Whether the sampler uses minibatches instead of all rows.
     pub minibatch: bool,
     /// Why draws are not exactly from the posterior; `None` for exact samplers.
@@ -433,6 +436,7 @@ impl SamplerSpec {
         info: &[],
         needs_mode: false,
         own_steps: false,
+        centres_at_start: false,
         minibatch: false,
         bias: None,
         bias_order: None,

@@ -7,8 +7,8 @@
 //!
 //! As in the source a step is h/√S for each of the four blocks, S the mean of its squared gradients (`block_steps` = gradient), here
 //! over the first quarter of a chain, and h is chosen for each method and size from a grid, by the log predictive density at the end of a
-//! chain of its own. Control variates are centred where a search ended that takes a quarter of the passes (`sgld` at a temperature of a thousandth);
-//! a posterior without a mode has no `sgld-cv`, but `svrg-ld` whose centre stays where it starts is the same. SAGA's table has all
+//! chain of its own. Control variates are centred where a search ended that takes a quarter of the passes (`sgld` at a temperature of a thousandth),
+//! as the posterior has no mode. SAGA's table has all
 //! coordinates for each row; where it is too large, SAGA is left out and the table says so.
 
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Method {
     fn sampler(self) -> &'static str {
         match self {
             Self::Sgld => "sgld",
-            Self::ControlVariates => "svrg-ld",
+            Self::ControlVariates => "sgld-cv",
             Self::Saga => "saga-ld",
         }
     }
@@ -334,16 +334,12 @@ impl Trial {
     }
 }
 
-fn settings_of(method: Method, trial: &Trial, step: f64) -> Settings {
+fn settings_of(trial: &Trial, step: f64) -> Settings {
     let mut settings = Settings::default();
     let batch = ((BATCH * trial.rows as f64).ceil() as i64).max(1);
     settings.set("batch", Value::Int(batch));
     settings.set("step_size", Value::Real(step));
     settings.set("block_steps", Value::Text("gradient".to_owned()));
-    if method == Method::ControlVariates {
-        // The centre stays.
-        settings.set("renew_every", Value::Int(1_000_000_000));
-    }
     settings
 }
 
@@ -362,7 +358,7 @@ fn follow(
     let (mut spent, mut from) = (0, 0.0);
     let quarter = trial.passes as f64 / 4.0;
     if method == Method::ControlVariates {
-        let mut settings = settings_of(Method::Sgld, trial, SEARCH_STEP);
+        let mut settings = settings_of(trial, SEARCH_STEP);
         settings.set("temperature", Value::Real(COLD));
         let mut search = Chain::start_at("sgld", &settings, model, key, &u)?;
         while search.datum_grads() as f64 / trial.rows as f64 <= quarter {
@@ -372,7 +368,7 @@ fn follow(
         spent = search.datum_grads();
         from = quarter;
     }
-    let settings = settings_of(method, trial, step);
+    let settings = settings_of(trial, step);
     let mut chain = Chain::start_at(method.sampler(), &settings, model, key, &u)?;
     let passes = |chain: &Chain| (spent + chain.datum_grads()) as f64 / trial.rows as f64;
     let mut lines = Vec::new();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::second_order::SecondOrder;
-use super::{AliasTable, Minibatch, Scheme};
+use super::{AliasTable, Centre, Minibatch, Scheme};
+use crate::models::{CentreRows, RowLikelihood, Rows, Scratch};
 
 /// How gradients are estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Estimation {
     pub minibatch: Minibatch,
     /// Chances of rows ([`Scheme::Lipschitz`] only).
     pub chances: Option<Arc<AliasTable>>,
+    /// Where control variates are centred without a mode, if they are.
+    pub anchor: Option<Anchor>,
     /// B×D score differences, where rows have chances of their own; else empty.
     pub weighted_scores: Vec<f64>,
     /// What makes control variates those of second order, where they are.
@@ -35,8 +38,48 @@ impl Estimation {
             estimator: Estimator::Plain,
             minibatch: Minibatch::new(num_obs, num_obs, Scheme::Iid),
             chances: None,
+            anchor: None,
             weighted_scores: Vec::new(),
             second_order: None,
         }
+    }
+}
+
+/// A point of which gradients alone are known: all that control variates of first order need, without a curvature.
+pub struct Anchor {
+    /// Σ ∇ log p(y_i|û) over all rows, length D.
+    grad_log_lik: Vec<f64>,
+    /// The point û and per-row data of the model there.
+    rows: CentreRows,
+}
+
+impl Anchor {
+    /// At `u` (D), by passes over all rows.
+    pub fn at(model: &dyn RowLikelihood, u: &[f64], scratch: &mut Scratch) -> Self {
+        let mut grad_log_lik = vec![0.0; u.len()];
+        model.grad_log_lik(u, Rows::All, scratch, &mut grad_log_lik);
+        Self {
+            grad_log_lik,
+            rows: model.centre_rows(u),
+        }
+    }
+
+    /// Whether this is the point `u`.
+    pub fn is_at(&self, u: &[f64]) -> bool {
+        self.rows.u == u
+    }
+}
+
+/// Per-row data and the gradient of the log likelihood where gradients are centred: at the `anchor`, else at the mode; `None` of plain
+/// gradients.
+pub fn centred_at<'a>(
+    estimator: Estimator,
+    anchor: Option<&'a Anchor>,
+    mode: Option<&'a Centre>,
+) -> Option<(&'a CentreRows, &'a [f64])> {
+    match (estimator, anchor, mode) {
+        (Estimator::Plain, ..) | (_, None, None) => None,
+        (_, Some(anchor), _) => Some((&anchor.rows, &anchor.grad_log_lik)),
+        (_, None, Some(centre)) => Some((&centre.rows, &centre.grad_log_lik)),
     }
 }

@@ -2,10 +2,10 @@
 
 use super::langevin::{centred_batch, plain_batch};
 use super::recommend::Traits;
-use super::{NOISE_SHARE, SamplerSpec, Target};
+use super::{NOISE_SHARE, SamplerSpec, StateVisitor, Target};
 use crate::models::Model;
 use crate::oracle::minibatch::BLOCK_ROWS;
-use crate::oracle::{Centre, Estimator, GradientNoise, Oracle, Scheme};
+use crate::oracle::{Centre, Estimator, GradientNoise, Oracle, Scheme, StepError};
 use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Settings, Value};
 
 /// Rows per gradient.
@@ -102,10 +102,50 @@ ergodic_base::settings! {
         scheme: Option<Scheme> = CENTRED_SCHEME;
         order: usize = Field::int("Order of control variates", 1, 2, Some(1))
             .help(
-                "1: a row's gradient is compared with that at the mode; 2: with its linear expansion there, as in SGLD-1 and SG-HMC-1 of \
-                 Dang et al. (2019), which leaves less noise and costs about twice as much",
+                "1: a row's gradient is compared with that at the mode, or where a chain starts if no mode is known; 2: with its linear \
+                 expansion at the mode, as in SGLD-1 and SG-HMC-1 of Dang et al. (2019), which leaves less noise and costs about twice as much",
             )
             .why("the bias of a step is small already");
+    }
+}
+
+/// Where a chain centres its gradients (D) if that is not the mode: where it started.
+#[derive(Clone, Debug)]
+pub struct OwnCentre(Option<Vec<f64>>);
+
+impl OwnCentre {
+    /// That of a chain that starts at `u0` (D) with gradients of this kind, which minibatches of `oracle` make.
+    ///
+    /// # Errors
+    /// Gradients are to be centred, and the model has no rows.
+    pub fn of_start(
+        u0: &[f64],
+        estimator: Estimator,
+        oracle: &mut Oracle,
+    ) -> Result<Self, StepError> {
+        let is_own = estimator == Estimator::ControlVariate && oracle.centre().is_none();
+        let centre = Self(is_own.then(|| u0.to_vec()));
+        centre.hold(oracle)?;
+        Ok(centre)
+    }
+
+    /// Has `oracle` centre gradients there, before an estimate: a chain that goes on from a checkpoint began elsewhere. Costs a pass over the
+    /// rows where they were centred elsewhere.
+    ///
+    /// # Errors
+    /// The model has no rows.
+    pub fn hold(&self, oracle: &mut Oracle) -> Result<(), StepError> {
+        match &self.0 {
+            Some(centre) => oracle.centre_at(centre),
+            None => Ok(()),
+        }
+    }
+
+    /// Visits every number.
+    pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        if let Some(centre) = &mut self.0 {
+            visitor.slice("centre", centre);
+        }
     }
 }
 
@@ -125,7 +165,7 @@ pub trait Rows: Declared + 'static {
     /// The minibatches for `target`.
     ///
     /// # Errors
-    /// Unequal chances of rows were asked for, and the model tells none.
+    /// Unequal chances of rows were asked for, and the model tells none; or control variates of second order, and no mode was found.
     fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError>;
 }
 
@@ -150,6 +190,12 @@ impl Rows for CentredRows {
     fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError> {
         let second_order = self.order == 2;
         if second_order {
+            if target.model.is_some() && target.noise_ratio.is_none() {
+                return Err(SettingError::unfit(
+                    "order",
+                    "= 2 needs the curvature at the posterior mode, and none is known; set `order` to 1, which needs gradients alone",
+                ));
+            }
             let scheme = *self.scheme.get_or_insert(Scheme::Iid);
             if scheme == Scheme::Lipschitz {
                 return Err(SettingError::unfit(

@@ -25,6 +25,8 @@
 //! makes the stiffest direction 1, and M = I, the model's own coordinates, in which ε has the unit of time of the sources. Rates of
 //! directions then differ between `slow` and `stiff`: steps follow the stiffest, friction and the time between draws the slowest, and
 //! gradient noise is known coordinate by coordinate, without its correlations. Without a mode M = I, and nothing is known of noise.
+//! Gradients with control variates are then centred where the chain starts, which needs a pass over the rows and no curvature; chains of
+//! such samplers start where an optimiser has climbed to, unless the run says otherwise ([`super::SamplerSpec::centres_at_start`]).
 //!
 //! **Temperature** T: momenta have variance T, and A is T times what it is otherwise, so that draws follow π^{1/T}.
 
@@ -34,6 +36,7 @@ pub(super) mod sgnht;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::minibatch_settings::OwnCentre;
 use super::{StateVisitor, Tick};
 use crate::models::RowLikelihood;
 use crate::oracle::centre::scaled_range;
@@ -351,6 +354,7 @@ pub struct PhaseSpace {
     /// Steps since the start of the chain.
     steps: u64,
     directions: Directions,
+    centre: OwnCentre,
     grad: Vec<f64>,
     force: Vec<f64>,
     jump: Vec<f64>,
@@ -363,7 +367,8 @@ impl PhaseSpace {
     /// At `u0` with momenta from their equilibrium and no friction or noise yet. Sets the oracle to minibatches.
     ///
     /// # Errors
-    /// `medium` needs the mode, and there is none, or nothing finite is known about it.
+    /// `medium` needs the mode, and there is none, or nothing finite is known about it; gradients are to be centred, and the model has no
+    /// rows.
     pub fn start(
         u0: &[f64],
         medium: &Medium,
@@ -377,6 +382,7 @@ impl PhaseSpace {
             temperature,
         } = *medium;
         minibatch.install(estimator, oracle);
+        let centre = OwnCentre::of_start(u0, estimator, oracle)?;
         let (n, dim) = (oracle.num_obs(), u0.len());
         let rows = oracle.model().rows();
         let known = oracle
@@ -415,6 +421,7 @@ impl PhaseSpace {
             since_draw: None,
             steps: 0,
             directions,
+            centre,
             grad: vec![0.0; dim],
             force: vec![0.0; dim],
             jump: vec![0.0; dim],
@@ -559,6 +566,7 @@ impl PhaseSpace {
         oracle: &mut Oracle,
         rng: &mut ChainRng,
     ) -> Result<(), StepError> {
+        self.centre.hold(oracle)?;
         if observe {
             oracle.grad_scores(&self.u, rng, &mut self.grad, &mut self.scores);
         } else {
@@ -633,6 +641,7 @@ impl PhaseSpace {
         if let Some(since_draw) = &mut self.since_draw {
             visitor.counter("since_draw", since_draw);
         }
+        self.centre.visit(visitor);
     }
 }
 

@@ -420,6 +420,10 @@ impl Judged {
         let refused = facts.refusals.iter().find(|it| it.sampler == spec.id);
         let refusal = match (refused, target.difference_rows) {
             (Some(it), _) => Some(format!("not for this model: it {}", it.reason)),
+            (None, None) if spec.own_steps => Some(
+                "it takes its steps from the posterior mode, which was not found; with a `step_size` of your own it does without"
+                    .to_owned(),
+            ),
             (None, None) if spec.needs_mode => {
                 Some("it starts from the posterior mode, which was not found".to_owned())
             }

@@ -11,7 +11,7 @@ use crate::ui::widgets::{self, Field, Segments, paint};
 use ergodic_analysis::Recipe;
 use ergodic_base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
 use ergodic_core::families::Family;
-use ergodic_core::samplers::{SamplerEntry, Target};
+use ergodic_core::samplers::{SamplerEntry, SamplerSpec, Target};
 
 /// Width of the labels.
 pub const LABEL: f32 = 190.0;
@@ -103,12 +103,24 @@ pub fn form_ui(
             widgets::hint(ui, &text);
         }
         if spec.needs_mode {
-            widgets::hint(
-                ui,
-                "It starts from the posterior's mode, which is found when the run is prepared.",
-            );
+            widgets::hint(ui, mode_hint(spec));
         }
     });
+}
+
+/// What the sampler takes from the posterior's mode, and what it does without.
+fn mode_hint(spec: &SamplerSpec) -> &'static str {
+    match (spec.own_steps, spec.centres_at_start) {
+        (true, true) => {
+            "It takes its steps from the posterior's mode, which is found when the run is prepared, and centres its gradients there. Where \
+             there is none, give the step size yourself: chains then start where an optimiser has climbed to, and centre gradients there."
+        }
+        (true, false) => {
+            "It takes its steps from the posterior's mode, which is found when the run is prepared. Where there is none, give the step size \
+             yourself."
+        }
+        _ => "It starts from the posterior's mode, which is found when the run is prepared.",
+    }
 }
 
 /// Whether a value is what the setting has anyway.

@@ -95,7 +95,7 @@ fn steps_by_gradients_are_fixed_after_warm_up() {
     let start = model.posterior_mean();
     let mut chain = Chain::<Sgld>::start(model.clone(), None, &given, &start, 11);
     chain.draws(2000, 1, 1);
-    let factors = |chain: &Chain<Sgld>| chain.state.scales().unwrap().factors.clone();
+    let factors = |chain: &Chain<Sgld>| chain.state.core.scales().unwrap().factors.clone();
     let settled = factors(&chain);
     assert_eq!(settled[1], settled[2]);
     // E ĝ² = H² Var θ + Var e, with Var θ itself that of the chain; the mean over a block, its root the factor.

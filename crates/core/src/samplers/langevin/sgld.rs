@@ -21,6 +21,10 @@
 //! noise is of the second order in the distance from the mode. Defaults reckon with the noise of the first order, which bounds it near the
 //! mode, so that what the information columns predict is too much.
 //!
+//! **Without a mode** `sgld-cv` centres gradients where the chain starts, by a pass over the rows: control variates of first order need no
+//! curvature. Steps are then a user's own, as those of `sgld`, and chains start where an optimiser has climbed to, unless the run says
+//! otherwise ([`SamplerSpec::centres_at_start`]).
+//!
 //! **Default step.** The h whose predicted excess of variance is ε: h = 2ε/(1 + ε + V). ε = 4 % (2 % of a standard
 //! deviation) for centred gradients. For plain ones ε = 10 %: V is large, a chain needs 2/h steps of B rows to forget
 //! its position, so an independent draw costs at least (1/ε) 2N row gradients for whatever batch; 4 % would cost 2.5
@@ -40,7 +44,7 @@ use crate::samplers::langevin::{
     Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core, LangevinSettings, Noise,
     Preconditioning, Rule, TIME_CENTRED, TIME_PLAIN,
 };
-use crate::samplers::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
+use crate::samplers::minibatch_settings::{CentredRows, Described, OwnCentre, PlainRows, Rows};
 use crate::samplers::recommend::{Standing, Traits};
 use crate::samplers::{
     Conditional, Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick,
@@ -57,13 +61,21 @@ pub type SgldCv = Langevin<CentredRows>;
 /// `sgld` and `sgld-cv`, which differ in the minibatches `R`.
 pub struct Langevin<R>(PhantomData<fn() -> R>);
 
+/// Position and centre of a chain.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Position and working memory.
+    pub core: Core,
+    centre: OwnCentre,
+}
+
 impl<R: Rows> Sampler for Langevin<R>
 where
     Self: Described,
 {
     type Settings = LangevinSettings<R, Preconditioning>;
     type Config = Config;
-    type State = Core;
+    type State = State;
     const SPEC: SamplerSpec = Self::DESCRIPTION;
     const ADVICE: Traits = Self::FOR_ADVISER;
 
@@ -75,7 +87,7 @@ where
         };
         let rule = Rule {
             id: Self::SPEC.id,
-            needs_mode: R::ESTIMATOR == Estimator::ControlVariate,
+            needs_mode: false,
             rates: settings.own.settle(settings.step_size, target)?,
             excess,
             time,
@@ -96,29 +108,34 @@ where
         u0: &[f64],
         oracle: &mut Oracle,
         _streams: &mut Streams,
-    ) -> Result<Core, StepError> {
+    ) -> Result<State, StepError> {
         config.minibatch.install(R::ESTIMATOR, oracle);
-        Ok(Core::start(u0, config, oracle))
+        Ok(State {
+            centre: OwnCentre::of_start(u0, R::ESTIMATOR, oracle)?,
+            core: Core::start(u0, config, oracle),
+        })
     }
 
     fn step(
         config: &Config,
         at: Tick,
-        state: &mut Core,
+        State { core, centre }: &mut State,
         oracle: &mut Oracle,
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        oracle.grad(&state.u, &mut streams.batch, &mut state.grad);
-        state.advance(config, at, oracle, streams, info)
+        centre.hold(oracle)?;
+        oracle.grad(&core.u, &mut streams.batch, &mut core.grad);
+        core.advance(config, at, oracle, streams, info)
     }
 
-    fn position(state: &Core) -> &[f64] {
-        &state.u
+    fn position(state: &State) -> &[f64] {
+        &state.core.u
     }
 
-    fn visit(state: &mut Core, visitor: &mut dyn StateVisitor) {
-        state.visit(visitor);
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        state.core.visit(visitor);
+        state.centre.visit(visitor);
     }
 }
 
@@ -126,7 +143,7 @@ impl<R: Rows> Conditional for Langevin<R>
 where
     Self: Described,
 {
-    fn refresh(_state: &mut Core, _oracle: &mut Oracle) -> Result<(), StepError> {
+    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
         // Nothing is remembered of the density.
         Ok(())
     }
@@ -174,7 +191,7 @@ impl Described for SgldCv {
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
-        own_steps: false,
+        centres_at_start: true,
         ..Sgld::DESCRIPTION
     };
 }

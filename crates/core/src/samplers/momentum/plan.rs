@@ -74,17 +74,12 @@ impl Medium {
             }
         };
         let Some(noise) = noise else {
-            let own = self.estimator == Estimator::Plain;
-            if own && self.mass == Mass::Identity && step_size.is_some() {
+            if self.mass == Mass::Identity && step_size.is_some() {
                 return Ok(None);
             }
             return Err(SettingError::NoMode {
                 sampler: id,
-                instead: if own {
-                    "set `mass` to identity and give `step_size`"
-                } else {
-                    "use `nuts`, or `sgld` with your own `step_size`"
-                },
+                instead: "set `mass` to identity and give `step_size`",
             });
         };
         let (slow, stiff) = match self.mass {

@@ -350,7 +350,7 @@ impl Described for SghmcCv {
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
-        own_steps: false,
+        centres_at_start: true,
         ..Sghmc::DESCRIPTION
     };
 }

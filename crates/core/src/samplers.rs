@@ -33,6 +33,8 @@ use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
 #[cfg(test)]
 mod autoregressive;
 mod block_steps;
+#[cfg(test)]
+mod centred_tests;
 mod choice;
 pub mod cir;
 #[cfg(test)]

@@ -9,8 +9,8 @@
 //! Control variates of first order need no curvature, which no network of this size has: gradients are centred where the search ended. SVRG
 //! and, where its table of N × D numbers fits into memory, SAGA stand beside those of the source.
 //!
-//! Samplers with momentum have friction [`MOMENTUM_LOST`] per step, as in the R package of the source, whose step is the square of ours
-//! ([`momentum_step`]). Far from the mode, where friction rules, momenta are then worth a Langevin step of ε²/α, which is what is tried and told.
+//! Friction takes [`MOMENTUM_LOST`] of the momentum per step, as in the R package of the source, whose step is the square of ours. Where it
+//! rules, a step ε is worth ε²/α of Langevin time, which is what is tried and told ([`momentum_step`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -105,3 +105,50 @@ fn runs_start_where_chains_climbed_and_are_not_judged_by_weights() {
         ]
     );
 }
+
+/// Where gradients are to be centred at the start, chains climb first, also where the model does not ask for it.
+#[test]
+fn chains_climb_to_where_their_gradients_are_centred() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "user,item,rating\n".to_owned();
+    for k in 0..60 {
+        let (user, item) = (k % 12, k / 12);
+        let rating = 3.0 + 0.5 * f64::from(user % 3) - 0.4 * f64::from(item % 2);
+        text.push_str(&format!("u{user},i{item},{rating}\n"));
+    }
+    let path = folder.path().join("ratings.csv");
+    std::fs::write(&path, text).unwrap();
+    let formula = "rating ~ (1 | user) + (1 | item)";
+    let mut recipe = Recipe::new(path.to_str().unwrap(), "factorization", formula);
+    recipe.model.settings.set("factors", Value::Int(2));
+    recipe.sampler.settings.set("step_size", Value::Real(1e-4));
+    (recipe.run.draws, recipe.run.until_precise) = (50, false);
+    use ergodic_core::engine::Sampling as _;
+    let log_densities = |sampler: &str| {
+        let mut recipe = recipe.clone();
+        recipe.sampler.id = sampler.to_owned();
+        let job = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap();
+        let density = job.model.density().unwrap();
+        let mut grad = vec![0.0; job.model.dim()];
+        let found = [0, 1].map(|chain| {
+            let start = job.start_position(chain).unwrap();
+            density.log_density(&start, &mut grad)
+        });
+        (job, found)
+    };
+    let (_plain, random) = log_densities("sghmc");
+    for sampler in ["sgld-cv", "sghmc-cv", "sgnht-cv"] {
+        let (job, climbed) = log_densities(sampler);
+        for (climbed, random) in climbed.into_iter().zip(random) {
+            assert!(climbed > random + 1.0, "{sampler}: {climbed} {random}");
+        }
+        let said = |words: &str| job.warnings.iter().any(|it| it.message.contains(words));
+        assert!(said("climbed by minibatches") && said("centred where each chain starts"));
+        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+        run.join();
+        let view = run.view();
+        for chain in &view.chains {
+            assert_eq!(chain.draws.draws.len(), 50, "{sampler}: {:?}", chain.state);
+        }
+    }
+}

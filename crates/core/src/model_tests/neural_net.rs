@@ -65,7 +65,9 @@ fn a_network_of_eighty_thousand_weights_is_sampled() {
     design.terms = (0..785).map(|j| format!("x{j}").as_str().into()).collect();
     let model = neural_net(Arc::new(design), &options(100, "softmax", true));
     assert_eq!(model.dim(), 785 * 100 + 101 * 3 + 4);
-    for id in ["sgld", "sghmc", "sgnht", "psgld", "svrg-ld"] {
+    for id in [
+        "sgld", "sghmc", "sgnht", "psgld", "svrg-ld", "sgld-cv", "sghmc-cv", "sgnht-cv",
+    ] {
         let entry = samplers::find(id).unwrap();
         let mut given = Settings::default();
         given.set("step_size", Value::Real(1e-6));

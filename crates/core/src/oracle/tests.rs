@@ -1,6 +1,7 @@
 //! Unbiasedness over all minibatches of a tiny data set, identities at the centre, thread independence.
 
 use super::*;
+use crate::samplers::testing::logistic_with_centre;
 use crate::testing::GaussianRows;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -123,4 +124,51 @@ fn noise_is_averaged_over_all_points_until_they_would_take_minutes() {
         // From the whole range, not its beginning.
         assert!(some[some.len() - 1] > 2 * dim - 2 * (2 * dim / some.len()) - 1);
     }
+}
+
+/// Centred at a point of which nothing is known but gradients, estimates from single rows average to the exact gradient, calmer than plain ones;
+/// at the point itself each is exact. The pass there is made once.
+#[test]
+fn gradients_are_centred_where_no_curvature_is_known() {
+    let (model, _mode) = logistic_with_centre();
+    let rows = model.num_obs();
+    let (point, u) = ([0.5, -0.3], [0.2, 0.4]);
+    let mut oracle = Oracle::new(Arc::clone(&model), None, false, Arc::default());
+    // The mean of the estimates from each row, alone or with scores, and the mean of their squared distances from the exact gradient.
+    let estimates = |oracle: &mut Oracle, u: &[f64; 2]| {
+        let mut exact = [0.0; 2];
+        oracle.exact(u, &mut exact).unwrap();
+        let mut rng = stream(3, 0, Purpose::Batch);
+        [false, true].map(|scored| {
+            let mut square = 0.0;
+            let mut error = [0.0; 2];
+            for _ in 0..rows {
+                let mut grad = [0.0; 2];
+                if scored {
+                    oracle.grad_scores(u, &mut rng, &mut grad, &mut Vec::new());
+                } else {
+                    oracle.grad(u, &mut rng, &mut grad);
+                }
+                for j in 0..2 {
+                    let off = grad[j] - exact[j];
+                    square += off * off / rows as f64;
+                    error[j] += off / rows as f64;
+                }
+            }
+            assert!(error.iter().all(|off| off.abs() < 1e-9), "{error:?}");
+            square
+        })
+    };
+    oracle.set_estimator(Estimator::ControlVariate, 1, Scheme::Epoch);
+    let plain = estimates(&mut oracle, &u);
+    oracle.set_estimator(Estimator::ControlVariate, 1, Scheme::Epoch);
+    let before = oracle.datum_grads;
+    oracle.centre_at(&point).unwrap();
+    oracle.centre_at(&point).unwrap();
+    assert_eq!(oracle.datum_grads, before + rows as u64);
+    let centred = estimates(&mut oracle, &u);
+    for (centred, plain) in centred.into_iter().zip(plain) {
+        assert!(centred > 1e-6 && 4.0 * centred < plain, "{centred} {plain}");
+    }
+    assert!(estimates(&mut oracle, &point).iter().all(|s| *s < 1e-18));
 }

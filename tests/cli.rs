@@ -929,6 +929,35 @@ fn control_variates_correct_the_estimates_of_a_run_folder() {
         "{text}"
     );
     assert_eq!(text.lines().next().unwrap().split(',').count(), 18);
+    // A run that keeps gradients has the corrections when it ends, and in its folder.
+    let kept = short_fit(
+        folder.path(),
+        "kept",
+        &["--draws", "200", "--zero-variance", "linear"],
+    );
+    assert!(
+        stderr(&kept).contains("linear control variates from exact gradients"),
+        "{}",
+        stderr(&kept)
+    );
+    let json = |path: &str| -> serde_json::Value {
+        let text = fs::read_to_string(folder.path().join(path)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let saved = &json("kept/summary.json")["zero_variance"];
+    assert_eq!(saved["order"], "linear");
+    let info = fs::read_to_string(folder.path().join("kept/info.csv")).unwrap();
+    assert!(info.lines().next().unwrap().ends_with("gradient[4]"));
+    let args = ["summarise", "kept", "--zero-variance", "linear", "--json"];
+    let again = ergodic(folder.path(), &args);
+    let again: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    for (saved, again) in (saved["rows"].as_array().unwrap().iter())
+        .zip(again["zero_variance"]["rows"].as_array().unwrap())
+    {
+        let number = |row: &serde_json::Value| row["mean"].as_f64().unwrap();
+        let off = (number(saved) - number(again)).abs();
+        assert!(off < 1e-8 * number(again).abs(), "{saved} {again}");
+    }
     let args = ["summarise", "a/draws.csv", "--zero-variance", "linear"];
     assert_refused(&ergodic(folder.path(), &args), &["run folder"]);
 }

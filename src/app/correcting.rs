@@ -77,12 +77,14 @@ pub(super) fn correct(state: &mut AppState, id: u64, order: Option<Order>, fx: &
     }
     entry.forget_correction();
     let Some(order) = order else { return };
+    let Some(view) = entry.view() else { return };
     let going = begin_on_draws(
         state,
         (id, "Correcting the estimates of"),
         refusal,
         move |job, draws, weights, control| {
-            zero_variance(job, draws, weights, order, control).map(Arc::new)
+            let info: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.info).collect();
+            zero_variance(job, draws, &info, weights, order, control).map(Arc::new)
         },
         move |state, ended, _fx| {
             let Some(entry) = state.run_mut(id) else {

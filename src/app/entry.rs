@@ -360,6 +360,12 @@ impl RunEntry {
         }
     }
 
+    /// Estimates corrected by control variates: those that were asked for, else those of a run that keeps gradients for them.
+    pub fn corrected(&self) -> Option<Arc<Corrected>> {
+        let asked = self.correction.done().cloned();
+        asked.or_else(|| self.report()?.corrected.clone())
+    }
+
     /// Changes whenever the view, the report or what is known of the model changed.
     pub fn version(&self) -> u64 {
         let recalled = u64::from(self.recalled.done().is_some());

@@ -154,6 +154,7 @@ fn read_run(
         bias: bias.map(Arc::new),
         clusters: results.clusters,
         topics: results.topics,
+        corrected: results.corrected,
     };
     ReadRun {
         variables: results.variables,

@@ -164,7 +164,7 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
                 .collect(),
             estimates: Arc::clone(&read.report.estimates),
             manifest: read.manifest.clone(),
-            corrected: None,
+            corrected: read.report.corrected.clone(),
             extras: None,
             sensitivity: None,
             bayes_factors: None,
@@ -177,7 +177,7 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
         },
         RunPhase::Preparing(_) | RunPhase::Refused(_) => return None,
     };
-    results.corrected = entry.correction.done().cloned();
+    results.corrected = entry.corrected();
     results.sensitivity = entry.prior_sensitivity.done().cloned();
     Some(results)
 }

@@ -247,6 +247,9 @@ pub struct FitArgs {
     /// are accumulated while the chains run
     #[arg(long, value_name = "NAMES")]
     pub keep: Option<String>,
+    /// Correct means and standard deviations by control variates while the run goes on, from gradients that are kept with its draws
+    #[arg(long, value_name = "DEGREE")]
+    pub zero_variance: Option<ControlVariates>,
     /// Seed of all random numbers
     #[arg(long, value_parser = seeds())]
     pub seed: Option<u64>,

@@ -24,6 +24,7 @@ use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{nothing, samples};
+use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::journal::Journal;
 use ergodic_export::saving::Saved;
 use ergodic_export::starts::read_start;
@@ -215,6 +216,10 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     change("run.warmup", args.warmup.map(|value| value.to_string()));
     change("run.draws", args.draws.map(|value| value.to_string()));
     change("run.keep", args.keep.clone());
+    change(
+        "run.zero_variance",
+        (args.zero_variance).map(|degree| Order::from(degree).word().to_owned()),
+    );
     change("run.seed", args.seed.map(|value| value.to_string()));
     change(
         "run.max_seconds",
@@ -579,6 +584,14 @@ pub(super) fn run(
         })
     });
     results::print(&results, json)?;
+    if let Some(corrected) = &results.corrected {
+        output::note(&corrected.sentence());
+    } else if job.recipe.run.zero_variance.is_some() {
+        output::note(
+            "Estimates are not corrected by control variates, for want of draws or of finite gradients; `ergodic summarise DIR \
+             --zero-variance DEGREE` says which",
+        );
+    }
     for entry in &view.log {
         if entry.warning.severity == ergodic_base::reporter::Severity::Bad {
             output::note(&format!("warning: {}", entry.warning.message));

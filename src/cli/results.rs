@@ -47,8 +47,10 @@ pub(super) fn correct(
     let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
         .map_err(Failure::request)?;
     let lists: Vec<&DrawList> = results.draws.iter().collect();
+    let info: Vec<&DrawList> = results.info.iter().collect();
+    let weights = results.weights();
     let control = Control::default();
-    let corrected = zero_variance(&job, &lists, &results.weights(), degree.into(), &control)
+    let corrected = zero_variance(&job, &lists, &info, &weights, degree.into(), &control)
         .map_err(Failure::request)?;
     output::note(&corrected.sentence());
     results.corrected = Some(Arc::new(corrected));

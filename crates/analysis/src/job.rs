@@ -10,8 +10,9 @@ use sha2::{Digest as _, Sha256};
 use super::hold_out::{HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
+use super::zero_variance;
 use ergodic_base::control::Control;
-use ergodic_base::numerals::{hex, thousands};
+use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
@@ -19,7 +20,6 @@ use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::keep::Keep;
-use ergodic_core::engine::start::SPREAD;
 use ergodic_core::engine::{RunSection, Sampling, Start, StartError};
 use ergodic_core::estimators::{
     ModeError, Plan, Search, ascend, find_mode_by, find_modes, modes, rounding,
@@ -37,6 +37,9 @@ use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
 use ergodic_data::{DataError, samples};
 use ergodic_language::{Own, Program, ProgramError, Role};
+use remarks::{large_draws, near_start, raw_steps};
+
+mod remarks;
 
 /// Why a job could not be prepared: the request was wrong, or was cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -226,6 +229,7 @@ impl Job {
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);
         }
+        zero_variance::check(recipe.run.zero_variance, model.as_ref(), &keep)?;
         let outset = if outset::is_wanted(recipe, &design) {
             let found = Outset::find(recipe, &design, entry, &mut options, control);
             found.map_err(|error| match error {
@@ -405,6 +409,7 @@ impl Job {
         recipe.run.stop_by_draws_alone();
         recipe.run.start = Start::Mode;
         recipe.run.start_draws.clear();
+        recipe.run.zero_variance = None;
         let target = self.target();
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &target)?;
         let no_mode = ModeError::NotFound("none was found");
@@ -704,39 +709,6 @@ fn ascents(
             }
         })
         .collect()
-}
-
-/// What to tell of steps that a user gave where nothing is known of scales.
-fn raw_steps(sampler: &SamplerEntry) -> Warning {
-    let centre = if sampler.spec.centres_at_start {
-        "; gradients are centred where each chain starts, and get noisier the farther it goes from there"
-    } else {
-        ""
-    };
-    let text = format!(
-        "Steps of {} are in the model's own coordinates: without the curvature at the mode nothing says which steps are stable, how far the \
-         noise of gradients widens the posterior, or how slow its slowest direction is; compare with half the step size{centre}",
-        sampler.spec.title
-    );
-    Warning::new(Severity::Watch, "raw-steps", text)
-}
-
-/// What to tell of chains that start where they are to arrive, before a sampler that ends its warm-up when they have.
-fn near_start(recipe: &Recipe, sampler: &SamplerEntry) -> Option<Warning> {
-    let run = &recipe.run;
-    let is_near = match run.start {
-        Start::Mode => run.start_spread < SPREAD,
-        Start::Run(_) => true,
-        Start::Prior | Start::Values(_) => false,
-    };
-    (is_near && sampler.spec.decides_warmup && run.warmup.is_none()).then(|| {
-        let text = format!(
-            "{} ends its warm-up when it finds that chains have arrived, which tells nothing of chains that start where they are to \
-             be; start them far away (run.start_spread = 10) or fix the length of the warm-up (run.warmup)",
-            sampler.spec.title
-        );
-        Warning::new(Severity::Watch, "near-start", text)
-    })
 }
 
 /// What the adviser is told, with the cores of this machine.

@@ -65,6 +65,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("run.draws", "whole number from 1", "1000; 10000 or more with a target", "Kept draws per chain; the most, where another rule stops the run", "70"),
     key("run.keep", "all, or names and patterns such as b[*], sigma", "all", "Reported quantities whose draws are kept, in memory and on disk; of the others means and standard deviations are accumulated while the chains run", "b[*], sigma"),
     key("run.until_precise", "true | false", "true, unless draws or targets are named", "Whether a run of 1000 draws or more that is not precise enough goes on, where that is cheap", "false"),
+    key("run.zero_variance", "linear | quadratic", "none", "Control variates by which means and standard deviations are corrected while the run goes on, from exact gradients that are kept with its draws: linear ones are exact for means of normal posteriors, quadratic ones also for variances", "linear"),
     key("run.seed", "whole number from 0", "1", "Seed of all random numbers", "7"),
     key("run.max_seconds", "a number above 0", "none", "Stop after this many seconds", "9"),
     key("run.target_ess", "a number above 0", "none", "Stop once every variable has this effective sample size, bulk and tail", "500"),

@@ -1,21 +1,25 @@
 //! Zero-variance control variates for a finished run: gradients at its draws, then the regression of
 //! [`ergodic_diagnostics::zero_variance`].
 //!
-//! Gradients are computed again from the draws, so that any sampler's output will do and runs keep nothing for it: exactly
-//! where that is affordable, else from minibatches around the centre with the oracle's control variates.
+//! Gradients that the run has kept with its draws are taken as they are ([`ergodic_core::engine::gradients`]). Otherwise they are computed
+//! again from the draws, so that any sampler's output will do and runs need keep nothing for it: exactly where that is affordable, else
+//! from minibatches around the centre with the oracle's control variates.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::job::Job;
+use super::job::{Job, JobError};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::engine::{Sampling as _, keep};
+use ergodic_base::settings::SettingError;
+use ergodic_core::engine::keep::{self, Keep};
+use ergodic_core::engine::{Sampling as _, gradients};
+use ergodic_core::models::Model;
 use ergodic_core::oracle::{Estimator, Oracle, Scheme};
-use ergodic_diagnostics::zero_variance::{Order, Points, ZeroVariance, ZeroVarianceError, correct};
+pub use ergodic_diagnostics::zero_variance::{Corrected, Gradients};
+use ergodic_diagnostics::zero_variance::{Order, Points, ZeroVarianceError, correct};
 
 /// Gradients of single rows that are affordable in all: some ten seconds of one core.
 const EXACT_ROWS: u64 = 1_000_000_000;
@@ -23,57 +27,6 @@ const EXACT_ROWS: u64 = 1_000_000_000;
 const ESTIMATED_ROWS: u64 = 100_000_000;
 /// Smallest minibatch: below this the noise of the gradients leaves little to gain.
 const MIN_BATCH: u64 = 256;
-
-/// What the gradients at the draws are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gradients {
-    /// Over all rows.
-    Exact,
-    /// Estimates from this many rows each.
-    Estimated {
-        /// Rows in each minibatch.
-        rows: usize,
-    },
-}
-
-/// Corrected estimates and how they were made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Corrected {
-    /// What the gradients are.
-    pub gradients: Gradients,
-    /// The estimates.
-    #[serde(flatten)]
-    pub estimates: ZeroVariance,
-}
-
-impl Corrected {
-    /// How the estimates were made, in one sentence.
-    pub fn sentence(&self) -> String {
-        let ZeroVariance {
-            order,
-            controls,
-            ridge,
-            ..
-        } = &self.estimates;
-        let gradients = match self.gradients {
-            Gradients::Exact => "exact gradients".to_owned(),
-            Gradients::Estimated { rows } => format!("gradients estimated from {rows} rows each"),
-        };
-        let fitted = match ridge {
-            None => "fitted on the other half of each chain".to_owned(),
-            Some(ridge) => format!(
-                "fitted on the other half of each chain and shrunk (ridge {ridge:.2}), since draws are few"
-            ),
-        };
-        let plural = if *controls == 1 { "" } else { "s" };
-        format!(
-            "{} {} control variate{plural} from {gradients}, {fitted}",
-            controls,
-            order.word()
-        )
-    }
-}
 
 /// Why there is no correction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -97,14 +50,34 @@ pub enum CorrectError {
     Regression(#[from] ZeroVarianceError),
 }
 
-/// Corrects the kept draws `chains` of `job`, with `weights` (one vector per chain, or empty). Chains of unequal length
-/// are cut to the shortest.
+/// Whether a run can correct its estimates while it goes on.
+///
+/// # Errors
+/// There is no gradient, there would be too many, or draws of some parameters are not to be kept.
+pub(crate) fn check(order: Option<Order>, model: &dyn Model, keep: &Keep) -> Result<(), JobError> {
+    let Some(order) = order else {
+        return Ok(());
+    };
+    let problem = if model.density().is_none() {
+        "needs the gradient of a density, which this model does not have; leave it out"
+    } else if !keep.is_all() {
+        "needs draws of all parameters; leave it out, or let `run.keep` be all"
+    } else {
+        let checked = order.check(model.dim());
+        return checked.map_err(|error| JobError::Impossible(error.to_string()));
+    };
+    Err(SettingError::unfit("run.zero_variance", problem).into())
+}
+
+/// Corrects the kept draws `chains` of `job`, with `weights` (one vector per chain, or empty). `info` are the information columns of these
+/// draws, with the gradients where the run has kept them, or empty. Chains of unequal length are cut to the shortest.
 ///
 /// # Errors
 /// The work was cancelled, the draws are of other variables, or see [`correct`].
 pub fn zero_variance(
     job: &Job,
     chains: &[&DrawList],
+    info: &[&DrawList],
     weights: &[Vec<f64>],
     order: Order,
     control: &Control,
@@ -121,6 +94,9 @@ pub fn zero_variance(
     }
     let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
     let total = (draws * chains.len()) as u64;
+    if let Some(points) = gradients::points(job, chains, info, draws) {
+        return Ok(gradients::corrected(job, chains, weights, &points, order)?);
+    }
     control.enter("computing gradients at the draws");
     control.expect(total);
     let gradients = affordable(job.model.num_obs() as u64, total);
@@ -255,7 +231,7 @@ mod tests {
         let list = draws_of(&job, 100);
         let other = DrawList::new(list.width() + 1);
         let correct = |list: &DrawList, control: &Control| {
-            zero_variance(&job, &[list], &[], Order::Linear, control)
+            zero_variance(&job, &[list], &[], &[], Order::Linear, control)
         };
         assert_eq!(correct(&other, &control), Err(CorrectError::Variables));
         let corrected = correct(&list, &control).unwrap();

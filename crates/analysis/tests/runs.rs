@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe, Run, bias_check};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
@@ -19,6 +20,7 @@ use ergodic_core::models::{
     Scratch, Storage, sum_of_rows,
 };
 use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::zero_variance::Order;
 use support::{ENDLESS, draws, job, start, wait};
 
 #[test]
@@ -640,4 +642,88 @@ fn templates_without_a_choice_refuse_single_precision() {
     let expected =
         "Template `mixed` keeps its numbers in double precision alone; leave `data.storage` out";
     assert_eq!(words, expected);
+}
+
+/// Gradients that a run keeps with its draws give the corrections of gradients computed afterwards, leave its draws alone, and are those of a run
+/// that was never stopped after one that was; samplers that have a gradient anyway keep it as others compute it.
+#[test]
+fn kept_gradients_correct_as_those_computed_afterwards() {
+    let control = Control::default();
+    for (sampler, order) in [
+        ("nuts", Order::Linear),
+        ("nuts", Order::Quadratic),
+        ("hmc", Order::Linear),
+        ("mala", Order::Quadratic),
+        ("sgld-cv", Order::Linear),
+    ] {
+        let made = |kept: Option<Order>, draws: u64| {
+            job(sampler, draws, |recipe| {
+                recipe.run.zero_variance = kept;
+                recipe.run.until_precise = false;
+            })
+        };
+        let mut whole = start(made(Some(order), 120));
+        whole.join();
+        let mut plain = start(made(None, 120));
+        plain.join();
+        let view = whole.view();
+        assert_eq!(draws(&view), draws(&plain.view()), "{sampler}");
+        let mut part = start(made(Some(order), 70));
+        part.join();
+        let continuation = part.continuation();
+        let mut rest = Run::start(
+            Arc::new(made(Some(order), 120)),
+            Some(continuation),
+            Arc::new(|| {}),
+        )
+        .unwrap();
+        rest.join();
+        let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+        let info: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.info).collect();
+        let weights = view.weights(whole.job().weight_column());
+        let afterwards =
+            zero_variance(whole.job(), &lists, &[], &weights, order, &control).unwrap();
+        let kept = zero_variance(whole.job(), &lists, &info, &weights, order, &control).unwrap();
+        let (report, resumed) = (whole.report(), rest.report());
+        let live = report.corrected.as_deref().unwrap();
+        assert_eq!(*live, kept, "{sampler}: the report has the same numbers");
+        let resumed = resumed.corrected.as_deref().unwrap();
+        assert_eq!(resumed.estimates, kept.estimates, "{sampler}: resumed");
+        let rows = (kept.estimates.rows.iter())
+            .zip(&afterwards.estimates.rows)
+            .zip(&report.summary);
+        for ((kept, afterwards), plain) in rows {
+            let sd = plain.sd.unwrap();
+            for (a, b) in [
+                (kept.mean, afterwards.mean),
+                (kept.mcse_mean, afterwards.mcse_mean),
+                (kept.sd, afterwards.sd),
+                (kept.mcse_sd, afterwards.mcse_sd),
+            ] {
+                let off = (a.unwrap() - b.unwrap()).abs();
+                assert!(off < 1e-10 * sd, "{sampler} {}: {off}", plain.variable);
+            }
+        }
+        // Something has been corrected.
+        assert!(
+            kept.estimates
+                .rows
+                .iter()
+                .any(|row| row.gain.unwrap() > 2.0)
+        );
+    }
+}
+
+/// Models without a gradient, and parameters too many for the degree, are refused before the run.
+#[test]
+fn control_variates_that_cannot_be_are_refused_before_the_run() {
+    let mut recipe = Recipe::new(
+        "sample:clusters",
+        "dp-mixture",
+        "~ petal_length + petal_width",
+    );
+    recipe.run.zero_variance = Some(Order::Linear);
+    let error = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("run.zero_variance"), "{message}");
 }

@@ -14,6 +14,7 @@ pub mod chain;
 pub mod checkpoint;
 pub mod clusters;
 mod collector;
+pub mod gradients;
 pub mod keep;
 pub mod labels;
 pub mod mode_drift;

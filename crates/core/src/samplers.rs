@@ -527,6 +527,10 @@ pub trait Sampler: Send + Sync + 'static {
     ) -> Result<(), StepError>;
     /// The present position (D).
     fn position(state: &Self::State) -> &[f64];
+    /// ∇ log π over all rows at the present position (D), where the state has it anyway.
+    fn gradient(_state: &Self::State) -> Option<&[f64]> {
+        None
+    }
     /// Whether warm-up may end, for samplers that decide it themselves.
     fn ready(_state: &Self::State) -> bool {
         false
@@ -568,6 +572,8 @@ pub trait Kernel: Send {
     fn steps_per_draw(&self) -> u64;
     /// See [`Sampler::position`].
     fn position(&self) -> &[f64];
+    /// See [`Sampler::gradient`].
+    fn gradient(&self) -> Option<&[f64]>;
     /// See [`Sampler::ready`].
     fn ready(&self) -> bool;
     /// See [`Sampler::OUTPUTS`].
@@ -614,6 +620,9 @@ impl<S: Sampler> Kernel for Bound<S> {
     }
     fn position(&self) -> &[f64] {
         S::position(&self.state)
+    }
+    fn gradient(&self) -> Option<&[f64]> {
+        S::gradient(&self.state)
     }
     fn ready(&self) -> bool {
         S::ready(&self.state)

@@ -70,6 +70,18 @@ impl Order {
         }
     }
 
+    /// Whether there are not too many controls in `dim` dimensions.
+    ///
+    /// # Errors
+    /// There are; how many.
+    pub fn check(self, dim: usize) -> Result<(), ZeroVarianceError> {
+        let controls = self.num_controls(dim);
+        if controls > MAX_CONTROLS {
+            return Err(ZeroVarianceError::TooMany(dim, controls));
+        }
+        Ok(())
+    }
+
     /// Number of controls in `dim` dimensions.
     pub(crate) fn num_controls(self, dim: usize) -> usize {
         match self {
@@ -142,6 +154,57 @@ pub struct ZeroVariance {
     pub ridge: Option<f64>,
     /// One row per quantity.
     pub rows: Vec<ZeroVarianceRow>,
+}
+
+/// What the gradients at the draws are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gradients {
+    /// Over all rows.
+    Exact,
+    /// Estimates from this many rows each.
+    Estimated {
+        /// Rows in each minibatch.
+        rows: usize,
+    },
+}
+
+/// Corrected estimates and how they were made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Corrected {
+    /// What the gradients are.
+    pub gradients: Gradients,
+    /// The estimates.
+    #[serde(flatten)]
+    pub estimates: ZeroVariance,
+}
+
+impl Corrected {
+    /// How the estimates were made, in one sentence.
+    pub fn sentence(&self) -> String {
+        let ZeroVariance {
+            order,
+            controls,
+            ridge,
+            ..
+        } = &self.estimates;
+        let gradients = match self.gradients {
+            Gradients::Exact => "exact gradients".to_owned(),
+            Gradients::Estimated { rows } => format!("gradients estimated from {rows} rows each"),
+        };
+        let fitted = match ridge {
+            None => "fitted on the other half of each chain".to_owned(),
+            Some(ridge) => format!(
+                "fitted on the other half of each chain and shrunk (ridge {ridge:.2}), since draws are few"
+            ),
+        };
+        let plural = if *controls == 1 { "" } else { "s" };
+        format!(
+            "{} {} control variate{plural} from {gradients}, {fitted}",
+            controls,
+            order.word()
+        )
+    }
 }
 
 /// The controls at one point, in coordinates with mean 0 and sd 1 so that their moments are well scaled. The space that
@@ -317,10 +380,8 @@ pub fn correct(
     if draws < MIN_DRAWS {
         return Err(ZeroVarianceError::TooFew(draws));
     }
+    order.check(dim)?;
     let controls = order.num_controls(dim);
-    if controls > MAX_CONTROLS {
-        return Err(ZeroVarianceError::TooMany(dim, controls));
-    }
     for (chain, points) in points.iter().enumerate() {
         let broken = |values: &[f64]| values[..draws * dim].iter().position(|x| !x.is_finite());
         if let Some(at) = broken(&points.gradients).or_else(|| broken(&points.positions)) {

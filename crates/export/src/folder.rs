@@ -16,6 +16,7 @@ use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::draws::ChainDraws;
 use ergodic_base::moments::RunningMoments;
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::checkpoint::{self, ChainMark, Marks};
 use ergodic_core::engine::run::Continuation;
 
@@ -465,7 +466,7 @@ impl RunFolder {
 /// The draws up to each chain's mark; those beyond, which a crash may leave, are made again. `None` if what the sampler said
 /// about them is missing.
 fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Option<Continuation> {
-    let num_info = job.sampler.spec.info.len();
+    let num_info = job.num_info();
     let results = standing.results;
     let mut labels = results.labels.into_iter();
     let mut draws = Vec::with_capacity(marks.len());

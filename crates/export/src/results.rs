@@ -96,7 +96,7 @@ impl Results {
                 .collect(),
             estimates: Arc::clone(&report.estimates),
             manifest: Some(Manifest::of(job, view, report)),
-            corrected: None,
+            corrected: report.corrected.clone(),
             extras: None,
             sensitivity: None,
             bayes_factors: None,

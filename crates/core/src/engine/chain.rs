@@ -198,7 +198,7 @@ impl Worker {
         let labels = kernel.labels();
         let units = labels.map_or_else(Vec::new, |labels| labels::units_kept(labels.len()));
         Ok(Self {
-            info: vec![f64::NAN; job.sampler().spec.info.len()],
+            info: vec![f64::NAN; job.num_info()],
             theta,
             keep,
             unkept,
@@ -305,9 +305,18 @@ impl Worker {
             iter: self.iterations,
             phase,
         };
+        let own = self.task.job.sampler().spec.info.len();
+        let (info, gradient) = self.info.split_at_mut(own);
         for _ in 0..self.kernel.steps_per_draw() {
-            self.kernel
-                .step(at, &mut self.oracle, &mut self.streams, &mut self.info)?;
+            (self.kernel).step(at, &mut self.oracle, &mut self.streams, info)?;
+        }
+        if drawing && !gradient.is_empty() {
+            match self.kernel.gradient() {
+                Some(known) => gradient.copy_from_slice(known),
+                None => {
+                    self.oracle.exact(self.kernel.position(), gradient)?;
+                }
+            }
         }
         if self.block.len == 0 {
             self.block.first_iter = self.iterations;

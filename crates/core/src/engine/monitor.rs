@@ -14,7 +14,7 @@ use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopRea
 use super::publish::Published;
 use super::sampling::Sampling;
 use super::topics::TopWords;
-use super::{shards, unvisited};
+use super::{gradients, shards, unvisited};
 use crate::design::Remark;
 use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
@@ -27,6 +27,7 @@ use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::Limits;
+use ergodic_diagnostics::zero_variance::Corrected;
 use ergodic_diagnostics::{Parted, SummaryRow, Verdict, energy, summarise, weights};
 
 /// Time between reports; longer when a report takes more than a tenth of it.
@@ -69,6 +70,8 @@ pub struct Report {
     pub clusters: Option<Arc<Clusters>>,
     /// The most probable words of topics, for samplers of topics.
     pub topics: Option<Arc<TopWords>>,
+    /// Estimates corrected by control variates, where the run keeps gradients for them and has draws enough.
+    pub corrected: Option<Arc<Corrected>>,
 }
 
 impl Report {
@@ -89,6 +92,7 @@ impl Report {
             bias: None,
             clusters: None,
             topics: None,
+            corrected: None,
         }
     }
 }
@@ -303,7 +307,22 @@ pub fn report(
         bias,
         clusters: Clusters::of(job, view).map(Arc::new),
         topics: TopWords::of(job, view).map(Arc::new),
+        corrected: corrected(job, view, &chains, &weights).map(Arc::new),
     }
+}
+
+/// Estimates corrected by the gradients that the run keeps with its draws; `None` where it keeps none, or has too few draws.
+fn corrected(
+    job: &dyn Sampling,
+    view: &RunView,
+    chains: &[&DrawList],
+    weights: &[Vec<f64>],
+) -> Option<Corrected> {
+    let order = job.run_section().zero_variance?;
+    let info: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.info).collect();
+    let draws = chains.iter().map(|chain| chain.len()).min()?;
+    let points = gradients::points(job, chains, &info, draws)?;
+    gradients::corrected(job, chains, weights, &points, order).ok()
 }
 
 /// Adds nested R-hat to the rows of `summary` where the chains of `view` began in `superchains` groups and none has failed; how many

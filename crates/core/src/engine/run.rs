@@ -77,7 +77,7 @@ impl<J: Sampling + 'static> Run<J> {
         let control = Arc::new(Control::default());
         let stop_reason = Arc::new(Mutex::new(None));
         let width = job.keep().kept().len();
-        let num_info = job.sampler().spec.info.len();
+        let num_info = job.num_info();
         let continued = continuation.is_some();
         let Continuation {
             marks,

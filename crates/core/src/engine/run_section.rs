@@ -8,6 +8,7 @@ use super::keep;
 use super::start::{SPREAD, Start};
 
 use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
+use ergodic_diagnostics::zero_variance::Order;
 
 /// Default of kept draws per chain: with four chains they give R-hat and tails enough to work with.
 pub const DEFAULT_DRAWS: u64 = 1000;
@@ -63,6 +64,10 @@ pub struct RunSection {
     /// Whether a run that is not precise enough after `draws` goes on, where that is cheap ([`ergodic_core::engine::stages`]).
     #[serde(default = "no", skip_serializing_if = "is_no")]
     pub until_precise: bool,
+    /// Degree of the control variates by which means and standard deviations are corrected while the run goes on: gradients at its draws
+    /// are then kept with them ([`super::gradients`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_variance: Option<Order>,
     /// Seed of all random numbers, 0 to 2^63 − 1.
     pub seed: u64,
     /// Stop after this many seconds.
@@ -97,6 +102,7 @@ impl Default for RunSection {
             draws_of_chains: None,
             keep: keep::ALL.to_owned(),
             until_precise: true,
+            zero_variance: None,
             seed: 1,
             max_seconds: None,
             target_ess: None,

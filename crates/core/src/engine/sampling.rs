@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::chain::{Warmup, dispersed_start};
+use super::gradients;
 use super::keep::{self, Keep};
 use super::run_section::RunSection;
 use super::start::{self, StartError};
@@ -92,10 +93,18 @@ pub trait Sampling: Send + Sync {
         keep::names(self.model().params(), self.keep().unkept())
     }
 
-    /// Names of the sampler's information columns.
+    /// Number of information columns: those of the sampler and, behind them, the components of the gradient where the run keeps it.
+    fn num_info(&self) -> usize {
+        let gradient = self.run_section().zero_variance.map(|_| self.model().dim());
+        self.sampler().spec.info.len() + gradient.unwrap_or(0)
+    }
+
+    /// Names of the information columns.
     fn info_names(&self) -> Vec<String> {
         let columns = self.sampler().spec.info.iter();
-        columns.map(|column| column.name.to_owned()).collect()
+        let own = columns.map(|column| column.name.to_owned());
+        let kept = self.num_info() - self.sampler().spec.info.len();
+        own.chain((0..kept).map(gradients::column)).collect()
     }
 
     /// The information column with the weights of draws, for samplers that weigh them.

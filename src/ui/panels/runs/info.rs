@@ -16,6 +16,7 @@ use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
 use ergodic_core::design::columns::plural;
+use ergodic_core::engine::gradients::is_gradient;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{CRITERION_OF_COMPONENTS, DIVERGENT};
@@ -51,7 +52,9 @@ impl Pane for Info {
 }
 
 fn info_ui(ui: &mut Ui, of: &Variable<'_>, span: TraceSpan, filter: &ChainFilter, view: &mut Info) {
-    let names = of.entry.info_names();
+    let mut names = of.entry.info_names();
+    // Components of gradients are no doings of the sampler; they stand last.
+    names.retain(|name| !is_gradient(name));
     if names.is_empty() {
         let text = "This sampler reports nothing besides its draws";
         widgets::empty_state(ui, icons::GAUGE, text, None);

@@ -28,7 +28,7 @@ use ergodic_core::engine::Report;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::Measure;
 use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
-use ergodic_diagnostics::zero_variance::Order;
+use ergodic_diagnostics::zero_variance::{Corrected, Order};
 
 /// The order changes at most this often while draws come.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -190,9 +190,14 @@ impl SummaryView {
     }
 }
 
+/// Estimates corrected by control variates: those that were asked for, else those that came with `report`.
+fn corrected<'a>(entry: &'a RunEntry, report: &'a Report) -> Option<&'a Corrected> {
+    (entry.correction.done().map(Arc::as_ref)).or(report.corrected.as_deref())
+}
+
 /// The row of a variable.
 fn line<'a>(entry: &'a RunEntry, report: &'a Report, index: usize) -> Line<'a> {
-    let corrected = entry.correction.done();
+    let corrected = corrected(entry, report);
     Line {
         row: &report.summary[index],
         corrected: corrected.and_then(|corrected| corrected.estimates.rows.get(index)),
@@ -206,11 +211,15 @@ const ESTIMATES: f32 = 60.0;
 /// Chooses plain or corrected estimates; while gradients are being computed, says how far they are.
 fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     let refusal = correcting::refusal(entry);
-    let mut order = entry.corrected_by;
+    let report = entry.report();
+    let corrected = report.as_deref().and_then(|it| corrected(entry, it));
+    let is_kept = report.as_deref().and_then(|it| it.corrected.as_ref());
+    let is_kept = is_kept.map(|_| "The run corrects its estimates itself (run.zero_variance)");
+    let mut order = (entry.corrected_by).or(corrected.map(|it| it.estimates.order));
     let before = order;
     // From right to left.
     let shown = Segments::new("Estimates by control variates", &mut order)
-        .option(None, "Plain")
+        .option_unless(None, "Plain", is_kept)
         .option_unless(Some(Order::Linear), "Linear", refusal)
         .option_unless(Some(Order::Quadratic), "Quadratic", refusal)
         .show(ui);
@@ -221,7 +230,7 @@ fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     if let Some(going) = entry.correction.working() {
         let done = format!("{:.0}%", 100.0 * going.fraction().unwrap_or(0.0));
         ui.label(Text::Caption.rich(done, Palette::of(ui).text_secondary));
-    } else if let Some(corrected) = entry.correction.done() {
+    } else if let Some(corrected) = corrected {
         shown.on_hover_text(corrected.sentence());
     } else {
         shown.on_hover_text(
@@ -336,7 +345,7 @@ fn summary_body_ui(
     }
     let filtered = view.count < report.summary.len();
     let width = ui.available_width();
-    let corrected = entry.correction.done().is_some();
+    let corrected = corrected(entry, report).is_some();
     let longest = report
         .summary
         .iter()

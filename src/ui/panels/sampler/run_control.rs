@@ -14,6 +14,7 @@ use ergodic_core::engine::run_section::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRA
 use ergodic_core::engine::stages::MOST_DRAWS;
 use ergodic_core::samplers;
 use ergodic_diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
+use ergodic_diagnostics::zero_variance::Order;
 
 /// Width of the labels.
 const LABEL: f32 = 190.0;
@@ -76,6 +77,7 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
             let decides = entry.is_some_and(|entry| entry.spec.decides_warmup);
             start_ui(ui, state, decides, &mut run);
             keep_ui(ui, &mut run);
+            zero_variance_ui(ui, &mut run);
         }
         row_ui(
             ui,
@@ -205,6 +207,28 @@ fn superchains_ui(ui: &mut Ui, run: &mut RunSection) {
 fn square_root_of(chains: usize) -> usize {
     let fits = |groups: &usize| chains.is_multiple_of(*groups) && groups * groups <= chains;
     (2..=chains).filter(fits).max().unwrap_or(2)
+}
+
+/// Whether means and standard deviations are corrected by control variates while the run goes on.
+fn zero_variance_ui(ui: &mut Ui, run: &mut RunSection) {
+    let hint = match run.zero_variance {
+        None => {
+            "Linear and quadratic control variates need the gradient at every draw, a pass over all rows for most samplers"
+        }
+        Some(Order::Linear) => {
+            "Exact for means of a normal posterior; gradients are kept with the draws"
+        }
+        Some(Order::Quadratic) => {
+            "Exact also for its variances, with many draws for the number of parameters; gradients are kept with the draws"
+        }
+    };
+    row_ui(ui, "Estimates", hint, |ui| {
+        Segments::new("Estimates by control variates", &mut run.zero_variance)
+            .option(None, "Plain")
+            .option(Some(Order::Linear), "Linear")
+            .option(Some(Order::Quadratic), "Quadratic")
+            .show(ui);
+    });
 }
 
 fn warmup_ui(ui: &mut Ui, recipe: &Recipe, run: &mut RunSection) {

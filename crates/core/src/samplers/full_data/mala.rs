@@ -262,6 +262,10 @@ impl<V: Variant> Sampler for FullLangevin<V> {
         &state.place.u
     }
 
+    fn gradient(state: &State) -> Option<&[f64]> {
+        Some(&state.place.grad)
+    }
+
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         state.place.visit(visitor);
         state.tuning.visit(visitor);

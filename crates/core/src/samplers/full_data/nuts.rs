@@ -177,6 +177,10 @@ impl Sampler for Nuts {
         &state.place.u
     }
 
+    fn gradient(state: &State) -> Option<&[f64]> {
+        Some(&state.place.grad)
+    }
+
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         state.place.visit(visitor);
         state.tuning.visit(visitor);

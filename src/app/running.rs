@@ -18,7 +18,6 @@ use ergodic_core::engine::{
     Report, RunState, RunView, Sampling as _, StopReason, keep, mode_drift,
 };
 use ergodic_data::load::Loaded;
-use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_export::journal::Journal;
 use ergodic_export::starts::read_start;
 use ergodic_export::{Claim, ExportError, RunFolder};
@@ -260,8 +259,8 @@ pub fn controls_at_hand<'a>(
             && theirs.variables() == job.variables()
             && theirs.recipe.report == job.recipe.report
             && other
-                .view()
-                .is_some_and(|view| view.draws_per_chain() >= MIN_DRAWS)
+                .report()
+                .is_some_and(|report| report.draws_per_chain >= report.limits.least_draws())
     })
 }
 
@@ -449,4 +448,41 @@ pub(super) fn use_recipe_of(state: &mut AppState, id: u64, fx: &mut dyn Effects)
     };
     let options = recipe.data.import.clone();
     start_loading(state, Origin::Recipe(Box::new(recipe), folder), options, fx);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::command::Command;
+    use super::super::draft_change::DraftChange;
+    use super::super::testing::Session;
+    use super::*;
+    use ergodic_core::engine::RunSection;
+
+    /// Groups of chains are judged together: few draws of each chain are enough for a control, and as few of chains on their own are not.
+    #[test]
+    fn runs_of_groups_of_chains_can_be_controls() {
+        let mut session = Session::with_draft("churn");
+        let mut run = |sampler: &str, superchains: Option<usize>| {
+            session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+            session.send(Command::Draft(DraftChange::Run(RunSection {
+                chains: 4,
+                superchains,
+                warmup: Some(100),
+                draws: 60,
+                until_precise: false,
+                ..RunSection::default()
+            })));
+            session.send(Command::StartRun);
+            session.wait_for_runs();
+            session.state.runs.last().unwrap().id
+        };
+        run("nuts", None);
+        let grouped = run("nuts", Some(2));
+        let checked = run("sgld", None);
+        let entry = session.state.run(checked).unwrap();
+        let at_hand: Vec<u64> = controls_at_hand(&session.state, entry)
+            .map(|other| other.id)
+            .collect();
+        assert_eq!(at_hand, [grouped]);
+    }
 }

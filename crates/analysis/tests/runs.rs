@@ -20,6 +20,7 @@ use ergodic_core::models::{
     Scratch, Storage, sum_of_rows,
 };
 use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::zero_variance::Order;
 use support::{ENDLESS, draws, job, start, wait};
 
@@ -262,7 +263,21 @@ fn draws_that_left_the_centre_are_told_and_the_centre_is_refreshed() {
     let moving = far.with_sampler("hmc-ecs-signed").unwrap();
     let view = run.view();
     let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
-    assert_eq!(mode_drift::distance(&moving, &lists), None);
+    let limits = Limits::of(lists.len());
+    assert_eq!(mode_drift::distance(&moving, &lists, &limits), None);
+    // Chains of a group have one mean, for which few draws of each are enough.
+    let mut grouped = far.clone();
+    grouped.recipe.run.draws = 60;
+    (grouped.recipe.run.chains, grouped.recipe.run.superchains) = (4, Some(2));
+    let mut run = start(grouped);
+    run.join();
+    assert!(told(&run.report()).is_some());
+    let view = run.view();
+    let short: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
+    assert_eq!(
+        mode_drift::distance(&far, &short, &Limits::of(short.len())),
+        None
+    );
     let mut run = start(far);
     run.join();
     let report = run.report();
@@ -293,7 +308,7 @@ fn draws_that_left_the_centre_are_told_and_the_centre_is_refreshed() {
     );
     // NUTS has no centre to leave.
     let nuts = job("nuts", 10, |_| {});
-    assert_eq!(mode_drift::distance(&nuts, &lists), None);
+    assert_eq!(mode_drift::distance(&nuts, &lists, &limits), None);
 }
 
 /// Draws of NUTS stand for those of an approximate sampler without bias. What is wrong with its control is said of the control

@@ -21,7 +21,7 @@ pub const ESS_PER_CHAIN: f64 = 100.0;
 /// known to a ninth of its standard deviation, and with fewer R-hat and the effective sample size are themselves hardly known.
 pub(crate) const ESS_BAD_PER_CHAIN: f64 = 20.0;
 /// Draws per chain before anything is said; of each group of chains that begin at one point together.
-pub const MIN_DRAWS: usize = 100;
+const MIN_DRAWS: usize = 100;
 /// Draws of each chain of such a group before anything is said: with fewer there are no effective sample sizes.
 const MIN_DRAWS_IN_GROUP: usize = 4;
 /// Chains that make R-hat meaningful.
@@ -97,14 +97,18 @@ impl Limits {
         self.superchains.unwrap_or(self.chains).max(1)
     }
 
+    /// Neighbouring chains that are judged together: those of a group, or one.
+    pub fn chains_per_unit(&self) -> usize {
+        (self.chains / self.units()).max(1)
+    }
+
     /// Draws per chain before anything is said.
     pub fn least_draws(&self) -> usize {
         match self.superchains {
             None => MIN_DRAWS,
-            Some(_) => {
-                let in_group = (self.chains / self.units()).max(1);
-                MIN_DRAWS.div_ceil(in_group).max(MIN_DRAWS_IN_GROUP)
-            }
+            Some(_) => MIN_DRAWS
+                .div_ceil(self.chains_per_unit())
+                .max(MIN_DRAWS_IN_GROUP),
         }
     }
 

@@ -8,44 +8,49 @@ use ergodic_base::linalg::{axpy, dot};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::findings::Finding;
-use ergodic_diagnostics::verdict::MIN_DRAWS;
+use ergodic_diagnostics::verdict::Limits;
 
 /// Words of the quick fix.
 pub const QUICK_FIX: &str = "Refresh centre";
 /// Posterior standard deviations that a mean may be from the centre: with one parameter the variance of the gradient
 /// estimate, which grows with the squared distance, is then ten times what it is near the centre.
 const LIMIT: f64 = 3.0;
-/// Draws of a chain that its mean is taken over: its error is then a fifteenth of a standard deviation at most.
+/// Draws of a chain, or of a group of chains, that its mean is taken over: its error is then a fifteenth of a standard deviation at
+/// most.
 const MOST_DRAWS: usize = 250;
 
-/// Distance of the mean of the later half of a chain from the centre in whitened units, the largest over chains. `None` for
-/// samplers without control variates or that move the point they expand around, while there are too few draws, and where draws of some
-/// quantities are not kept.
-pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
+/// Distance of the mean of the later half of a chain from the centre in whitened units, the largest over chains; chains that `limits`
+/// judges together have one mean. `None` for samplers without control variates or that move the point they expand around, while
+/// there are fewer draws than `limits` asks for, and where draws of some quantities are not kept.
+pub fn distance(job: &dyn Sampling, chains: &[&DrawList], limits: &Limits) -> Option<f64> {
     let centre = job.centre()?;
     let advice = &job.sampler().advice;
     let is_fixed = matches!(advice.work, Work::Centred { .. }) && !advice.recentres;
     if !is_fixed || !job.keep().is_all() {
         return None;
     }
-    let of_chain = |draws: &&DrawList| {
-        if draws.len() < MIN_DRAWS {
-            return None;
-        }
-        let first = draws.len() / 2;
-        let stride = (draws.len() - first).div_ceil(MOST_DRAWS);
+    let together = limits.chains_per_unit();
+    let most = MOST_DRAWS.div_ceil(together);
+    let of_unit = |unit: &[&DrawList]| {
         let mut u = vec![0.0; centre.u.len()];
-        let mut theta = vec![0.0; draws.width()];
         let mut one = vec![0.0; centre.u.len()];
         let mut count = 0.0;
-        for draw in (first..draws.len()).step_by(stride) {
-            for (j, value) in theta.iter_mut().enumerate() {
-                *value = draws.value(draw, j);
+        for draws in unit {
+            if draws.len() < limits.least_draws() {
+                return None;
             }
-            // The mean of u, which is not the point u of the mean.
-            job.model().unconstrain(&theta, &mut one);
-            axpy(1.0, &one, &mut u);
-            count += 1.0;
+            let mut theta = vec![0.0; draws.width()];
+            let first = draws.len() / 2;
+            let stride = (draws.len() - first).div_ceil(most);
+            for draw in (first..draws.len()).step_by(stride) {
+                for (j, value) in theta.iter_mut().enumerate() {
+                    *value = draws.value(draw, j);
+                }
+                // The mean of u, which is not the point u of the mean.
+                job.model().unconstrain(&theta, &mut one);
+                axpy(1.0, &one, &mut u);
+                count += 1.0;
+            }
         }
         for (u, centre) in u.iter_mut().zip(&centre.u) {
             *u = *u / count - centre;
@@ -56,7 +61,7 @@ pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
         let distance = dot(&whitened, &whitened).sqrt();
         distance.is_finite().then_some(distance)
     };
-    chains.iter().filter_map(of_chain).reduce(f64::max)
+    chains.chunks(together).filter_map(of_unit).reduce(f64::max)
 }
 
 /// Means of the draws from `first` on.

@@ -255,7 +255,7 @@ pub fn report(
     let biased = job.sampler().spec.bias.is_some();
     let mut others: Vec<Finding> = Vec::new();
     others.extend(exact_fit(job));
-    let far = mode_drift::distance(job, &chains)
+    let far = mode_drift::distance(job, &chains, &limits)
         .filter(|distance| mode_drift::is_far(*distance, job.model().dim()));
     let proved = (bias.as_deref()).is_some_and(|bias| bias.verdict == Verdict::Good);
     others.extend(far.map(|distance| mode_drift::finding(distance, biased, proved)));

@@ -6,16 +6,33 @@ use super::entry::RunEntry;
 use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions};
+use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions, MOST_CURVES};
 use ergodic_analysis::predict::r2::R2;
+
+/// What is asked beside the effects of the predictors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswersAsked {
+    /// Whether all predictors have pictures, however many there are.
+    pub all_pictures: bool,
+    /// Grouping factors whose groups are compared with each other, each with the expected outcome of its groups.
+    pub groups: Vec<String>,
+    /// The column at each of whose values everything is told.
+    pub by: Option<String>,
+}
 
 /// What a run says of the outcome, predictor by predictor.
 #[derive(Debug)]
 pub struct Answered {
-    /// Effects of all predictors.
+    /// What was asked.
+    pub asked: AnswersAsked,
+    /// Effects of all predictors; comparisons of groups where a model has grouping factors alone.
     pub effects: effects::Effects,
-    /// The expected outcome along each predictor, in the order of the effects.
+    /// Comparisons of the groups that were asked for.
+    pub groups: Option<effects::Effects>,
+    /// The expected outcome along predictors, in the order of the effects, and along the groups that were asked for.
     pub curves: Vec<Conditional>,
+    /// Names of the grouping factors that can be asked for.
+    pub groupings: Vec<String>,
     /// The share of the variance of the outcome that the model explains; `None` where it is not defined.
     pub r2: Option<R2>,
     /// Draws of the run when they were made.
@@ -23,10 +40,10 @@ pub struct Answered {
 }
 
 impl RunEntry {
-    /// Answers from the draws as they are, once they are there.
+    /// Answers to what is asked, from the draws as they are, once they are there.
     pub fn answers(&self) -> Option<&Arc<Answered>> {
         let done = self.answered.done();
-        done.filter(|done| done.draws == draws_of(self))
+        done.filter(|done| done.draws == draws_of(self) && done.asked == self.answers_asked)
     }
 }
 
@@ -37,24 +54,69 @@ const QUESTION: Question<Answered> = Question {
     cancelled: "Finding the answers was cancelled",
 };
 
-/// Finds the answers of a run, unless that is done or being done.
+/// Finds the answers of a run to what `asked` says, in place of what was asked before.
+pub(super) fn ask(state: &mut AppState, id: u64, asked: AnswersAsked, fx: &mut dyn Effects) {
+    if let Some(entry) = state.run_mut(id) {
+        entry.answered.cancel();
+        entry.answers_asked = asked;
+    }
+    answer(state, id, fx);
+}
+
+/// Finds the answers of a run, unless that is done or being done. Where they could not be found before, what the predictors do is
+/// asked alone.
 pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
-    let Some(entry) = state.run(id) else { return };
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
     if entry.is_active() || entry.answers().is_some() || entry.answered.working().is_some() {
         return;
     }
-    find(state, id, &QUESTION, fx, |draws, control| {
+    if entry.answered.refusal().is_some() {
+        entry.answers_asked = AnswersAsked::default();
+    }
+    let asked = entry.answers_asked.clone();
+    find(state, id, &QUESTION, fx, move |draws, control| {
         let fitted = draws.source.fitted(control)?;
         let (lists, weights) = (draws.lists, draws.weights);
-        let options = EffectsOptions::default();
-        let effects = fitted.effects(lists, weights, &options, control)?;
-        let predictors = effects.predictors();
-        let curves = fitted.along_each((lists, weights), &predictors, &options, control)?;
+        let options = EffectsOptions {
+            by: asked.by.clone(),
+            ..EffectsOptions::default()
+        };
+        let groupings = fitted.groupings();
+        let compare = |groups: &[String]| {
+            let pairs = groups.to_vec();
+            let options = EffectsOptions {
+                pairs,
+                ..options.clone()
+            };
+            fitted.effects(lists, weights, &options, control)
+        };
+        let mut groups = match asked.groups.as_slice() {
+            [] => None,
+            groups => Some(compare(groups)?),
+        };
+        let effects = match fitted.effects(lists, weights, &options, control) {
+            Err(EffectsError::NoPredictors) if !groupings.is_empty() => match groups.take() {
+                Some(groups) => groups,
+                None => compare(&groupings[..1])?,
+            },
+            found => found?,
+        };
+        let mut followed = effects.predictors();
+        if !asked.all_pictures {
+            followed.truncate(MOST_CURVES);
+        }
+        followed.extend(groups.iter().flat_map(effects::Effects::predictors));
+        let curves = fitted.along_each((lists, weights), &followed, &options, control)?;
         let r2 = fitted.r2(lists, weights, control)?;
         Ok::<_, EffectsError>(Answered {
+            asked,
             r2,
             effects,
+            groups,
             curves,
+            groupings,
             draws: draws.count,
         })
     });
@@ -62,8 +124,101 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
 
 #[cfg(test)]
 mod tests {
+    use super::AnswersAsked;
     use crate::app::testing::Session;
-    use crate::app::{Command, Page};
+    use crate::app::{Command, DraftChange, Page};
+    use ergodic_core::engine::RunSection;
+
+    fn run_with_formula(session: &mut Session, formula: &str) -> u64 {
+        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            ..RunSection::default()
+        })));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        session.state.runs.last().unwrap().id
+    }
+
+    #[test]
+    fn groups_are_compared_and_everything_is_told_at_their_values() {
+        let mut session = Session::with_draft("schools");
+        let id = run_with_formula(&mut session, "passed ~ hours + (1 | school)");
+        session.send(Command::FindAnswers(id));
+        let entry = session.state.run(id).unwrap();
+        let answers = entry.answers().unwrap();
+        assert_eq!(answers.groupings, ["school"]);
+        assert!(answers.groups.is_none() && answers.curves.len() == 1);
+        let groups = AnswersAsked {
+            groups: vec!["school".to_owned()],
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, groups));
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        // All pairs of 12 schools.
+        let compared = answers.groups.as_ref().unwrap();
+        assert_eq!(compared.effects.len(), 66);
+        assert_eq!(answers.effects.predictors(), ["hours"]);
+        let followed = answers.curves.iter().find(|it| it.predictor == "school");
+        assert_eq!(followed.unwrap().curves[0].points.len(), 12);
+        let by = AnswersAsked {
+            by: Some("school".to_owned()),
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, by));
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        assert!(answers.groups.is_none());
+        assert_eq!(answers.curves[0].curves.len(), 12);
+        let effects = &answers.effects;
+        let told = |it: &&ergodic_analysis::effects::Effect| effects.is_told(it);
+        assert_eq!(effects.effects.iter().filter(told).count(), 12);
+        let first = effects.effects.iter().find(told).unwrap();
+        let sentence = effects.sentence(first);
+        assert!(sentence.contains(" where school is S01"), "{sentence}");
+        // What cannot be found is not asked again.
+        let wrong = AnswersAsked {
+            groups: vec!["hours".to_owned()],
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, wrong));
+        let entry = session.state.run(id).unwrap();
+        assert!(entry.answers().is_none() && entry.answered.refusal().is_some());
+        session.send(Command::FindAnswers(id));
+        let entry = session.state.run(id).unwrap();
+        assert_eq!(entry.answers().unwrap().asked, AnswersAsked::default());
+    }
+
+    #[test]
+    fn pictures_of_all_of_many_predictors_are_made_when_they_are_asked_for() {
+        use ergodic_analysis::effects::MOST_CURVES;
+        use std::fmt::Write as _;
+        let count = MOST_CURVES + 2;
+        let names: Vec<String> = (1..=count).map(|j| format!("x{j}")).collect();
+        let mut text = format!("y,{}\n", names.join(","));
+        for row in 0..100_usize {
+            // Digits of a congruence: columns that no other explains.
+            let number = |j: usize| ((row + 1) * (row + 7 * j + 3) * (j + 1) % 101) as f64 / 10.0;
+            let cells: Vec<String> = (0..=count).map(|j| number(j).to_string()).collect();
+            writeln!(text, "{}", cells.join(",")).unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::with_file(&folder, "many.csv", &text);
+        session.send(Command::AcceptImport);
+        let id = run_with_formula(&mut session, &format!("y ~ {}", names.join(" + ")));
+        session.send(Command::FindAnswers(id));
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        assert_eq!(answers.effects.predictors().len(), count);
+        assert_eq!(answers.curves.len(), MOST_CURVES);
+        let all = AnswersAsked {
+            all_pictures: true,
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, all));
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        assert_eq!(answers.curves.len(), count);
+    }
 
     #[test]
     fn answers_are_for_the_run_that_is_shown_and_for_the_draws_that_it_has() {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::answering::AnswersAsked;
 use super::draft_change::DraftChange;
 use super::preferences::{Depth, Theme};
 use super::reporting::Picture;
@@ -156,6 +157,8 @@ pub enum Command {
     CancelPredict(u64),
     /// Find what a run says of its outcome, predictor by predictor.
     FindAnswers(u64),
+    /// Find it again, with more asked or less.
+    AskAnswers(u64, AnswersAsked),
     /// Stop finding that.
     CancelAnswers(u64),
     /// Check a run by data that its model makes, numbers in so many bins, or as many as suit the rows.

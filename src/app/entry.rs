@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::answering::Answered;
+use super::answering::{Answered, AnswersAsked};
 use super::comparing_runs::Compared;
 use super::following::Followed;
 use super::from_draws::draws_of;
@@ -106,6 +106,8 @@ pub struct RunEntry {
     pub predicted: Task<Arc<Prediction>>,
     /// Whether those that are being made are with group effects.
     pub predicts_with_groups: bool,
+    /// What is asked of effects on the scale of the outcome.
+    pub answers_asked: AnswersAsked,
     /// Effects on the scale of the outcome.
     pub answered: Task<Arc<Answered>>,
     /// Predictive checks.
@@ -231,6 +233,7 @@ impl RunEntry {
             corrected_by: None,
             predicted: Task::default(),
             predicts_with_groups: true,
+            answers_asked: AnswersAsked::default(),
             answered: Task::default(),
             replicated: Task::default(),
             held_out: Task::default(),

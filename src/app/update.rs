@@ -130,6 +130,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             }
         }
         Command::FindAnswers(id) => answering::answer(state, id, fx),
+        Command::AskAnswers(id, asked) => answering::ask(state, id, asked, fx),
         Command::CancelAnswers(id) => {
             if let Some(entry) = state.run_mut(id) {
                 entry.answered.cancel();

@@ -38,7 +38,7 @@ mod tests;
 mod what_if;
 mod words;
 
-pub use conditional::{Conditional, Curve, CurvePoint, Others, Place};
+pub use conditional::{Conditional, Curve, CurvePoint, MOST_CURVES, Others, Place};
 pub use derived::Derived;
 pub use expression::{ExpressionError, ExpressionValue, expressions};
 pub use ratios::Ratio;

@@ -3,7 +3,7 @@
 use super::ReportError;
 use ergodic_analysis::JobError;
 use ergodic_analysis::check::{Check, CheckError, Resolution};
-use ergodic_analysis::effects::{Conditional, EffectsError, EffectsOptions};
+use ergodic_analysis::effects::{Conditional, EffectsError, EffectsOptions, MOST_CURVES};
 use ergodic_analysis::loo::{CrossValidation, LooError, cross_validate};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError};
@@ -141,7 +141,8 @@ impl<'a> FigureInputs<'a> {
                 let predictors = fitted.predictors();
                 inputs.predictors = predictors.len();
                 let draws = (draws.as_slice(), weights.as_slice());
-                inputs.curves = fitted.along_each(draws, &predictors, &options, control)?;
+                let first = &predictors[..predictors.len().min(MOST_CURVES)];
+                inputs.curves = fitted.along_each(draws, first, &options, control)?;
             }
             Needs::Loo => {
                 let draws = (draws.as_slice(), weights.as_slice());

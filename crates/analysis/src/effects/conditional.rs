@@ -17,8 +17,8 @@ use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 /// Groups of rows whose observed shares stand behind a curve, at most, and rows in each at least.
 const GROUPS: usize = 20;
 const LEAST_ROWS: usize = 10;
-/// Predictors with a curve, at most: more than anybody looks through.
-const PREDICTORS: usize = 40;
+/// Predictors with a curve where nobody asked for all of them: more than anybody looks through.
+pub const MOST_CURVES: usize = 40;
 /// Places along a predictor that is a number: a smooth curve.
 const PLACES: usize = 41;
 /// Observed outcomes behind a curve, at most.
@@ -109,7 +109,7 @@ impl Fitted {
         columns.map(|column| column.name).collect()
     }
 
-    /// The expected outcome along each of `predictors`, of many the first, with all else typical.
+    /// The expected outcome along each of `predictors` with all else typical; along the one that `options` set, as it is.
     ///
     /// # Errors
     /// As those of [`Self::effects`].
@@ -120,10 +120,19 @@ impl Fitted {
         options: &EffectsOptions,
         control: &Control,
     ) -> Result<Vec<Conditional>, EffectsError> {
-        let predictors = predictors.iter().take(PREDICTORS);
         let how = (Others::Typical, PLACES);
-        let along = |name: &str| self.along(draws, name, how, options, control);
-        predictors.map(|name| along(name.as_ref())).collect()
+        let plain = EffectsOptions {
+            by: None,
+            ..options.clone()
+        };
+        let along = |name: &str| {
+            let is_set = options.by.as_deref() == Some(name);
+            let options = if is_set { &plain } else { options };
+            self.along(draws, name, how, options, control)
+        };
+        (predictors.iter())
+            .map(|name| along(name.as_ref()))
+            .collect()
     }
 
     /// The expected outcome along `predictor` at `points` places, evenly spaced over its range; at all levels of a category.

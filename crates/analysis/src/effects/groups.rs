@@ -16,6 +16,20 @@ impl Fitted {
             && !columns.iter().any(|column| column.name == name)
     }
 
+    /// Names of the grouping factors whose groups can be compared and set, in the order of the formula.
+    pub fn groupings(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for term in &self.coding.formula().groups {
+            if let [name] = term.group.as_slice()
+                && self.is_grouping(name)
+                && !names.contains(name)
+            {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+
     /// The columns that can be set or compared: predictors, then grouping factors with the groups of the fit as levels.
     pub(super) fn columns_with_groups(&self) -> Vec<CodedColumn> {
         let mut columns = self.coding.coded_columns();

@@ -1,12 +1,15 @@
 //! What a finished run says of the outcome: one sentence and one picture per predictor.
 
+use std::collections::BTreeSet;
+
 use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
 
+use super::super::menu;
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::Command;
-use crate::app::answering::Answered;
+use crate::app::answering::{Answered, AnswersAsked};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -15,8 +18,8 @@ use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, number, verdict_icon};
-use ergodic_analysis::effects::{Conditional, Curve, Effect, Place};
+use crate::ui::widgets::{self, Chip, number, verdict_icon};
+use ergodic_analysis::effects::{Conditional, Curve, Effect, MOST_CURVES, Place};
 use ergodic_base::param::ParamId;
 use ergodic_diagnostics::Verdict;
 
@@ -29,7 +32,10 @@ const SENTENCES: usize = 6;
 
 /// Effects on the scale of the outcome.
 #[derive(Default)]
-pub(super) struct Answers;
+pub(super) struct Answers {
+    /// Predictors of runs all of whose levels show.
+    opened: BTreeSet<(u64, String)>,
+}
 
 impl Pane for Answers {
     const ID: &'static str = "answers";
@@ -50,7 +56,7 @@ impl Pane for Answers {
     }
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
-        answers_pane(ui, of, out);
+        answers_pane(ui, of, &mut self.opened, out);
     }
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
@@ -61,7 +67,12 @@ impl Pane for Answers {
 }
 
 /// Shows the pane; what it shows is made in the background as long as it is in front.
-fn answers_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
+fn answers_pane(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    opened: &mut BTreeSet<(u64, String)>,
+    out: &mut Outbox,
+) {
     let entry = of.entry;
     let asked = Asked {
         entry,
@@ -71,12 +82,19 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
         icon: Answers::ICON,
         ask: Command::FindAnswers(entry.id),
     };
+    let mut wanted = None;
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
             .id_salt(("answers", entry.id))
             .auto_shrink([false, false])
-            .show(ui, |ui| cards_ui(ui, of, done));
+            .show(ui, |ui| {
+                wanted = asked_ui(ui, done);
+                cards_ui(ui, of, done, opened);
+            });
     });
+    if let Some(asked) = wanted {
+        out.send(Command::AskAnswers(entry.id, asked));
+    }
 }
 
 /// What stands above answers that are not to be trusted as they are.
@@ -109,12 +127,81 @@ fn doubts(of: &Variable<'_>) -> Option<(VerdictKind, String)> {
     ))
 }
 
-fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
+/// What can be asked beside effects: groups compared with each other, everything at each value of a column, pictures of all predictors.
+/// What is asked from now on, if that changed.
+fn asked_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAsked> {
+    let t = tokens();
+    let predictors = done.effects.predictors();
+    let left_out = match done.asked.all_pictures {
+        true => 0,
+        false => predictors.len().saturating_sub(MOST_CURVES),
+    };
+    let mut asked = done.asked.clone();
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            for name in &done.groupings {
+                // They are compared anyway where there is nothing else.
+                if predictors.contains(&name.as_str()) {
+                    continue;
+                }
+                let is_on = asked.groups.contains(name);
+                let label = format!("Compare groups of {name}");
+                if ui.add(Chip::toggle(&label, is_on)).clicked() {
+                    if is_on {
+                        asked.groups.retain(|group| group != name);
+                    } else {
+                        asked.groups.push(name.clone());
+                    }
+                }
+            }
+            let label = match &asked.by {
+                Some(by) => format!("At each value of {by}"),
+                None => "On the whole".to_owned(),
+            };
+            let chip = ui.add(Chip::choice(&label).named("Values that effects are told at"));
+            menu::menu(&chip, menu::NORMAL, |ui| {
+                if menu::item(ui, "On the whole", "", asked.by.is_none()).clicked() {
+                    asked.by = None;
+                }
+                let groupings = done.groupings.iter().map(String::as_str);
+                let others = groupings.filter(|name| !predictors.contains(name));
+                for name in predictors.iter().copied().chain(others) {
+                    let is_on = asked.by.as_deref() == Some(name);
+                    let label = format!("At each value of {name}");
+                    if menu::item(ui, &label, "", is_on).clicked() {
+                        asked.by = Some(name.to_owned());
+                    }
+                }
+            });
+        });
+        if left_out > 0 {
+            ui.horizontal_wrapped(|ui| {
+                let all = number::integer(predictors.len() as u64);
+                let told = format!("The first {MOST_CURVES} of {all} predictors have pictures");
+                widgets::hint(ui, &told);
+                if widgets::link(ui, "Show all pictures").clicked() {
+                    asked.all_pictures = true;
+                }
+            });
+        }
+    });
+    (asked != done.asked).then_some(asked)
+}
+
+fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeSet<(u64, String)>) {
     let t = tokens();
     let effects = &done.effects;
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     let doubts = doubts(of);
-    if doubts.is_some() || done.r2.is_some() || !effects.remarks.is_empty() {
+    let mut remarks = effects.remarks.clone();
+    let of_groups = done.groups.iter().flat_map(|groups| &groups.remarks);
+    for remark in of_groups {
+        if !remarks.contains(remark) {
+            remarks.push(remark.clone());
+        }
+    }
+    if doubts.is_some() || done.r2.is_some() || !remarks.is_empty() {
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             if let Some((kind, text)) = doubts {
@@ -127,50 +214,70 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered) {
             if let Some(r2) = &done.r2 {
                 widgets::sentence(ui, &r2.sentence(), Text::Body);
             }
-            for remark in &effects.remarks {
+            for remark in &remarks {
                 widgets::hint(ui, remark);
             }
         });
     }
-    for predictor in effects.predictors() {
-        let told = effects
-            .effects
-            .iter()
-            .filter(|effect| effect.predictor == predictor && effects.is_told(effect));
-        let told: Vec<&Effect> = told.collect();
-        let curve = done
-            .curves
-            .iter()
-            .find(|curve| curve.predictor == predictor);
-        ui.push_id(("answer", predictor), |ui| {
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = t.space.x1;
-                widgets::heading(ui, predictor);
-                for effect in told.iter().take(SENTENCES) {
-                    widgets::sentence(ui, &effects.sentence(effect), Text::Body);
-                }
-                if told.len() > SENTENCES {
-                    let more = number::integer((told.len() - SENTENCES) as u64);
-                    widgets::hint(ui, &format!("and {more} more levels"));
-                }
-                for remark in curve.iter().flat_map(|curve| &curve.remarks) {
-                    if !effects.remarks.contains(remark) {
-                        widgets::hint(ui, remark);
+    for effects in done.groups.iter().chain([effects]) {
+        for predictor in effects.predictors() {
+            let told = effects
+                .effects
+                .iter()
+                .filter(|effect| effect.predictor == predictor && effects.is_told(effect));
+            let told: Vec<&Effect> = told.collect();
+            let curve = done
+                .curves
+                .iter()
+                .find(|curve| curve.predictor == predictor);
+            let key = (of.entry.id, predictor.to_owned());
+            let most = match opened.contains(&key) {
+                true => usize::MAX,
+                false => SENTENCES,
+            };
+            ui.push_id(("answer", predictor), |ui| {
+                Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                    ui.spacing_mut().item_spacing.y = t.space.x1;
+                    widgets::heading(ui, predictor);
+                    for effect in told.iter().take(most) {
+                        widgets::sentence(ui, &effects.sentence(effect), Text::Body);
                     }
+                    if told.len() > most {
+                        let more = number::integer((told.len() - most) as u64);
+                        if widgets::link(ui, &format!("and {more} more sentences")).clicked() {
+                            opened.insert(key);
+                        }
+                    }
+                    for remark in curve.iter().flat_map(|curve| &curve.remarks) {
+                        if !remarks.contains(remark) {
+                            widgets::hint(ui, remark);
+                        }
+                    }
+                });
+                if let Some(curve) = curve {
+                    picture_ui(ui, curve, most);
                 }
             });
-            if let Some(curve) = curve {
-                picture_ui(ui, curve);
-            }
-        });
+        }
     }
 }
 
-/// The first curve, or those of all levels without an order.
-fn picture_ui(ui: &mut Ui, along: &Conditional) {
+/// Curves: one, or those of all levels without an order, at each of the first `most` values of the column that is set.
+fn picture_ui(ui: &mut Ui, along: &Conditional, most: usize) {
+    let mut values: Vec<&str> = Vec::new();
     for (k, curve) in along.curves.iter().enumerate() {
-        if k > 0 && curve.level.is_none() {
-            return;
+        if let (Some(name), Some(value)) = (&along.by, &curve.by)
+            && values.last() != Some(&value.as_str())
+        {
+            if values.len() == most {
+                return;
+            }
+            values.push(value);
+            let t = tokens();
+            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8);
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                widgets::hint(ui, &format!("Where {name} is {value}"));
+            });
         }
         ui.push_id(k, |ui| match curve.points.first().map(|point| &point.at) {
             Some(Place::Number(_)) => curve_ui(ui, along, curve),
@@ -337,6 +444,33 @@ mod tests {
         assert_eq!(labels.len(), 1, "levels stand with their intervals");
         // An exact sampler has nothing to certify.
         assert!(!says(&harness, "not certified"));
+    }
+
+    #[test]
+    fn groups_are_compared_by_a_switch() {
+        let mut session = Session::with_draft("schools");
+        session.send(Command::Draft(DraftChange::Formula(
+            "passed ~ hours + (1 | school)".to_owned(),
+        )));
+        session.send(Command::Draft(DraftChange::Run(RunSection {
+            chains: 2,
+            warmup: Some(100),
+            draws: 120,
+            ..RunSection::default()
+        })));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let mut harness = page_harness(session, runs_ui);
+        harness.set_size(vec2(1280.0, 1600.0));
+        harness.run_steps(4);
+        assert!(!says(&harness, "With school S02 instead of S01"));
+        harness.get_by_label("Compare groups of school").click();
+        harness.run_steps(4);
+        assert!(says(&harness, "With school S02 instead of S01"));
+        assert!(!says(&harness, "With school S12 instead of S11"));
+        harness.get_by_label("and 60 more sentences").click();
+        harness.run_steps(4);
+        assert!(says(&harness, "With school S12 instead of S11"));
     }
 
     #[test]

@@ -174,7 +174,10 @@ fn a_column_says_which_rows_and_several_runs_stand_in_one_table() {
         "{compared}"
     );
     let compared = json(&ergodic(folder, "compare-runs flat slope --json", 0));
-    assert_eq!(compared["held_out"]["runs"][0]["behind_the_best"], *behind);
+    let first = &compared["held_out"]["runs"][0];
+    assert_eq!(first["behind_the_best"], *behind);
+    assert!(first["verdict"].is_string());
+    assert_eq!(first["verdict"], told[0]["verdict"]);
     let compared = json(&ergodic(folder, "compare-runs all slope --json", 0));
     assert!(compared["held_out"].is_null());
     // The rows held out, as a table of their own.

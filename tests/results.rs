@@ -160,6 +160,14 @@ fn a_verdict_that_is_not_good_goes_with_everything_that_is_computed_from_the_dra
         assert_eq!(json["verdict"], "too_early", "{args:?}");
         assert_eq!(json["verdict_sentence"], sentence, "{args:?}");
     }
+    let [sampled, _] = done(folder, &["loo", "a", "--subsample", "20"]);
+    assert!(sampled.contains("so neither are these scores"), "{sampled}");
+    let [compared, _] = done(folder, &["compare-runs", "a", "a", "--json"]);
+    let compared: serde_json::Value = serde_json::from_str(&compared).unwrap();
+    for run in compared["run_verdicts"].as_array().unwrap() {
+        assert_eq!(run["verdict"], "too_early");
+        assert_eq!(run["verdict_sentence"], sentence);
+    }
     let picture = ["plot", "a", "--what", "pareto-k", "--out", "k.svg"];
     let [_, said] = done(folder, &picture);
     assert!(said.contains(sentence), "{said}");

@@ -105,10 +105,15 @@ pub(super) fn score_sample(state: &mut AppState, id: u64, fx: &mut dyn Effects) 
     if entry.is_active() || entry.sampled_scores.working().is_some() {
         return;
     }
-    find(state, id, &QUESTION, fx, |draws, control| {
+    let report = entry.report();
+    find(state, id, &QUESTION, fx, move |draws, control| {
         let fitted = draws.source.fitted(control).map_err(LogLikError::from)?;
         let of = (draws.lists, draws.weights);
-        subsample::subsample(&fitted, of, subsample::ROWS, SEED, control)
+        let sampled = subsample::subsample(&fitted, of, subsample::ROWS, SEED, control)?;
+        Ok::<_, LooError>(match &report {
+            Some(report) => sampled.of_run(report.verdict, &report.sentence),
+            None => sampled,
+        })
     });
 }
 

@@ -120,10 +120,23 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
             Err(why) => Err(why.as_str()),
         });
         let mut json = files::to_json(&found, lent);
+        let verdicts = runs.iter().map(|run| {
+            let mut json = json!({ "run": run.name });
+            results::add_verdict(&mut json, run.results.manifest.as_ref());
+            json
+        });
+        json["run_verdicts"] = verdicts.collect();
         json["held_out"] = held_out
             .as_ref()
             .map_or(Json::Null, |held_out| match held_out {
-                Ok((scored, compared)) => compared_json(&lend(scored), compared),
+                Ok((scored, compared)) => {
+                    let mut json = compared_json(&lend(scored), compared);
+                    for (k, run) in runs.iter().enumerate() {
+                        let manifest = run.results.manifest.as_ref();
+                        results::add_verdict(&mut json["runs"][k], manifest);
+                    }
+                    json
+                }
                 Err(why) => json!({ "not_compared": why }),
             });
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;

@@ -111,7 +111,12 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
             let (draws, weights) = results.usable();
             subsample(&fitted, (&draws, &weights), rows, SEED, &control)
         };
-        runs.push((name, in_background(&control, work)?));
+        let sampled = in_background(&control, work)?;
+        let sampled = match &results.manifest {
+            Some(manifest) => sampled.of_run(manifest.verdict, &manifest.verdict_sentence),
+            None => sampled,
+        };
+        runs.push((name, sampled));
         manifests.push(results.manifest);
     }
     if args.json {

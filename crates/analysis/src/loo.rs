@@ -134,6 +134,12 @@ pub fn cross_validate(
     })
 }
 
+/// Why draws with this verdict and its sentence are not usable, without the words of the verdict; `None` where they are.
+fn unusable(verdict: Verdict, sentence: &str) -> Option<String> {
+    let why = sentence.split_once(": ").map_or(sentence, |(_, why)| why);
+    matches!(verdict, Verdict::Bad | Verdict::TooEarly).then(|| why.to_owned())
+}
+
 impl LooError {
     fn of(error: PredictError) -> Self {
         match error {
@@ -190,10 +196,7 @@ impl CrossValidation {
     /// are from the posterior.
     #[must_use]
     pub fn of_run(mut self, verdict: Verdict, sentence: &str) -> Self {
-        let is_unusable = matches!(verdict, Verdict::Bad | Verdict::TooEarly);
-        // Without the words of the verdict.
-        let why = sentence.split_once(": ").map_or(sentence, |(_, why)| why);
-        self.unusable = is_unusable.then(|| why.to_owned());
+        self.unusable = unusable(verdict, sentence);
         self
     }
 

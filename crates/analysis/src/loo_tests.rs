@@ -264,6 +264,13 @@ fn a_sample_of_rows_tells_the_sum_over_all() {
         sampled.unwrap()
     };
     let all = of(100, 1);
+    let judged = |verdict| all.clone().of_run(verdict, "Too early: 20 draws per chain");
+    assert!(
+        judged(Verdict::TooEarly)
+            .sentence()
+            .ends_with("so neither are these scores, whatever their errors: 20 draws per chain")
+    );
+    assert_eq!(judged(Verdict::Watch).sentence(), all.sentence());
     assert_eq!((all.rows.len(), all.rows_total), (20, 20));
     assert!((all.elpd.estimate - whole.estimate).abs() < 1e-9);
     assert!((all.elpd.se / whole.se - 1.0).abs() < 0.05 && all.elpd.se_of_sample < 1e-9);

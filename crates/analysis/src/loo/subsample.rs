@@ -12,7 +12,7 @@
 
 use rand::seq::index::sample;
 
-use super::{LooError, scores};
+use super::{LooError, scores, unusable};
 use crate::predict::Fitted;
 use crate::predict::PredictError;
 use crate::predict::log_lik::LogLikError;
@@ -21,6 +21,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::columns::plural;
+use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::Loo;
 
 /// Rows that are left out unless somebody says how many.
@@ -50,6 +51,8 @@ pub struct Subsampled {
     pub rows: Vec<u32>,
     /// Rows there are.
     pub rows_total: usize,
+    /// Why the draws are not usable, if they are not.
+    unusable: Option<String>,
 }
 
 /// Leaves `size` rows out, drawn by `seed`, or all where there are fewer, and estimates the sum of the scores of all rows.
@@ -99,6 +102,7 @@ pub fn subsample(
             .collect(),
         rows_total: n,
         loo,
+        unusable: None,
     })
 }
 
@@ -168,13 +172,23 @@ fn plain(n: usize, values: &[f64]) -> SampledTotal {
 }
 
 impl Subsampled {
+    /// The scores of a run with this verdict and its sentence, as of [`super::CrossValidation::of_run`].
+    #[must_use]
+    pub fn of_run(mut self, verdict: Verdict, sentence: &str) -> Self {
+        self.unusable = unusable(verdict, sentence);
+        self
+    }
+
     /// What was done, and what of the error more rows would mend, in one sentence.
     pub fn sentence(&self) -> String {
         let count = self.rows.len();
         let doubtful = self.loo.doubtful().len();
-        let doubt = match doubtful {
-            0 => String::new(),
-            few => format!("; {few} of these rows have a Pareto k that is not good"),
+        let doubt = match (&self.unusable, doubtful) {
+            (Some(why), _) => format!(
+                "; but the draws of this run are not usable, so neither are these scores, whatever their errors: {why}"
+            ),
+            (None, 0) => String::new(),
+            (None, few) => format!("; {few} of these rows have a Pareto k that is not good"),
         };
         format!(
             "{} of {} left out, drawn at random: of the error of elpd_loo {} come from this choice and {} from the rows that there are{doubt}",

@@ -1,5 +1,6 @@
 //! How good a finished run's predictions are of the rows that it holds out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use eframe::egui::{Frame, Margin, ScrollArea, Stroke, Ui};
@@ -8,6 +9,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::Command;
+use crate::app::held_out::HeldOutScores;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -17,7 +19,7 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, verdict_icon};
-use ergodic_analysis::predict::scores::{CoursePoint, Measure, PredictionScores};
+use ergodic_analysis::predict::scores::{CoursePoint, Measure, PredictionScores, compare};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 
@@ -120,11 +122,11 @@ fn along_the_way_ui(
         });
 }
 
-/// The course of another run that scores the same rows.
+/// Another run that scores the same rows.
 struct OtherRun {
     title: String,
-    /// Draws, seconds where they are known, and the log density.
-    course: Vec<CoursePoint>,
+    is_unusable: bool,
+    done: Arc<HeldOutScores>,
 }
 
 /// Other runs that have been scored by the same rows.
@@ -137,7 +139,10 @@ fn others(of: &Variable<'_>) -> Vec<OtherRun> {
     let same = scored.filter(|(_, done)| done.scores.has_the_rows_of(&own.scores));
     same.map(|(run, done)| OtherRun {
         title: run.title(),
-        course: done.scores.course.clone(),
+        is_unusable: run
+            .report()
+            .is_some_and(|report| is_unusable(report.verdict)),
+        done: Arc::clone(done),
     })
     .collect()
 }
@@ -172,6 +177,7 @@ fn done_ui(
         }
         ui.add_space(t.space.x2);
         measures_ui(ui, &scores.measures);
+        compared_ui(ui, of, scores, other_runs);
     });
     if let Some(roc) = &scores.roc {
         let points = roc.points.iter();
@@ -186,6 +192,46 @@ fn done_ui(
         .show(ui);
     }
     course_ui(ui, scores, view, other_runs);
+}
+
+fn is_unusable(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Bad | Verdict::TooEarly)
+}
+
+/// How much better the best of the runs that score the same rows predicts them than each of the others, in words.
+fn compared_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, other_runs: &[OtherRun]) {
+    let mut runs = vec![(of.entry.title(), scores)];
+    runs.extend((other_runs.iter()).map(|run| (run.title.clone(), &run.done.scores)));
+    let Some(compared) = compare(&runs) else {
+        return;
+    };
+    ui.add_space(tokens().space.x2);
+    widgets::hint(
+        ui,
+        &format!(
+            "Log predictive density of {} rows together",
+            number::integer(scores.rows.len() as u64)
+        ),
+    );
+    for behind in &compared.behind {
+        widgets::sentence(ui, &behind.sentence, Text::Body);
+    }
+    let mut unusable: Vec<&str> = Vec::new();
+    if is_unusable(of.report.verdict) {
+        unusable.push(&runs[0].0);
+    }
+    let others = other_runs.iter().filter(|run| run.is_unusable);
+    unusable.extend(others.map(|run| run.title.as_str()));
+    if !unusable.is_empty() {
+        let names = unusable.join(", ");
+        let text = format!(
+            "The draws of {names} are not usable, so neither are differences from its scores"
+        );
+        widgets::hint(ui, &text);
+    }
+    for remark in &compared.remarks {
+        widgets::hint(ui, remark);
+    }
 }
 
 fn measures_ui(ui: &mut Ui, measures: &[(Measure, Score)]) {
@@ -261,7 +307,7 @@ fn course_ui(
     };
     let others = other_runs
         .iter()
-        .map(|run| (run.title.as_str(), points(&run.course)));
+        .map(|run| (run.title.as_str(), points(&run.done.scores.course)));
     Curve {
         name: &name,
         titles: [x_title, what],
@@ -404,6 +450,34 @@ mod tests {
         assert!(says(&harness, "share of outcomes inside their 90"));
         assert!(says(&harness, "Course of the log density by draws"));
         assert!(!says(&harness, "ROC curve"));
+    }
+
+    #[test]
+    fn runs_of_the_same_rows_are_compared_in_words() {
+        let mut session = session("logistic", "churned ~ age", Some(HoldOut::Share(0.2)));
+        let first = session.state.runs[0].id;
+        session.send(Command::ScoreHeldOut(first));
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age + plan".to_owned(),
+        )));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let titles: Vec<String> = session.state.runs.iter().map(|run| run.title()).collect();
+        let mut harness = page_harness(session, runs_ui);
+        harness.set_size(vec2(1920.0, 1800.0));
+        harness.run_steps(3);
+        harness.get_by_role_and_label(Role::Tab, "Scores").click();
+        harness.run_steps(4);
+        assert!(says(
+            &harness,
+            "Log predictive density of 200 rows together"
+        ));
+        let runs = &harness.state().session.state.runs;
+        let scores: Vec<_> = (titles.iter().zip(runs))
+            .map(|(title, run)| (title.clone(), &run.held_out_scores().unwrap().scores))
+            .collect();
+        let compared = ergodic_analysis::predict::scores::compare(&scores).unwrap();
+        assert!(says(&harness, &compared.behind[0].sentence));
     }
 
     #[test]

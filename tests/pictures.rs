@@ -71,6 +71,10 @@ fn checks_have_residuals_and_all_their_pictures() {
     assert!(0.0 < r2[0] && r2[0] < r2[1] && r2[1] < r2[2] && r2[2] < 0.5);
     let sentence = json["r2"]["sentence"].as_str().unwrap();
     assert!(text(&said.stdout).contains(&format!("\n{sentence}\n")));
+    let of_loo = json["loo_r2"]["median"].as_f64().unwrap();
+    assert!(-0.1 < of_loo && of_loo < r2[2], "{of_loo}");
+    let sentence = json["loo_r2"]["sentence"].as_str().unwrap();
+    assert!(text(&said.stdout).contains(&format!("\n{sentence}\n")));
     let residuals = json["residuals"].as_array().unwrap();
     let kinds: Vec<&str> = residuals
         .iter()

@@ -130,7 +130,9 @@ fn print(name: &str, check: &Check) {
         output::result(&format!("{finding}\n"));
     }
     if let Some(r2) = &check.r2 {
-        output::result(&format!("{}\n", r2.sentence()));
+        for sentence in r2.sentences() {
+            output::result(&format!("{sentence}\n"));
+        }
     }
     if !rows.is_empty() {
         output::note("p: share of replicated data sets at least as far out on the same side");

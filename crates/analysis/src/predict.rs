@@ -47,6 +47,7 @@ use ergodic_language::Own;
 use posterior::Rule;
 
 pub mod log_lik;
+pub mod loo_r2;
 #[cfg(test)]
 mod network_tests;
 #[cfg(test)]

@@ -233,6 +233,14 @@ pub fn to_json(check: &Check) -> Json {
             "draws_used": r2.values.len(),
             "sentence": r2.sentence(),
         })),
+        "loo_r2": check.r2.as_ref().and_then(|r2| r2.loo.as_ref()).map(|loo| json!({
+            "median": loo.median,
+            "lower": loo.interval[0],
+            "upper": loo.interval[1],
+            "draws_used": loo.draws,
+            "doubtful_rows": loo.doubtful,
+            "sentence": loo.sentence(),
+        })),
         "residuals": check.residuals.iter().map(|it| residuals(it, check.is_of_shares())).collect::<Vec<Json>>(),
     });
     match &check.picture {

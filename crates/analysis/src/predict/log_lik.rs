@@ -19,7 +19,7 @@ use ergodic_core::formula::Elementwise;
 use ergodic_core::models::Model;
 use ergodic_data::table::Table;
 
-use super::{Fitted, Posterior, PredictError};
+use super::{Fitted, Posterior, PredictError, Work};
 
 pub(crate) mod replicated;
 
@@ -311,6 +311,21 @@ impl LogLik {
         let log_slope = self.log_slope.as_ref().map_or(0.0, |slopes| slopes[i]);
         let values = out.iter_mut();
         values.for_each(|value| *value = weight * (*value + log_slope));
+    }
+
+    /// Whether some outcomes are known only to be larger, or smaller.
+    pub(super) fn is_censored(&self) -> bool {
+        let mut statuses = self.observed.censoring.iter().flatten();
+        statuses.any(|it| *it != Censoring::Seen)
+    }
+
+    /// Writes what is expected of the `i`-th row under each draw, and gives what was observed, both on the scale of the model; of
+    /// successes among trials their numbers.
+    pub(super) fn expected(&self, i: usize, work: &mut Work, out: &mut [f64]) -> f64 {
+        (self.posterior).expected(&self.coded, i, 0, self.seed, work, out);
+        let trials = self.trials(i);
+        out.iter_mut().for_each(|expected| *expected *= trials);
+        self.y[i]
     }
 
     /// Trials of the `i`-th row, 1 where there are none.

@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use super::loo_r2::LooR2;
 use super::{Around, DRAWS, Fitted, INTERVAL, PredictError, Work};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
@@ -37,9 +38,17 @@ pub struct R2 {
     pub median: f64,
     /// Interval that leaves the same probability on both sides; it has that of [`INTERVAL`].
     pub interval: [f64; 2],
+    /// The same of rows left out; `None` where it is not defined, such as of censored outcomes.
+    pub loo: Option<LooR2>,
 }
 
 impl R2 {
+    /// In a sentence, and one of rows left out where that is known.
+    pub fn sentences(&self) -> Vec<String> {
+        let of_loo = self.loo.iter().map(LooR2::sentence);
+        std::iter::once(self.sentence()).chain(of_loo).collect()
+    }
+
     /// In one sentence.
     pub fn sentence(&self) -> String {
         let [median, low, high] =
@@ -81,7 +90,7 @@ impl Sums {
 }
 
 impl Fitted {
-    /// Bayesian R² of the rows of the fit from `draws` of reported quantities (one list per chain) with `weights` (one vector per
+    /// Bayesian R² of the rows of the fit from `draws` of reported quantities (one list per chain) with `draw_weights` (one vector per
     /// chain, or empty), of which at most [`DRAWS`] are used, evenly spaced, and fewer where rows are many. `None` where it is not
     /// defined: of levels, which have no distances, of models whose variance of an outcome is not known, and of a single row.
     ///
@@ -90,7 +99,7 @@ impl Fitted {
     pub fn r2(
         &self,
         draws: &[&DrawList],
-        weights: &[Vec<f64>],
+        draw_weights: &[Vec<f64>],
         control: &Control,
     ) -> Result<Option<R2>, PredictError> {
         let kind = &self.response.kind;
@@ -102,7 +111,7 @@ impl Fitted {
             return Ok(None);
         }
         let most = (EVALUATIONS / self.rows.len().max(1)).clamp(LEAST_DRAWS, DRAWS);
-        let posterior = self.posterior(draws, weights, most, control)?;
+        let posterior = self.posterior(draws, draw_weights, most, control)?;
         let linear = posterior.linear().map(|linear| &linear.around);
         let Some(Around::One(outcomes)) = linear else {
             return Ok(None);
@@ -144,7 +153,12 @@ impl Fitted {
         let probs = [0.5, 0.5 - 0.5 * INTERVAL, 0.5 + 0.5 * INTERVAL];
         // A draw of no finite R², such as that of a single row, leaves nothing to say.
         let found = quantiles::weighted(&[&values], weights, probs).ok();
+        let loo = match found {
+            Some(_) => self.loo_r2(draws, draw_weights, control)?,
+            None => None,
+        };
         Ok(found.map(|[median, low, high]| R2 {
+            loo,
             outcome: self.response.name.clone(),
             has_groups: self.has_groups,
             draws_total: draws.iter().map(|chain| chain.len()).sum(),

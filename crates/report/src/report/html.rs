@@ -168,7 +168,9 @@ fn results(page: &mut Page, report: &Report) {
         .collect();
     page.list(sentences);
     if let Some(r2) = &report.r2 {
-        page.paragraph(&format!("{}.", r2.sentence()));
+        for sentence in r2.sentences() {
+            page.paragraph(&format!("{sentence}."));
+        }
     }
     if let Some(clusters) = &report.clusters {
         page.line("<h3>Clusters</h3>");

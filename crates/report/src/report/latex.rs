@@ -96,7 +96,9 @@ pub fn write(report: &Report) -> String {
         }
     }
     if let Some(r2) = &report.r2 {
-        out.push_str(&format!("{}.\n\n", words(&r2.sentence())));
+        for sentence in r2.sentences() {
+            out.push_str(&format!("{}.\n\n", words(&sentence)));
+        }
     }
     out.push_str(&prose(super::methods::paragraph(report)));
     out.push('\n');

@@ -212,7 +212,9 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
                 });
             }
             if let Some(r2) = &done.r2 {
-                widgets::sentence(ui, &r2.sentence(), Text::Body);
+                for sentence in r2.sentences() {
+                    widgets::sentence(ui, &sentence, Text::Body);
+                }
             }
             for remark in &remarks {
                 widgets::hint(ui, remark);

@@ -15,8 +15,8 @@ use ergodic_base::control::Control;
 use ergodic_export::{Results, RunFolder};
 use ergodic_report::report::{Format, find as find_format};
 use ergodic_report::{
-    Access, Chains, FollowChains, Needs, OtherRun, Pictured, ReadModel, Report, ReportError, find,
-    write_picture,
+    Access, Chains, FollowChains, OtherRun, OtherShown, Pictured, ReadModel, Report, ReportError,
+    find, write_picture,
 };
 
 /// A picture of a run.
@@ -119,8 +119,9 @@ fn report_of(
 
 /// Name and results of the run that `entry` was compared with last, where `picture` compares two.
 fn other_run(state: &AppState, entry: &RunEntry, picture: Picture) -> Option<(String, Results)> {
-    let needs = find(picture.figure).ok()?.needs;
-    let compared = entry.compared.done().filter(|_| needs == Needs::OtherRun)?;
+    let shown = find(picture.figure).ok()?.other;
+    let compared = entry.compared.done();
+    let compared = compared.filter(|_| shown == OtherShown::Always)?;
     let with = state.run(compared.with)?;
     Some((with.title(), results_of(with)?))
 }

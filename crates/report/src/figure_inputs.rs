@@ -18,8 +18,6 @@ use ergodic_export::{Results, scores};
 pub enum Needs {
     /// Draws alone.
     Draws,
-    /// Draws of two runs.
-    OtherRun,
     /// Predictive checks.
     Check,
     /// Scores of rows that were held out.
@@ -97,7 +95,7 @@ impl<'a> FigureInputs<'a> {
             other,
             ..Self::default()
         };
-        if matches!(needs, Needs::Draws | Needs::OtherRun) {
+        if needs == Needs::Draws {
             return Ok(inputs);
         }
         let unknown = || ReportError::Unsuitable {
@@ -123,7 +121,7 @@ impl<'a> FigureInputs<'a> {
         let fitted = read(control).map_err(ScoresError::from)?;
         let (draws, weights) = results.usable();
         match needs {
-            Needs::Draws | Needs::OtherRun | Needs::Trajectories => {}
+            Needs::Draws | Needs::Trajectories => {}
             Needs::Check => {
                 let resolution = Resolution {
                     bins: access.bins,

@@ -68,9 +68,6 @@ pub static FIGURES: &[FigureEntry] = &[
     course::ENTRY,
 ];
 
-/// Figures that show another run beside the one that they are of.
-const OF_TWO_RUNS: [&str; 3] = [density::ENTRY.id, components::ENTRY.id, moments::ENTRY.id];
-
 /// How many parameters a figure takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Takes {
@@ -113,6 +110,17 @@ enum Compares {
     Draws,
 }
 
+/// Whether a figure shows another run beside the one that it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherShown {
+    /// It shows one run alone.
+    Never,
+    /// Where one is named.
+    WhereNamed,
+    /// It compares two runs and is nothing without another.
+    Always,
+}
+
 /// A picture of a run.
 #[derive(Debug)]
 pub struct FigureEntry {
@@ -126,6 +134,8 @@ pub struct FigureEntry {
     pub takes: Takes,
     /// What the figure is drawn of.
     pub needs: Needs,
+    /// Whether it shows another run.
+    pub other: OtherShown,
     /// What of its parameters it compares.
     compares: Compares,
     /// Makes the figure of n parameters.
@@ -146,6 +156,11 @@ fn trouble(parameter: usize) -> impl Fn(Missing) -> Trouble {
 }
 
 impl FigureEntry {
+    /// Whether it is drawn of the draws of one run alone, with nothing else.
+    pub fn is_of_draws(&self) -> bool {
+        self.needs == Needs::Draws && self.other != OtherShown::Always
+    }
+
     /// The picture of these parameters; of those that say most about the model where none is named.
     ///
     /// # Errors
@@ -183,14 +198,16 @@ impl FigureEntry {
     /// # Errors
     /// It does.
     pub fn check_other(&self, other: Option<&OtherRun<'_>>) -> Result<(), ReportError> {
-        if other.is_none() || OF_TWO_RUNS.contains(&self.id) {
+        if other.is_none() || self.other != OtherShown::Never {
             return Ok(());
         }
+        let of_two = FIGURES.iter().filter(|it| it.other != OtherShown::Never);
+        let of_two: Vec<String> = of_two.map(|it| format!("`{}`", it.id)).collect();
         Err(ReportError::Unsuitable {
             figure: self.id,
             why: format!(
                 "it shows one run alone; leave --with out, or draw {}",
-                OF_TWO_RUNS.map(|id| format!("`{id}`")).join(" or ")
+                of_two.join(" or ")
             ),
         })
     }

@@ -34,6 +34,6 @@ pub use comparison::density_overlay;
 pub use error::ReportError;
 pub use figure::Figure;
 pub use figure_inputs::{Access, FigureInputs, FollowChains, Needs, OtherRun, ReadModel};
-pub use figures::{FIGURES, FigureEntry, Takes, courses, find};
+pub use figures::{FIGURES, FigureEntry, OtherShown, Takes, courses, find};
 pub use picture::{PictureFormat, Pictured, save_figure, write_picture};
 pub use report::Report;

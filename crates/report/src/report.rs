@@ -4,7 +4,7 @@
 //! a line of [`FORMATS`].
 
 use self::estimates::{MOST_EFFECTS, not_kept};
-use super::{Chains, FIGURES, Figure, Needs, ReadModel, ReportError};
+use super::{Chains, FIGURES, Figure, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::predict::r2::R2;
 use ergodic_analysis::predict::{Fitted, PredictError};
@@ -84,7 +84,7 @@ impl Report {
         match Chains::of(results) {
             Ok(chains) => {
                 // What needs the model again takes too long for every report.
-                let of_draws = FIGURES.iter().filter(|entry| entry.needs == Needs::Draws);
+                let of_draws = FIGURES.iter().filter(|entry| entry.is_of_draws());
                 for entry in of_draws {
                     control.check(ReportError::Cancelled)?;
                     let enough = entry.of_its_own(&chains).len() >= entry.takes.least;

@@ -24,8 +24,8 @@ use ergodic_diagnostics::quantiles;
 use ergodic_export::{Results, RunFolder, summary};
 use ergodic_report::report::{self, Column};
 use ergodic_report::{
-    Access, Chains, FIGURES, Figure, FigureEntry, FigureInputs, Needs, OtherRun, PictureFormat,
-    Pictured, Report, ReportError, choose, find, write_picture,
+    Access, Chains, FIGURES, Figure, FigureEntry, FigureInputs, OtherRun, OtherShown,
+    PictureFormat, Pictured, Report, ReportError, choose, find, write_picture,
 };
 use serde_json::Value as Json;
 use support::{job, start};
@@ -135,7 +135,7 @@ fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
         (entry.id, entry.needs),
         (
             &ran.results,
-            (entry.needs == Needs::OtherRun).then(|| OtherRun {
+            (entry.other == OtherShown::Always).then(|| OtherRun {
                 names: ["one", "the same"].map(str::to_owned),
                 results: &ran.results,
             }),
@@ -316,7 +316,7 @@ fn a_report_is_balanced_and_loads_nothing() {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), count, "every identifier once");
-        let of_draws = FIGURES.iter().filter(|it| it.needs == Needs::Draws);
+        let of_draws = FIGURES.iter().filter(|it| it.is_of_draws());
         // A run without groups has no picture of them.
         let drawn = of_draws.filter(|it| figure_of(ran, it).is_some());
         assert_eq!(html.matches("<figure>").count(), drawn.count());
@@ -640,7 +640,7 @@ fn pictures_of_weighted_draws_are_weighted() {
     let signed = weighted(|place| if place % 9 == 4 { -1.0 } else { 1.5 });
     for results in [&upper, &signed] {
         let chains = Chains::of(results).unwrap();
-        let of_draws = FIGURES.iter().filter(|it| it.needs == Needs::Draws);
+        let of_draws = FIGURES.iter().filter(|it| it.is_of_draws());
         for entry in of_draws.filter(|it| !["energy", "groups"].contains(&it.id)) {
             let figure = entry.draw(&chains, &[]).unwrap();
             read_xml(&figure.to_svg(), |_, _, _| {});

@@ -1,7 +1,8 @@
 //! How much draws of each chain depend on those before them.
 
 use super::{
-    Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble,
+    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, title,
+    trouble,
 };
 use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
@@ -20,6 +21,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! Box plots of many parameters under each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy, trouble};
 use crate::figure::{Axis, Boxes, Figure, Ink, Panel, Rule};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::boxes::BoxPlot;
@@ -16,6 +16,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 40,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Values,
     make,
 };

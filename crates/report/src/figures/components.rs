@@ -1,6 +1,9 @@
 //! Draws projected on the largest and the smallest principal component.
 
-use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, other, roomy, trouble};
+use super::{
+    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, other, roomy,
+    trouble,
+};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::{fixed, ordinal};
@@ -18,6 +21,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 100,
     },
     needs: Needs::Draws,
+    other: OtherShown::WhereNamed,
     compares: Compares::Draws,
     make,
 };

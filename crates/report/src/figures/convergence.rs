@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Compares, FigureEntry, Takes, Trouble, columns_for, title, trouble};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, title, trouble};
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
 use crate::{Chains, Needs};
 use ergodic_base::draws::DrawList;
@@ -20,6 +20,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! How scores of rows that were held out came to be what they are.
 
-use super::{Compares, FigureEntry, Takes, Trouble, columns_for, roc, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roc, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::predict::scores::{CoursePoint, PredictionScores};
@@ -11,6 +11,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Log density (log loss of yes or no) of the rows held out, by draws made and by seconds",
     takes: Takes::NONE,
     needs: Needs::Scores,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

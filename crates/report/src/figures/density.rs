@@ -1,8 +1,8 @@
 //! Where the draws lie: each chain, and all together.
 
 use super::{
-    Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, other, title,
-    trouble,
+    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, other,
+    title, trouble,
 };
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
@@ -19,6 +19,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
+    other: OtherShown::WhereNamed,
     compares: Compares::Nothing,
     make,
 };

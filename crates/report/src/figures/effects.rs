@@ -1,7 +1,7 @@
 //! The expected outcome along each predictor, over what was observed.
 
 use super::predictive::{broken, discs, thick};
-use super::{Compares, FigureEntry, Takes, Trouble, columns_for, intervals, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, intervals, roomy};
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::effects::{Conditional, Curve, Place};
@@ -12,6 +12,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "The expected outcome along each predictor with its 90 % band, others held typical, over what was observed",
     takes: Takes::NONE,
     needs: Needs::Curves,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! How far energies spread, and how far one step changes them.
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::fixed;
@@ -12,6 +12,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Spread of the energy, and of its changes from draw to draw, with E-BFMI of each chain",
     takes: Takes::NONE,
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

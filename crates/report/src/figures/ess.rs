@@ -1,7 +1,7 @@
 //! Effective sample sizes: across the distribution, and how they grew with the draws.
 
 use super::convergence::{course, running};
-use super::{Compares, FigureEntry, Takes, Trouble, roomy, title, trouble};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy, title, trouble};
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::ess::{Across, INTERVALS};
@@ -17,6 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 4,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,7 +1,7 @@
 //! One effect of every group, sorted.
 
 use super::intervals::{ROW, interval, notes};
-use super::{Compares, FigureEntry, Takes, Trouble, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
 use crate::{Chains, Needs};
 use ergodic_base::param::{Class, ParamId, group_term};
@@ -17,6 +17,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 0,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! Intervals of many parameters under each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy, trouble};
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::quantiles;
@@ -15,6 +15,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 40,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Values,
     make,
 };

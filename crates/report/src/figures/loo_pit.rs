@@ -1,6 +1,6 @@
 //! Where outcomes lie in their predictive distributions.
 
-use super::{Compares, FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -10,6 +10,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Whether the places of outcomes in their predictive distributions, each without its row, are uniform",
     takes: Takes::NONE,
     needs: Needs::Check,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
 use crate::figure::{Axis, Extent, Figure, Ink, Key, Line, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::thousands;
@@ -24,7 +24,8 @@ pub const ENTRY: FigureEntry = FigureEntry {
         most: MOST,
         unasked: MOST,
     },
-    needs: Needs::OtherRun,
+    needs: Needs::Draws,
+    other: OtherShown::Always,
     compares: Compares::Draws,
     make,
 };

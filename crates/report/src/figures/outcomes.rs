@@ -1,6 +1,6 @@
 //! Observed outcomes over replicated ones, one picture for each way to look at them.
 
-use super::{Compares, FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 use ergodic_analysis::check::Check;
@@ -62,6 +62,7 @@ const OF_CHECK: FigureEntry = FigureEntry {
     about: "",
     takes: Takes::NONE,
     needs: Needs::Check,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make: |_, _| Err(Trouble::Nothing("")),
 };

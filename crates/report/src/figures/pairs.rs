@@ -1,6 +1,8 @@
 //! Draws of two parameters against each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
+use super::{
+    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, roomy, trouble,
+};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::ordinal;
@@ -18,6 +20,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 2,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! Draws as lines over many parameters.
 
-use super::{Compares, FigureEntry, Takes, Trouble, UNWEIGHTED, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, UNWEIGHTED, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::joint::Parallel;
@@ -15,6 +15,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 20,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Draws,
     make,
 };

@@ -1,7 +1,7 @@
 //! How much each row changes the posterior.
 
 use super::predictive::discs;
-use super::{Compares, FigureEntry, Takes, Trouble, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Panel, Rule, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::{fixed, thousands};
@@ -13,6 +13,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Pareto k of each row: how much the posterior changes when it is left out",
     takes: Takes::NONE,
     needs: Needs::Loo,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

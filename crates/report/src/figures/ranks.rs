@@ -1,6 +1,6 @@
 //! How the draws of each chain spread over the ranks of all.
 
-use super::{Compares, FigureEntry, Takes, Trouble, chain_name, title, trouble};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, chain_name, title, trouble};
 use crate::figure::{Axis, Bars, Figure, Ink, Panel, Rule};
 use crate::{Chains, Needs};
 use ergodic_diagnostics::ranks::rank_counts;
@@ -15,6 +15,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 4,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

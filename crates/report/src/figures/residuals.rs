@@ -1,6 +1,6 @@
 //! Mean residuals along predictors and in groups.
 
-use super::{Compares, FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 use ergodic_analysis::check::residuals::Residuals;
@@ -11,6 +11,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Mean residuals along each predictor and in each group, with the 90 % range of replicated data",
     takes: Takes::NONE,
     needs: Needs::Check,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! The receiver operating characteristic of rows that were held out.
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::predict::scores::PredictionScores;
@@ -12,6 +12,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Share of yes found against share of no taken for yes, of the rows held out",
     takes: Takes::NONE,
     needs: Needs::Scores,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! Realised shares of yes along predictors and in groups, over predicted probabilities.
 
-use super::{Compares, FigureEntry, Takes, Trouble, predictive};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -11,6 +11,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
             replicated data; --bins says how many bins numbers have",
     takes: Takes::NONE,
     needs: Needs::Check,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! Statistics of the observed data among those of replicated data.
 
-use super::{Compares, FigureEntry, Takes, Trouble, columns_for, predictive, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, predictive, roomy};
 use crate::figure::{Axis, Bars, Figure, Ink, Key, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::check::statistic::TestStatistic;
@@ -11,6 +11,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     about: "Statistics of the observed data among those of data that the model makes",
     takes: Takes::NONE,
     needs: Needs::Check,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

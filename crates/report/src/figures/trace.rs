@@ -1,8 +1,8 @@
 //! Draws of each chain in their order.
 
 use super::{
-    Compares, FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy,
-    title,
+    Compares, FigureEntry, OtherShown, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name,
+    columns_for, roomy, title,
 };
 use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::thin::extremes;
@@ -19,6 +19,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
         unasked: 6,
     },
     needs: Needs::Draws,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -1,6 +1,6 @@
 //! How the energy changes along leapfrog trajectories from where the chains ended.
 
-use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy};
+use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, roomy};
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::significant;
@@ -14,6 +14,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
             metrics",
     takes: Takes::NONE,
     needs: Needs::Trajectories,
+    other: OtherShown::Never,
     compares: Compares::Nothing,
     make,
 };

@@ -20,6 +20,8 @@ use ergodic_core::families::{Family, FamilyError};
 use ergodic_core::formula::Formula;
 use ergodic_data::load::Loaded;
 
+/// Code of remarks that predictors separate outcomes.
+const SEPARATION: &str = "separation";
 /// Method that is left to the program.
 pub const AUTO: &str = "auto";
 
@@ -121,7 +123,8 @@ pub fn fit(
     warnings.extend(
         about_data
             .into_iter()
-            .filter(|w| w.severity != Severity::Info),
+            .filter(|w| w.severity != Severity::Info)
+            .map(without_prior),
     );
     let coding = Coding::of(&loaded.table, &frame, &design).map_err(JobError::from)?;
     let row = design.row.clone();
@@ -169,6 +172,18 @@ pub fn fit(
         warnings,
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// A remark on data, with advice for a fit that has no priors.
+fn without_prior(mut warning: Warning) -> Warning {
+    if warning.code == SEPARATION {
+        warning.advice = Some(
+            "The likelihood has no maximum, so these estimates and their standard errors mean nothing; leave the terms out, or fit the \
+             model with priors"
+                .to_owned(),
+        );
+    }
+    warning
 }
 
 /// What to add before likelihoods of different functions of one column are compared.
@@ -243,4 +258,30 @@ fn method(options: &LikelihoodOptions, family: Family) -> Result<Method, Likelih
             known.join(", ")
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All outcomes above 4 are yes: without priors nothing bounds the slope.
+    #[test]
+    fn separated_outcomes_are_told_to_have_no_maximum() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let rows: String = (0..10)
+            .map(|i| format!("{i},{}\n", ["no", "yes"][usize::from(i > 4)]))
+            .collect();
+        std::fs::write(&path, format!("x,y\n{rows}")).unwrap();
+        let recipe = Recipe::new(path.to_str().unwrap(), "logistic", "y ~ x");
+        let options = LikelihoodOptions::of(&recipe);
+        let done = fit(&recipe, Path::new(""), None, &options, &Control::default()).unwrap();
+        let mut warnings = done.warnings.iter();
+        let about = warnings.find(|it| it.code == SEPARATION && it.severity == Severity::Watch);
+        let advice = about.unwrap().advice.as_deref().unwrap();
+        assert!(
+            advice.starts_with("The likelihood has no maximum"),
+            "{advice}"
+        );
+    }
 }

@@ -229,6 +229,19 @@ impl CrossValidation {
                     1 => ("has", "it"),
                     _ => ("have", "them"),
                 };
+                // What is wrong with the score of a row that was left out of a fit is not its weights.
+                if self
+                    .doubtful()
+                    .iter()
+                    .all(|(row, _)| self.refitted.contains(row))
+                {
+                    return format!(
+                        "{} of {} {have} a Pareto k above {limit}{very} even by fits without {them}: hardly a draw expects anything \
+                         like {them}, so elpd_loo is too uncertain to use",
+                        thousands(wrong as u64),
+                        plural(all, "row")
+                    );
+                }
                 format!(
                     "{} of {} {have} a Pareto k above {limit}{very}: leaving {them} out changes the posterior so much that its \
                      draws cannot say how, and elpd_loo may be too optimistic",

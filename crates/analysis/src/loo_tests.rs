@@ -436,4 +436,14 @@ fn an_outlier_that_no_draw_expects_stays_doubtful() {
         remarks[1],
         "Hardly a draw of these fits expects anything like row 15, so its score is too uncertain to use"
     );
+    let others = scored.doubtful().into_iter().filter(|(it, _)| *it != 14);
+    assert_eq!(others.count(), 0);
+    let said = scored.reliability();
+    assert!(
+        said.starts_with("1 of 15 rows has a Pareto k above ")
+            && said.ends_with(
+                "even by fits without it: hardly a draw expects anything like it, so elpd_loo is too uncertain to use"
+            ),
+        "{said}"
+    );
 }

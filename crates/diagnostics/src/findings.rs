@@ -14,6 +14,10 @@ use super::verdict::{
 };
 use ergodic_base::reporter::{Severity, Warning};
 
+/// Further draws per chain from which adding them is no advice, and by how many times they are more than there are.
+const HOPELESS_DRAWS: usize = 100_000;
+const HOPELESS_GROWTH: usize = 50;
+
 /// What a verdict is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct VerdictInputs<'a> {
@@ -420,6 +424,12 @@ fn lacking<'a>(inputs: &VerdictInputs<'a>) -> Vec<Worst<'a>> {
         .collect()
 }
 
+/// Whether `more` draws per chain are no advice where there are `draws`: many in themselves, and many times what there is, so that the
+/// estimate of their number is itself hardly known.
+fn is_hopeless(more: usize, draws: usize) -> bool {
+    more >= HOPELESS_DRAWS && more >= HOPELESS_GROWTH * draws
+}
+
 /// What a variable and others lack. More draws do not help where something else `explained` it.
 fn shortcoming(
     inputs: &VerdictInputs<'_>,
@@ -487,13 +497,24 @@ fn shortcoming(
             Some(left) => finding.next(left.clone(), format!("Wait {left}")),
             None => finding,
         },
-        (false, false) => finding.next(
-            "add draws",
-            match missing {
-                Some(draws) => format!("Add about {} draws per chain", about(draws)),
-                None => "Run again with longer warm-up or another sampler".to_owned(),
-            },
-        ),
+        (false, false) => match missing {
+            Some(draws) if is_hopeless(draws, inputs.draws_per_chain) => finding.next(
+                "try other starts or samplers",
+                format!(
+                    "About {} more draws per chain would be needed; run again from other starting points, which shows whether there are \
+                     separate modes, or with a sampler that crosses between them",
+                    about(draws)
+                ),
+            ),
+            Some(draws) => finding.next(
+                "add draws",
+                format!("Add about {} draws per chain", about(draws)),
+            ),
+            None => finding.next(
+                "add draws",
+                "Run again with longer warm-up or another sampler".to_owned(),
+            ),
+        },
     }
 }
 

@@ -244,6 +244,31 @@ fn an_exact_fit_is_told_instead_of_adding_draws() {
     assert!(judgement.findings.iter().all(|it| it.advice.is_none()));
 }
 
+/// Half a million further draws are no advice for chains that sit where others do not come.
+#[test]
+fn draws_that_nobody_makes_are_not_advised() {
+    let of = |rhat: f64| {
+        let judgement = judge(&inputs(&[row("b[x]", rhat, 500.0)]));
+        let advice = judgement.findings[0].advice.clone().unwrap();
+        (judgement.sentence, advice)
+    };
+    let (sentence, advice) = of(3.3);
+    assert!(
+        sentence.ends_with("; try other starts or samplers"),
+        "{sentence}"
+    );
+    assert!(
+        advice.starts_with("About 500\u{202f}000 more draws per chain would be needed"),
+        "{advice}"
+    );
+    let (sentence, advice) = of(1.3);
+    assert!(sentence.ends_with("; add draws"), "{sentence}");
+    assert!(
+        advice.starts_with("Add about 34\u{202f}000 draws"),
+        "{advice}"
+    );
+}
+
 #[test]
 fn variables_that_do_not_count_do_not_decide() {
     let rows = [row("b[x]", 1.001, 900.0), row("weight[3]", 1.3, 9.0)];

@@ -69,8 +69,11 @@ fn lines(check: &Check) -> Vec<Line> {
         }
         Picture::Calibration(calibration) => {
             lines.extend(calibration.points.iter().map(|it| {
-                let of = shortest(it.predicted);
-                line("calibration", of, it.observed, it.consistent)
+                let of = check.response.name.clone();
+                Line {
+                    expected: Some(it.predicted),
+                    ..line("calibration", of, it.observed, it.consistent)
+                }
             }));
             lines.push(Line {
                 replicated: None,

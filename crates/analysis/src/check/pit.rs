@@ -120,6 +120,8 @@ pub struct Pit {
     pub doubtful: usize,
     /// Rows of the fit.
     pub rows: usize,
+    /// Draws that the weights are of.
+    pub draws: usize,
 }
 
 impl Pit {
@@ -140,6 +142,7 @@ impl Pit {
             doubtful: of_rows.iter().filter(|row| row.k > limit).count(),
             values,
             rows,
+            draws,
         }
     }
 
@@ -203,8 +206,9 @@ impl Pit {
         }
         if self.doubtful > 0 {
             remarks.push(format!(
-                "The importance weights of {} cannot be trusted, and LOO-PIT may look too good there; leave-one-out \
-                 cross-validation (LOO) lists such rows",
+                "By the {} used here the importance weights of {} cannot be trusted, and LOO-PIT may look too good there; leave-one-out \
+                 cross-validation (LOO), which uses all draws, lists the rows of which that is still true",
+                plural(self.draws, "draw"),
                 plural(self.doubtful, "row")
             ));
         }

@@ -10,7 +10,7 @@
 //! | yes or no | log loss, error rate where the probable outcome is predicted, Brier score, ROC curve and the area under it |
 //! | levels without an order | log loss, error rate where the most probable level is predicted (of several the first), perplexity |
 //! | ordered levels | log loss, error rate where the most probable level is predicted (of several the lowest), and all of the line below, by places |
-//! | all but yes or no | perplexity, e to the power of the mean of −log density: the number of equally probable levels, or the width of a uniform density, that is as hard to guess |
+//! | counts, levels | perplexity, e to the power of the mean of −log probability: the number of equally probable values that is as hard to guess; of numbers it would depend on their unit |
 //! | others | error of the mean of the predictive distribution, absolute and root mean square; shares of outcomes inside intervals |
 //!
 //! Of successes among trials the error is that of their number. Where the model explains a function of a column, such as log(y),
@@ -706,7 +706,9 @@ fn measures(
     if num_censored(rows) > 0 {
         return (measures, None);
     }
-    measures.push((Measure::Perplexity, lpd.negated().exponential()));
+    if !matches!(response.kind, ResponseKind::Number { .. }) {
+        measures.push((Measure::Perplexity, lpd.negated().exponential()));
+    }
     if let ResponseKind::Unordered { .. } = response.kind {
         return (measures, None);
     }

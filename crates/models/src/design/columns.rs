@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::error::{DesignError, name_hint};
+use ergodic_base::numerals::thousands;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -342,9 +343,10 @@ fn text_labels<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Labels {
     }
 }
 
-/// "1 row" or "3 rows".
+/// "1 row", "3 rows" or "12 000 rows".
 pub fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(count as u64))
 }
 
 /// "all 3 rows", "the only row".

@@ -24,6 +24,10 @@ use ergodic_export::FORMATS;
 
 /// What a row of the palette does.
 #[derive(Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are few rows, and only while the palette is open"
+)]
 enum Deed {
     Act(Action),
     Send(Command),

@@ -327,7 +327,7 @@ impl Job {
                         effective draws of single ones say nothing and do not count; what is predicted of rows does not depend on that";
             warnings.push(Warning::new(Severity::Info, "labels-switch", text));
         }
-        warnings.extend(large_draws(recipe, keep.kept().len()));
+        warnings.extend(large_draws(recipe, keep.kept().len(), model.dim()));
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
@@ -664,22 +664,6 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     let mut u = vec![0.0; model.dim()];
     model.unconstrain(start, &mut u);
     Ok(Some(u))
-}
-
-/// What to tell of a run whose draws fill a good part of an ordinary machine's memory.
-fn large_draws(recipe: &Recipe, kept: usize) -> Option<Warning> {
-    const GIGABYTE: f64 = 1e9;
-    let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * kept as f64;
-    let bytes = size_of::<f64>() as f64 * numbers;
-    (bytes >= GIGABYTE).then(|| {
-        let text = format!(
-            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, steps further apart, or what to keep \
-             draws of (run.keep)",
-            thousands(kept as u64),
-            bytes / GIGABYTE
-        );
-        Warning::new(Severity::Watch, "large-draws", text)
-    })
 }
 
 /// Where the chains of `recipe` climb to, by group of chains; nothing where they start elsewhere.

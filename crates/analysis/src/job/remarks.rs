@@ -5,20 +5,19 @@ use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Start;
 use ergodic_core::engine::start::SPREAD;
-use ergodic_core::models::Model;
 use ergodic_core::samplers::SamplerEntry;
 
 /// What to tell of a run whose draws fill a good part of an ordinary machine's memory.
-pub(super) fn large_draws(recipe: &Recipe, model: &dyn Model) -> Option<Warning> {
+pub(super) fn large_draws(recipe: &Recipe, kept: usize, dim: usize) -> Option<Warning> {
     const GIGABYTE: f64 = 1e9;
-    let kept = recipe.run.zero_variance.map_or(0, |_order| model.dim());
-    let width = model.params().len() + kept;
-    let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * width as f64;
+    let gradients = recipe.run.zero_variance.map_or(0, |_order| dim);
+    let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * (kept + gradients) as f64;
     let bytes = size_of::<f64>() as f64 * numbers;
     (bytes >= GIGABYTE).then(|| {
         let text = format!(
-            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, or steps further apart",
-            thousands(model.params().len() as u64),
+            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, steps further apart, or what to keep \
+             draws of (run.keep)",
+            thousands(kept as u64),
             bytes / GIGABYTE
         );
         Warning::new(Severity::Watch, "large-draws", text)

@@ -161,7 +161,7 @@ fn prior(entry: &RunEntry, name: &ParamId) -> (String, String) {
         params.find(|param| param.name == *name).cloned()
     };
     if let Some(param) = entry.job().and_then(param) {
-        return (format!("`{}`", param.prior), param.prior_source.clone());
+        return (format!("`{}`", param.prior), param.prior_source);
     }
     if let crate::app::entry::RunPhase::Read(read) = &entry.phase
         && let Some((_, prior, source)) = read.manifest.as_ref().and_then(|manifest| {

@@ -1,8 +1,6 @@
 //! Runs that keep draws of some quantities only: these are those of a run that keeps all, and the moments of the others are exact,
 //! interrupted or not.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use ergodic_base::moments::RunningMoments;

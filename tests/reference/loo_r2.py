@@ -5,8 +5,8 @@
 reads r2_data.csv and writes loo_r2_draws.csv (model,draw,value,parameter), loo_r2_errors.csv (model,row,value) and loo_r2.csv
 (model,mean,sd). LOO-R-squared is what `loo_R2` of the R package rstanarm has: each row is expected by the posterior without it, by
 Pareto-smoothed importance weights (Vehtari, Simpson, Gelman, Yao and Gabry 2024) of 1/p(y); errors are these less what was observed, of
-successes among trials their numbers. Of rows with Dirichlet(1, ..., 1) weights it is 1 - var(errors)/var(y), not below -1: mean and
-standard deviation over 200,000 weights. With 40 draws the tail has 8 weights whatever the effective sample size.
+successes among trials their numbers. Of rows with Dirichlet(1, ..., 1) weights w it is 1 - (sum w e^2 - sum (w e)^2)/var_w(y), not below
+-1: mean and standard deviation over 200,000 weights. With 40 draws the tail has 8 weights whatever the effective sample size.
 """
 
 import csv
@@ -160,6 +160,7 @@ with (
         for _ in range(200_000):
             weights = [rng.expovariate(1) for _ in rows]
             total = sum(weights)
-            ratio = variance(weights, total, found) / variance(weights, total, outcomes)
-            values.append(max(1 - ratio, -1))
+            of_errors = sum(w * e**2 for w, e in zip(weights, found)) - sum((w * e) ** 2 for w, e in zip(weights, found)) / total
+            ratio = of_errors / variance(weights, total, outcomes)
+            values.append(min(max(1 - ratio, -1), 1))
         print(f"{name},{statistics.fmean(values):.6f},{statistics.stdev(values):.6f}", file=out)

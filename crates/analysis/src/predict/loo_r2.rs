@@ -1,10 +1,12 @@
-//! LOO-R²: the share of the variance of an outcome that predictions explain of rows that the fit does not know (Gelman, Goodrich, Gabry
-//! and Vehtari 2019, section 3.3, and `loo_R2` of the R package rstanarm).
+//! LOO-R²: the share of the variance of an outcome that predictions of rows explain which the fit has not seen (Gelman, Goodrich, Gabry
+//! and Vehtari 2019, section 3.3, as `loo_R2` of the R packages rstanarm and brms computes it).
 //!
 //! Row i is expected by the posterior without it, by the importance weights of [`ergodic_diagnostics::loo`]; its error e_i is that less
 //! what was observed. The uncertainty is that of the rows, by the Bayesian bootstrap (Rubin 1981): for weights w of the rows, drawn
-//! from Dirichlet(1, …, 1), R² = 1 − var_w(e)/var_w(y), not below −1, as where the outcome hardly varies. Below 0 the mean of the
-//! outcome predicts better. Scales are those of [`super::r2`]: the function of a column that the model explains, and numbers of successes.
+//! from Dirichlet(1, …, 1), R² = 1 − (Σ w e² − Σ (w e)²)/var_w(y), cut to between −1 and 1, as where the outcome hardly varies. What is
+//! taken off Σ w e² is its 2/n at most, and not the square of the mean error: predictions that are all off by as much count as wrong. Below
+//! 0 the mean of the outcome predicts better. Scales are those of [`super::r2`]: the function of a column that the model explains, and
+//! numbers of successes.
 
 use rand_distr::{Distribution as _, Exp1};
 use rayon::prelude::*;
@@ -23,15 +25,15 @@ use ergodic_diagnostics::quantiles;
 /// Most draws that rows are left out by, and least, if there are as many: with fewer the weights of many rows cannot be trusted.
 const DRAWS: usize = 4000;
 const LEAST_DRAWS: usize = 100;
-/// Log densities of rows at draws, at most: some seconds of one core, and as many weights of rows.
+/// Log densities of rows at draws, and weights of rows, at most, while there are draws and sets to spare: some seconds of one core.
 const EVALUATIONS: usize = 40_000_000;
 /// Sets of Dirichlet weights, as many as rstanarm has draws by default, and least where rows are many.
 const SETS: usize = 4000;
 const LEAST_SETS: usize = 400;
-/// Smallest value: where the outcome hardly varies under the weights, the ratio has no bound.
-const LOWEST: f64 = -1.0;
+/// Smallest and largest value: where the outcome hardly varies under the weights, the ratio has no bound.
+const RANGE: [f64; 2] = [-1.0, 1.0];
 
-/// The share of the variance of the outcome that predictions of rows explain that the fit does not know.
+/// The share of the variance of the outcome that predictions of rows explain which the fit has not seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LooR2 {
     /// What the model explains.
@@ -182,13 +184,12 @@ impl Fitted {
     }
 }
 
-/// R² under sets of Dirichlet weights of the rows; no finite numbers where the outcome is constant.
+/// R² under sets of Dirichlet weights of the rows; no finite numbers where the outcome is constant or an error is not finite.
 fn bootstrap(rows: &[LeftOut], control: &Control) -> Result<Vec<f64>, PredictError> {
     let count = rows.len().max(1);
     let sets = (EVALUATIONS / count).clamp(LEAST_SETS, SETS);
-    let mean = |of: fn(&LeftOut) -> f64| rows.iter().map(of).sum::<f64>() / count as f64;
     // Variances are those of what is near 0.
-    let centres = [mean(|row| row.observed), mean(|row| row.error)];
+    let centre = rows.iter().map(|row| row.observed).sum::<f64>() / count as f64;
     let values: Vec<f64> = (0..sets)
         .into_par_iter()
         .map(|set| {
@@ -196,22 +197,22 @@ fn bootstrap(rows: &[LeftOut], control: &Control) -> Result<Vec<f64>, PredictErr
                 return f64::NAN;
             }
             let mut rng: ChainRng = stream(SEED, set, Purpose::Diagnostics);
-            let mut total = 0.0;
-            let mut sums = [[0.0; 2]; 2];
+            let (mut total, mut outcomes, mut errors) = (0.0, [0.0; 2], [0.0; 2]);
             for row in rows {
                 // Exponential numbers over their sum.
                 let weight: f64 = Exp1.sample(&mut rng);
                 total += weight;
-                let both = [row.observed, row.error];
-                for ((sums, value), centre) in sums.iter_mut().zip(both).zip(centres) {
-                    let off = value - centre;
-                    sums[0] += weight * off;
-                    sums[1] += weight * off * off;
-                }
+                let off = row.observed - centre;
+                outcomes[0] += weight * off;
+                outcomes[1] += weight * off * off;
+                let weighted = weight * row.error;
+                errors[0] += weighted * row.error;
+                errors[1] += weighted * weighted;
             }
-            let [of_outcome, of_errors] =
-                sums.map(|[sum, squares]| squares / total - (sum / total).powi(2));
-            (1.0 - of_errors / of_outcome).max(LOWEST)
+            let of_outcome = outcomes[1] / total - (outcomes[0] / total).powi(2);
+            let of_errors = errors[0] / total - errors[1] / (total * total);
+            // Keeps what is no number, which `max` and `min` would not.
+            (1.0 - of_errors / of_outcome).clamp(RANGE[0], RANGE[1])
         })
         .collect();
     control.check(PredictError::Cancelled)?;

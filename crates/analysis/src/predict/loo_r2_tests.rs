@@ -100,10 +100,10 @@ fn errors_and_their_share_of_variance_are_those_of_another_program() {
     assert_eq!(compared, 6 * 14);
 }
 
-/// A line that goes through all rows predicts each of them, whatever their weights; one of slope 0 errs by as much as the outcome
-/// varies.
+/// A line that goes through all rows predicts each of them, whatever their weights; one that is off by much more than the outcome
+/// varies explains nothing, although its errors do not vary.
 #[test]
-fn predictions_without_error_explain_all_and_a_constant_nothing() {
+fn predictions_without_error_explain_all_and_those_off_by_a_constant_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.csv");
     std::fs::write(&path, "x,y,level\n0,1,a\n1,3,b\n2,5,c\n3,7,a\n").unwrap();
@@ -115,8 +115,8 @@ fn predictions_without_error_explain_all_and_a_constant_nothing() {
         exact.sentence(),
         "LOO-R² of y: 1.000 (90 % interval 1.000 to 1.000), the share of the variance of rows left out that predictions explain"
     );
-    let flat = loo_r2(&fitted, &vec![vec![4.0, 0.0, 1.0]; 20]).unwrap();
-    assert!(flat.values.iter().all(|value| value.abs() < 1e-12));
+    let off = loo_r2(&fitted, &vec![vec![101.0, 2.0, 1.0]; 20]).unwrap();
+    assert!(off.values.iter().all(|value| *value == RANGE[0]));
     // Nothing is to be explained of what does not vary, and levels have no variance.
     let same = LeftOut {
         observed: 0.1,
@@ -124,6 +124,10 @@ fn predictions_without_error_explain_all_and_a_constant_nothing() {
         k: 0.0,
     };
     let values = bootstrap(&[same; 7], &Control::default()).unwrap();
+    assert!(values.iter().all(|value| value.is_nan()));
+    let mut overflowing = [same; 7];
+    (overflowing[0].observed, overflowing[1].error) = (2.0, f64::INFINITY);
+    let values = bootstrap(&overflowing, &Control::default()).unwrap();
     assert!(values.iter().all(|value| value.is_nan()));
     let levels = opened(&path, "multinomial", "level ~ x");
     let draw = vec![0.1; levels.model.params().len()];

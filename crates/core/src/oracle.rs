@@ -31,6 +31,7 @@ use estimation::{Anchor, Estimation, centred_at};
 pub use gradient_noise::{GradientNoise, NoiseSize};
 pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
+pub(crate) use row_sampling::passes_of_chances;
 pub use row_table::{Keep, RowTable};
 use second_order::SecondOrder;
 
@@ -205,9 +206,12 @@ impl Oracle {
     /// over the rows, and nothing where gradients are centred at `u` already.
     ///
     /// # Errors
-    /// The model has no rows.
+    /// The model has no rows, or a block of the coordinates is seen.
     pub fn centre_at(&mut self, u: &[f64]) -> Result<(), StepError> {
-        debug_assert!(self.view.is_none(), "blocks are centred at the mode");
+        if self.view.is_some() {
+            let lacks = "a mode, at which gradients within a block are centred";
+            return Err(StepError::Lacks(lacks));
+        }
         let estimation = &mut self.estimation;
         if !estimation.anchor.as_ref().is_some_and(|it| it.is_at(u)) {
             let model = self.model.rows().ok_or(StepError::Lacks("rows of data"))?;

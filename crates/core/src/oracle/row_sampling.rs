@@ -38,8 +38,8 @@ const NEGLIGIBLE: f64 = 1e-10;
 /// Rows that are measured together.
 const CHUNK_ROWS: usize = 4096;
 
-/// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` where no row departs from its
-/// expansion or one does without bounds.
+/// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` where no row with
+/// a linear predictor departs from its expansion, or a row does without bounds.
 pub fn difference_chances(
     model: &dyn RowLikelihood,
     u: &[f64],
@@ -92,6 +92,16 @@ fn integrated_masses(
         *mass = (rule.iter().zip(&values[1..]).map(square).sum::<f64>()).sqrt();
     }
     masses
+}
+
+/// Passes over all rows that [`difference_chances`] takes for expansions of `order` where rows have no linear predictor; those of others are
+/// integrals.
+pub fn passes_of_chances(model: &dyn RowLikelihood, order: usize) -> u64 {
+    let of_point = if order > 0 { 3 } else { 1 };
+    match model.linear_rows() {
+        Some(_) => 0,
+        None => 1 + POINTS as u64 * of_point,
+    }
 }
 
 /// (E d_i²)^½ of all rows over [`POINTS`] points of N(û, H⁻¹), where rows are known by their log likelihoods alone.

@@ -19,7 +19,7 @@
 //! |---|---|---|
 //! | `order` | order of the expansions q_i: 0, 1 or 2; the signed variant always has 2 | 2, or the cheapest for rows without a linear predictor ([`calibration`]) |
 //! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Centre::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
-//! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹) | 1 |
+//! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹); a tenth of it below order 2 where rows have no linear predictor | 1 |
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
 //! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most |
 //! | `metric_rows` | rows whose curvature at the centre is M: `all`, or those of the `subsample` | `all` |
@@ -156,7 +156,7 @@ ergodic_base::settings! {
         pub metric_rows: MetricRows = MetricRows::field("Rows of the metric", Some(MetricRows::All))
             .help(
                 "all: the metric is the curvature of all rows; subsample: that of the posterior which the present subsample estimates, \
-                 renewed with it. Expansions of order 2 have the same curvature with any subsample",
+                 renewed with it, at a Hessian for each of its rows. Expansions of order 2 have the same curvature with any subsample",
             )
             .why("it costs nothing; that of a subsample pays where trajectories on few rows of order 1 or 0 are rejected");
     }
@@ -378,15 +378,11 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             return Err(indefinite(0));
         };
         let mut scratch = model.scratch();
-        let SubsampleConfig {
-            variance,
-            batch,
-            blocks,
-            ..
-        } = config.subsample;
+        let SubsampleConfig { batch, blocks, .. } = config.subsample;
         let Calibrated {
             expansion,
             spread,
+            variance,
             cost,
         } = calibrate(config.order, &config.subsample, model, centre, &mut scratch);
         let (estimator, blocks) = if V::SIGNED {
@@ -461,7 +457,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         );
         let accept_rows = posterior.renew(&mut state.place, at.iter, streams)?;
         let variance = posterior.last.variance;
-        if config.metric_rows == MetricRows::Subsample {
+        if config.metric_rows == MetricRows::Subsample && posterior.has_own_curvature() {
             // Given the subsample, which stays as it is until the trajectory has ended, any metric that it determines leaves the target
             // invariant.
             let (hessian, of_row) = (&mut state.hessian, &mut state.of_row);
@@ -552,7 +548,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
 
 pub(in crate::samplers) fn indefinite(iter: u64) -> StepError {
     StepError::NotPositiveDefinite {
-        what: "the curvature at the mode",
+        what: "the curvature at the control-variate centre",
         iter,
     }
 }

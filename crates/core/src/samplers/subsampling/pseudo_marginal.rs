@@ -11,7 +11,7 @@
 //! log L̂ is best (Pitt, Silva, Giordani and Kohn 2012). With G blocks the two estimates correlate by about 1 − 1/G, and what counts is
 //! the variance of their difference, which the default G keeps near 0.1.
 //!
-//! **Cost.** m rows and D² per step, without gradients; a step moves as far as one of `metropolis`. **Not for** more than some ten
+//! **Cost.** m rows and D² per step, without gradients where rows have a linear predictor; a step moves as far as one of `metropolis`. **Not for** more than some ten
 //! dimensions, or whenever `hmc-ecs` and `nuts-ecs` suit, which they do for the same models: a baseline to set beside them.
 
 use rand::RngExt as _;
@@ -160,16 +160,12 @@ impl Sampler for PseudoMarginal {
         let Some(centre) = oracle.centre() else {
             return Err(indefinite(0));
         };
-        let SubsampleConfig {
-            variance,
-            batch,
-            blocks,
-            ..
-        } = config.subsample;
+        let SubsampleConfig { batch, blocks, .. } = config.subsample;
         let mut scratch = model.scratch();
         let Calibrated {
             expansion,
             spread,
+            variance,
             cost,
         } = calibrate(config.order, &config.subsample, model, centre, &mut scratch);
         let (estimator, blocks) = spread.difference(variance, batch, blocks, num_obs);

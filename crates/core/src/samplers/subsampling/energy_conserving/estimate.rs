@@ -545,11 +545,16 @@ impl<'a> EstimatedPosterior<'a> {
         Ok(accept)
     }
 
+    /// Whether the curvature of the estimate at the control-variate centre depends on the rows in use.
+    pub fn has_own_curvature(&self) -> bool {
+        self.expansion.order < 2
+    }
+
     /// Writes −∇² of the log posterior at the control-variate centre to `hessian` (D×D): of all rows, or of what those in use estimate,
     /// that of the estimate's variance left out. `of_row` (D×D) is working memory for the latter.
     pub fn curvature(&mut self, rows: MetricRows, hessian: &mut [f64], of_row: &mut [f64]) {
         let (model, expansion, subsample) = (self.model, &*self.expansion, &*self.subsample);
-        if rows == MetricRows::All || expansion.order > 1 {
+        if rows == MetricRows::All {
             hessian.copy_from_slice(&expansion.curvature);
         } else {
             let picks = &subsample.picks[subsample.current()];

@@ -362,9 +362,7 @@ fn levels_have_the_moments_of_nuts() {
 #[test]
 fn groups_have_the_moments_of_nuts() {
     let second = Run::new("hmc-ecs").set("order", Value::Int(2));
-    // Ten coordinates: estimates of first order from so few rows as keep the default variance would leave a bias that shows.
-    let calm = Run::new("nuts-ecs").set("variance", Value::Real(0.1));
-    let runs = [second, calm];
+    let runs = [second, Run::new("nuts-ecs")];
     assert_as_nuts("groups", &groups(), &runs);
 }
 

@@ -251,15 +251,6 @@ impl<'a> Builder<'a> {
         };
     }
 
-    fn children(&self, id: Id) -> Vec<Id> {
-        match *self.graph.node(id) {
-            Node::Call(_, a) => vec![a],
-            Node::Binary(_, a, b) => vec![a, b],
-            Node::Select(a, b, c) => vec![a, b, c],
-            _ => Vec::new(),
-        }
-    }
-
     /// Finds everything that the outputs need: children have smaller numbers than what is made of them.
     fn reach(&mut self) {
         let wanted = self.parts.clone();
@@ -270,7 +261,7 @@ impl<'a> Builder<'a> {
             }
             self.want(id as Id);
             if self.parts[id] == Part::Step {
-                for child in self.children(id as Id) {
+                for child in self.graph.children(id as Id) {
                     is_reached[child as usize] = true;
                     self.uses[child as usize] += 1;
                 }
@@ -296,7 +287,7 @@ impl<'a> Builder<'a> {
                 }
                 continue;
             }
-            for child in self.children(id as Id) {
+            for child in self.graph.children(id as Id) {
                 self.want(child);
             }
         }

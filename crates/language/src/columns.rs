@@ -1,7 +1,7 @@
 //! Columns of a table as a program reads them: numbers, and groups as codes.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
@@ -37,16 +37,8 @@ pub struct ColumnUse {
 
 /// Columns of the data: those of `vectors`, and names that are neither declared nor defined, in order of appearance.
 pub(crate) fn uses(tree: &Tree, vectors: &[VectorColumns]) -> Result<Vec<ColumnUse>, Fault> {
-    let mut declared: Vec<&str> = CONSTANTS.iter().map(|(name, _)| *name).collect();
-    declared.extend(tree.declarations.iter().map(|it| it.name.text.as_str()));
-    declared.extend(vectors.iter().map(|it| it.name.as_str()));
-    let lines = tree.rows.iter().chain(&tree.target);
-    let defined = lines.filter_map(|line| match line {
-        Statement::Definition(definition) => Some(definition),
-        _ => None,
-    });
-    let defined = defined.chain(&tree.definitions).chain(&tree.report);
-    declared.extend(defined.map(|it| it.name.text.as_str()));
+    let mut declared: HashSet<&str> = CONSTANTS.iter().map(|(name, _)| *name).collect();
+    declared.extend(tree.names());
 
     let mut found: Vec<ColumnUse> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -64,7 +56,7 @@ pub(crate) fn uses(tree: &Tree, vectors: &[VectorColumns]) -> Result<Vec<ColumnU
         }
     }
     let mut use_of = |name: &str, span: Span, role: Role| -> Result<(), Fault> {
-        if declared.contains(&name) {
+        if declared.contains(name) {
             return Ok(());
         }
         match places.get(name).map(|&at| &found[at]) {
@@ -245,63 +237,61 @@ pub(crate) fn no_number(wanted: &ColumnUse) -> Fault {
     Fault::new(wanted.span, message)
 }
 
-/// Values of numbers that columns alone say, each computed once.
+/// Values of numbers that columns alone say, each computed once; columns themselves are not copied.
 #[derive(Default)]
 pub(crate) struct Evaluated(HashMap<Id, Vec<f64>>);
 
 impl Evaluated {
     /// The values of `id`, N long; `None` if it depends on parameters.
-    pub fn of(&mut self, graph: &Graph, columns: &Columns, id: Id) -> Option<&[f64]> {
+    pub fn of<'a>(&'a mut self, graph: &Graph, columns: &'a Columns, id: Id) -> Option<&'a [f64]> {
         if graph.depends(id).parameters {
             return None;
         }
-        if !self.0.contains_key(&id) {
-            let values = self.make(graph, columns, id)?;
-            self.0.insert(id, values);
+        // A function of a long vector is as deep as that is long, so nothing is made by recursion: what it is made of has smaller
+        // ids and is made before.
+        let (mut open, mut wanted) = (vec![id], BTreeSet::new());
+        while let Some(at) = open.pop() {
+            if self.known(graph, columns, at).is_none() && wanted.insert(at) {
+                open.extend(graph.children(at));
+            }
         }
-        self.0.get(&id).map(Vec::as_slice)
+        for at in wanted {
+            let values = self.make(graph, columns, at)?;
+            self.0.insert(at, values);
+        }
+        self.known(graph, columns, id)
     }
 
-    fn make(&mut self, graph: &Graph, columns: &Columns, id: Id) -> Option<Vec<f64>> {
-        Some(match graph.node(id).clone() {
+    fn known<'a>(&'a self, graph: &Graph, columns: &'a Columns, id: Id) -> Option<&'a [f64]> {
+        match graph.node(id) {
+            Node::Column(column) => Some(columns.numbers[*column].1.as_slice()),
+            _ => self.0.get(&id).map(Vec::as_slice),
+        }
+    }
+
+    /// The values of `id`, those of its parts being known.
+    fn make(&self, graph: &Graph, columns: &Columns, id: Id) -> Option<Vec<f64>> {
+        let of = |id: Id| self.known(graph, columns, id);
+        Some(match *graph.node(id) {
             Node::Constant(bits) => vec![f64::from_bits(bits); columns.num_rows],
-            Node::Column(column) => columns.numbers[column].1.clone(),
             Node::LevelIs { column, code } => {
                 let codes = columns.groups[column].codes.iter();
                 codes.map(|&it| f64::from(u8::from(it == code))).collect()
             }
-            Node::Call(function, a) => {
-                let values = self.of(graph, columns, a)?.iter();
-                values.map(|&x| function.at(x)[0]).collect()
-            }
-            Node::Binary(..) => {
-                // A sum over a long vector is as deep as that is long, so what stands left is no step of recursion.
-                let (mut left, mut rest) = (id, Vec::new());
-                while let Node::Binary(operation, a, b) = *graph.node(left)
-                    && (left == id || !self.0.contains_key(&left))
-                {
-                    rest.push((operation, b));
-                    left = a;
-                }
-                let mut values = self.of(graph, columns, left)?.to_vec();
-                for (operation, b) in rest.into_iter().rev() {
-                    let b = self.of(graph, columns, b)?;
-                    for (value, &b) in values.iter_mut().zip(b) {
-                        *value = operation.of(*value, b);
-                    }
-                }
-                values
+            Node::Call(function, a) => of(a)?.iter().map(|&x| function.at(x)[0]).collect(),
+            Node::Binary(operation, a, b) => {
+                let both = of(a)?.iter().zip(of(b)?);
+                both.map(|(&a, &b)| operation.of(a, b)).collect()
             }
             Node::Select(condition, a, b) => {
-                let condition = self.of(graph, columns, condition)?.to_vec();
-                let a = self.of(graph, columns, a)?.to_vec();
-                let b = self.of(graph, columns, b)?.iter();
-                let either = condition.iter().zip(&a).zip(b);
+                let either = of(condition)?.iter().zip(of(a)?).zip(of(b)?);
                 either
                     .map(|((&is, &a), &b)| if is == 0.0 { b } else { a })
                     .collect()
             }
-            Node::Parameter(_) | Node::Gather { .. } | Node::Element { .. } => return None,
+            Node::Column(_) | Node::Parameter(_) | Node::Gather { .. } | Node::Element { .. } => {
+                return None;
+            }
         })
     }
 }

@@ -286,8 +286,9 @@ impl<'a> Reader<'a> {
         roots.iter().for_each(|&id| is_reached[id as usize] = true);
         for at in (0..is_reached.len()).rev() {
             if is_reached[at] {
-                let children = children(self.graph.node(at as Id));
-                children.for_each(|child| is_reached[child as usize] = true);
+                for child in self.graph.children(at as Id) {
+                    is_reached[child as usize] = true;
+                }
             }
         }
         // What a number is made of stands before it.
@@ -342,7 +343,7 @@ impl<'a> Reader<'a> {
         };
         let few = found.filter(|sum| sum.len() <= MOST_PRODUCTS);
         few.unwrap_or_else(|| {
-            let parts = children(self.graph.node(id)).flat_map(of);
+            let parts = self.graph.children(id).flat_map(of);
             otherwise(
                 parts
                     .flat_map(|product| &product.factors)
@@ -459,17 +460,6 @@ impl<'a> Reader<'a> {
         }
         Some(())
     }
-}
-
-/// The numbers that a node is made of.
-fn children(node: &Node) -> impl Iterator<Item = Id> + use<> {
-    let children = match *node {
-        Node::Call(_, a) => [Some(a), None, None],
-        Node::Binary(_, a, b) => [Some(a), Some(b), None],
-        Node::Select(a, b, c) => [Some(a), Some(b), Some(c)],
-        _ => [None; 3],
-    };
-    children.into_iter().flatten()
 }
 
 /// The product that a sum is, where it is one.

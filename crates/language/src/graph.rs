@@ -79,6 +79,17 @@ impl Graph {
         self.spans[id as usize]
     }
 
+    /// The numbers that `id` is made of, which have smaller ids.
+    pub fn children(&self, id: Id) -> impl Iterator<Item = Id> + use<> {
+        let children = match *self.node(id) {
+            Node::Call(_, a) => [Some(a), None, None],
+            Node::Binary(_, a, b) => [Some(a), Some(b), None],
+            Node::Select(a, b, c) => [Some(a), Some(b), Some(c)],
+            _ => [None; 3],
+        };
+        children.into_iter().flatten()
+    }
+
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -183,17 +194,16 @@ impl Graph {
             if !is_reached[at] {
                 continue;
             }
-            let mut reach = |child: Id| is_reached[child as usize] = true;
+            for child in self.children(at as Id) {
+                is_reached[child as usize] = true;
+            }
             match &self.nodes[at] {
                 Node::Column(column) => numbers[*column] = true,
                 Node::LevelIs { column, .. } => groups[*column] = true,
                 Node::Gather { picks, .. } => {
                     picks.iter().for_each(|(_, column)| groups[*column] = true);
                 }
-                Node::Call(_, a) => reach(*a),
-                Node::Binary(_, a, b) => [*a, *b].into_iter().for_each(reach),
-                Node::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(reach),
-                Node::Constant(_) | Node::Parameter(_) | Node::Element { .. } => {}
+                _ => {}
             }
         }
     }

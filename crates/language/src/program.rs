@@ -38,7 +38,7 @@ impl Program {
     pub fn parse(text: &str) -> Result<Self, ProgramError> {
         let read = || {
             let tree = parse(text)?;
-            let uses = uses(&tree, &columns_of(&tree.vectors, None)?)?;
+            let uses = uses(&tree, &columns_of(&tree, None)?)?;
             Ok((tree, uses))
         };
         let (tree, uses) = read().map_err(|fault: Fault| ProgramError::of(fault, text))?;
@@ -94,7 +94,7 @@ impl Program {
     /// What it reads of a table whose columns have these names.
     fn reads<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Reads, Fault> {
         let names: Vec<&str> = names.collect();
-        let vectors = columns_of(&self.tree.vectors, Some(&names))?;
+        let vectors = columns_of(&self.tree, Some(&names))?;
         let uses = uses(&self.tree, &vectors)?;
         Ok(Reads { uses, vectors })
     }
@@ -124,20 +124,29 @@ impl Program {
         Ok(())
     }
 
+    /// Names of the columns of `table` that it reads, in order of appearance: those that patterns choose are among them.
+    ///
+    /// # Errors
+    /// The table has none of the columns that a vector chooses, or a pattern chooses the outcome.
+    pub fn columns_for(&self, table: &dyn Table) -> Result<Vec<String>, ProgramError> {
+        let reads = self
+            .reads(table.names())
+            .map_err(|fault| self.error(fault))?;
+        Ok(reads.uses.into_iter().map(|it| it.name).collect())
+    }
+
     /// The formula whose design has the columns that the text names, and no outcome.
     pub fn formula(&self) -> String {
-        formula_of(&self.uses)
+        formula_of(self.uses.iter().map(|it| it.name.as_str()))
     }
 
     /// The formula whose design has the columns of this program, and no outcome: those of `table` that patterns choose are among them.
     ///
     /// # Errors
-    /// The table has none of the columns that a vector chooses.
+    /// See [`Self::columns_for`].
     pub fn formula_for(&self, table: &dyn Table) -> Result<String, ProgramError> {
-        let reads = self
-            .reads(table.names())
-            .map_err(|fault| self.error(fault))?;
-        Ok(formula_of(&reads.uses))
+        let columns = self.columns_for(table)?;
+        Ok(formula_of(columns.iter().map(String::as_str)))
     }
 
     /// Priors of its parameters, as they are written.
@@ -243,8 +252,8 @@ impl Program {
 }
 
 /// The formula of these columns, without an outcome.
-fn formula_of(uses: &[ColumnUse]) -> String {
-    let names: Vec<String> = uses.iter().map(|it| quote_name(&it.name)).collect();
+fn formula_of<'a>(columns: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = columns.map(quote_name).collect();
     match names.is_empty() {
         true => "~ 1".to_owned(),
         false => format!("~ {}", names.join(" + ")),

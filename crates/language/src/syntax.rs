@@ -151,3 +151,20 @@ pub(crate) struct Tree {
     pub target: Vec<Statement>,
     pub report: Vec<Definition>,
 }
+
+impl Tree {
+    /// Names that are declared or defined, in whatever section.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let lines = self.rows.iter().chain(&self.target);
+        let defined = lines.filter_map(|line| match line {
+            Statement::Definition(definition) => Some(&definition.name),
+            _ => None,
+        });
+        let definitions = self.definitions.iter().chain(&self.report);
+        (self.vectors.iter().map(|it| &it.name))
+            .chain(self.declarations.iter().map(|it| &it.name))
+            .chain(definitions.map(|it| &it.name))
+            .chain(defined)
+            .map(|name| name.text.as_str())
+    }
+}

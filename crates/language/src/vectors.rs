@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::place::{Fault, Span, hint};
-use crate::syntax::{Chosen, Vector};
+use crate::syntax::{Chosen, Expr, ExprKind, Statement, Tree, Vector};
 
 /// Most columns of a vector: a table of more is too wide for a matrix of curvature, and for readers of its summary.
 pub(crate) const MOST_COLUMNS: usize = 10_000;
@@ -11,23 +11,32 @@ pub(crate) const MOST_COLUMNS: usize = 10_000;
 /// The columns of a vector in order, with the places where they are chosen.
 #[derive(Clone, Debug)]
 pub(crate) struct VectorColumns {
-    pub name: String,
     pub columns: Vec<(String, Span)>,
 }
 
-/// The columns of `vectors` in a table whose columns have these `names`; without a table, those that are named.
-pub(crate) fn columns_of(
-    vectors: &[Vector],
-    names: Option<&[&str]>,
-) -> Result<Vec<VectorColumns>, Fault> {
+/// The columns of the vectors of `tree` in a table whose columns have these `names`; without a table, those that are named.
+pub(crate) fn columns_of(tree: &Tree, names: Option<&[&str]>) -> Result<Vec<VectorColumns>, Fault> {
     let known: Option<HashSet<&str>> = names.map(|names| names.iter().copied().collect());
+    let outcomes = outcomes(tree);
     let of = |vector: &Vector| {
         let mut columns: Vec<(String, Span)> = Vec::new();
         for part in &vector.parts {
             let found = match (&part.columns, names) {
                 (Chosen::Named(named), _) => named.clone(),
                 (Chosen::Like(_), None) => Vec::new(),
-                (Chosen::Like(pieces), Some(names)) => like(pieces, names, part.span)?,
+                (Chosen::Like(pieces), Some(names)) => {
+                    let found = like(pieces, names, part.span)?;
+                    // Nobody means an outcome to explain itself; whoever does can name it.
+                    let outcome = found.iter().find(|name| outcomes.contains(name.as_str()));
+                    if let Some(outcome) = outcome {
+                        let message = format!(
+                            "`{}` chooses `{outcome}`, which is the outcome; choose columns without it",
+                            pieces.join("*")
+                        );
+                        return Err(Fault::new(part.span, message));
+                    }
+                    found
+                }
             };
             for name in found {
                 if let (Some(known), Some(names)) = (&known, names)
@@ -50,10 +59,34 @@ pub(crate) fn columns_of(
                 return Err(Fault::new(*span, message));
             }
         }
-        let name = vector.name.text.clone();
-        Ok(VectorColumns { name, columns })
+        Ok(VectorColumns { columns })
     };
-    vectors.iter().map(of).collect()
+    tree.vectors.iter().map(of).collect()
+}
+
+/// Columns that stand left of a `~` in the rows, alone or in a function, as in `log(y)`.
+fn outcomes(tree: &Tree) -> HashSet<&str> {
+    let left = tree.rows.iter().filter_map(|line| match line {
+        Statement::Relation(outcome, _) => column_in(outcome),
+        _ => None,
+    });
+    let mut outcomes: HashSet<&str> = left.collect();
+    // A vector may have the name of one of its columns, and is meant then.
+    for name in tree.names() {
+        outcomes.remove(name);
+    }
+    outcomes
+}
+
+fn column_in(e: &Expr) -> Option<&str> {
+    match &e.kind {
+        ExprKind::Name(name) => Some(name.as_str()),
+        ExprKind::Call(_, arguments) => match arguments.as_slice() {
+            [inner] => column_in(inner),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn too_many(span: Span) -> Fault {

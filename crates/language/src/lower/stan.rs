@@ -14,7 +14,7 @@ use crate::columns::Columns;
 use crate::distributions::{self, Support};
 use crate::functions::Function;
 use crate::lower::declarations::{Bounds, Dimension, Parameter};
-use crate::place::Fault;
+use crate::place::{Fault, Span};
 use crate::syntax::{Definition, Expr, ExprKind, Law, Statement, Tree, Vector};
 use ergodic_core::models::translation::Program;
 
@@ -184,7 +184,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Vectors of columns that a line has the log density of counts of.
+    /// Vectors of columns that a line has the log density of counts of, or that are the trials of one.
     fn find_whole_vectors(&mut self, line: &Statement) {
         let parts: Vec<&Expr> = match line {
             Statement::Definition(definition) => vec![&definition.value],
@@ -195,13 +195,25 @@ impl Writer<'_, '_> {
         };
         for part in parts {
             part.walk(&mut |e| {
-                if let ExprKind::Call(name, arguments) = &e.kind
-                    && let Some(law) = distributions::stem(&name.text).and_then(distributions::find)
-                    && law.support.is_discrete()
-                    && let Some(ExprKind::Name(outcome)) = arguments.first().map(|it| &it.kind)
-                    && let Some(Entity::Vector(at)) = self.low.entities.get(outcome)
-                {
-                    self.whole_vectors.insert(*at, law.support);
+                let ExprKind::Call(name, arguments) = &e.kind else {
+                    return;
+                };
+                let Some(law) = distributions::stem(&name.text).and_then(distributions::find)
+                else {
+                    return;
+                };
+                // The outcome, and the trials after it.
+                let whole = match law.support {
+                    Support::Trials => [Some(Support::Trials), Some(Support::Counts)],
+                    support => [support.is_discrete().then_some(support), None],
+                };
+                for (argument, support) in arguments.iter().zip(whole) {
+                    if let Some(support) = support
+                        && let ExprKind::Name(name) = &argument.kind
+                        && let Some(Entity::Vector(at)) = self.low.entities.get(name)
+                    {
+                        self.whole_vectors.insert(*at, support);
+                    }
                 }
             });
         }
@@ -386,8 +398,7 @@ impl Writer<'_, '_> {
         parts.extend(&law.arguments);
         let mut lines = Vec::new();
         if parts.iter().any(|part| has_list(part)) {
-            let total: usize = sizes.iter().product();
-            for at in 0..total.min(MOST_WRITTEN_OUT) {
+            for at in 0..num_written_out(&sizes, outcome.span)? {
                 lines.extend(self.relation(outcome, law, &fixed(at, &sizes))?);
             }
             return Ok(lines);
@@ -427,8 +438,7 @@ impl Writer<'_, '_> {
             [] => String::new(),
         }];
         if has_list(&definition.value) {
-            let total: usize = sizes.iter().product();
-            for at in 0..total {
+            for at in 0..num_written_out(&sizes, definition.value.span)? {
                 let at = fixed(at, &sizes);
                 let value = self.code(&definition.value, &at)?.text;
                 lines.push(format!("{name}{} = {value};", index(&at)));
@@ -542,7 +552,7 @@ impl Writer<'_, '_> {
                 Some((At::Fixed(k), rest)) if (1..=items.len()).contains(k) => {
                     self.whole_number(&items[k - 1], support, rest)
                 }
-                _ => Ok(self.made_of(e, support)),
+                _ => self.made_of(e, support),
             },
             ExprKind::Number(value) if value.fract() == 0.0 => Ok(format!("{value}")),
             ExprKind::Name(name) => match self.low.entity(name, e.span)? {
@@ -554,17 +564,22 @@ impl Writer<'_, '_> {
                     self.note(Entity::Vector(which));
                     Ok(self.element_of(name, at))
                 }
-                _ => Ok(self.made_of(e, support)),
+                _ => self.made_of(e, support),
             },
-            _ => Ok(self.made_of(e, support)),
+            _ => self.made_of(e, support),
         }
     }
 
-    fn made_of(&mut self, e: &Expr, support: Support) -> String {
+    /// Data made of an expression, one number per row.
+    fn made_of(&mut self, e: &Expr, support: Support) -> Result<String, Fault> {
+        if !self.low.shape(e)?.is_empty() {
+            let message = "Stan needs whole numbers of this vector as data; name the columns in the section `data`";
+            return Err(Fault::new(e.span, message));
+        }
         let words = self.source[e.span.start..e.span.end].split_whitespace();
         let expression = words.collect::<Vec<_>>().join(" ");
         if let Some(known) = self.made.iter().find(|it| it.expression == expression) {
-            return format!("{}[n]", known.name);
+            return Ok(format!("{}[n]", known.name));
         }
         let mut name = format!("y{}", self.made.len() + 1);
         while self.names.values().any(|known| *known == name) {
@@ -576,7 +591,7 @@ impl Writer<'_, '_> {
             expression,
             values: support,
         });
-        code
+        Ok(code)
     }
 
     fn note(&mut self, entity: Entity) {
@@ -590,6 +605,16 @@ impl Writer<'_, '_> {
             self.used.push(entity);
         }
     }
+}
+
+/// The number of elements of a vector or matrix of these sizes, unless they are too many to be written out.
+fn num_written_out(sizes: &[usize], span: Span) -> Result<usize, Fault> {
+    let count: usize = sizes.iter().product();
+    if count > MOST_WRITTEN_OUT {
+        let message = "The vector is too long to be written out in Stan";
+        return Err(Fault::new(span, message));
+    }
+    Ok(count)
 }
 
 /// Whether a list is written out in it.

@@ -96,3 +96,91 @@ fn names_of_stan_are_left_to_it() {
     let stan = Program::parse(long).unwrap().stan_of(&[], 0);
     assert!(stan.is_err_and(|error| error.line == 4 && error.message.contains("too long")));
 }
+
+/// Columns `stem`1, `stem`2, … of two rows.
+fn many(stem: &str, count: usize) -> Vec<(String, Predictor)> {
+    let column = |j: usize| numbers(&format!("{stem}{j}"), &[0.0, 1.0]);
+    (1..=count).map(column).collect()
+}
+
+#[test]
+fn no_element_of_a_long_vector_is_left_out() {
+    let text = "data
+  x: vector = x*
+parameters
+  a ~ normal(0, 1)
+  s ~ half_normal(1)
+rows
+  x ~ normal(a, max([s, 0.1]))";
+    let program = Program::parse(text).unwrap();
+    let stan = program.stan_of(&many("x", 1000), 2).unwrap();
+    let line = "x[n, 1000] ~ normal(a, max({s, 0.1}));";
+    assert!(stan.contains(line), "{stan}");
+    assert_eq!(stan.matches("] ~ normal(a, ").count(), 1000);
+    let why = program.stan_of(&many("x", 1001), 2).unwrap_err();
+    assert_eq!((why.line, why.column, why.width), (7, 3, 1));
+    assert!(why.message.contains("too long"), "{why}");
+    // A definition is no different.
+    let text = "parameters
+  a ~ normal(0, 1)
+  w: vector(1001) ~ normal(0, 1)
+  z = w * max([a, 0.1])
+target
+  -square(z[1])";
+    let why = Program::parse(text).unwrap().stan_of(&[], 0).unwrap_err();
+    assert_eq!(why.line, 4);
+    assert!(why.message.contains("too long"), "{why}");
+}
+
+#[test]
+fn whole_numbers_of_vectors_are_columns() {
+    let columns = [many("k", 2), many("t", 2)].concat();
+    let stan = |rows: &str| {
+        let text = format!(
+            "data
+  k: vector = [k1, k2]
+  t: vector = [t1, t2]
+parameters
+  p: vector(2) ~ beta(1, 1)
+rows
+  {rows}"
+        );
+        Program::parse(&text).unwrap().stan_of(&columns, 2)
+    };
+    // The trials are as whole as the outcome.
+    for rows in ["sum(binomial_lpmf(k, t, p))", "k ~ binomial(t, p)"] {
+        let made = stan(rows).unwrap();
+        for line in [
+            "array[N, K_k] int<lower=0> k;",
+            "array[N, K_t] int<lower=0> t;",
+        ] {
+            assert!(made.contains(line), "{line} in {made}");
+        }
+    }
+    let made = stan("sum(binomial_lpmf(k, t, p))").unwrap();
+    let line =
+        "sum({binomial_lpmf(k[n, 1] | t[n, 1], p[1]), binomial_lpmf(k[n, 2] | t[n, 2], p[2])})";
+    assert!(made.contains(line), "{made}");
+    // Numbers that are made of columns are data of their own.
+    let made = stan("[k1, 2 * k2] ~ poisson(p)").unwrap();
+    for line in [
+        "array[N] int<lower=0> y1;  // k1",
+        "array[N] int<lower=0> y2;  // 2 * k2",
+        "y1[n] ~ poisson(p[1]);",
+        "y2[n] ~ poisson(p[2]);",
+    ] {
+        assert!(made.contains(line), "{line} in {made}");
+    }
+    // One number per row cannot stand for a vector.
+    for (rows, line) in [
+        ("sum(poisson_lpmf(k + 1, p))", 7),
+        ("2 * k ~ poisson(p)", 7),
+        ("k ~ binomial(t + 1, p)", 7),
+        ("z = [k1, k2]\n  z ~ bernoulli(p)", 8),
+    ] {
+        let why = stan(rows).unwrap_err();
+        assert_eq!(why.line, line, "{rows}");
+        let wanted = "Stan needs whole numbers of this vector as data";
+        assert!(why.message.starts_with(wanted), "{rows}: {why}");
+    }
+}

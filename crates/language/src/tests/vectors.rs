@@ -160,6 +160,10 @@ fn errors_of_vectors_say_where() {
             "2:19: `x1` is in this vector already; name it once",
         ),
         (
+            "x: vector = [x1, y*]",
+            "2:19: `y*` chooses `yes`, which is the outcome; choose columns without it",
+        ),
+        (
             "x: vector = x3..x1",
             "2:14: The range ends at `x1` and never gets there from `x3`",
         ),
@@ -272,11 +276,35 @@ fn a_table_says_what_a_vector_chooses() {
     let pattern = program("px_*0");
     assert_eq!(pattern.formula(), "~ y");
     assert_eq!(pattern.formula_for(&table).unwrap(), "~ px_10 + y");
+    assert_eq!(pattern.columns_for(&table).unwrap(), ["px_10", "y"]);
     assert!(!pattern.needs_no_data());
     let why = program("px_*").check_columns(&table).unwrap_err();
     assert_eq!((why.line, why.column, why.width), (2, 15, 4));
     assert!(why.message.starts_with("`px_name` holds text"), "{why}");
     assert!(program("qx_*").formula_for(&table).is_err());
+}
+
+#[test]
+fn a_pattern_does_not_choose_the_outcome() {
+    let number = |name: &str| (name.to_owned(), Values::Numbers(vec![1.0, 2.0]));
+    let table = MemoryColumns::new("t", vec![number("x"), number("x2"), number("y")]).unwrap();
+    let check = |columns: &str, line: &str| {
+        let text = format!(
+            "data\n x: vector = {columns}\nparameters\n w: vector(length(x)) ~ normal(0, 1)\nrows\n {line}"
+        );
+        Program::parse(&text).unwrap().check_columns(&table)
+    };
+    let regression = "y ~ normal(dot(w, x), 1)";
+    for line in [regression, "log(y) ~ normal(dot(w, x), 1)"] {
+        let why = check("*", line).unwrap_err();
+        assert_eq!((why.line, why.column, why.width), (2, 14, 1));
+        let wanted = "`*` chooses `y`, which is the outcome; choose columns without it";
+        assert_eq!(why.message, wanted);
+    }
+    assert!(check("x*", regression).is_ok());
+    // By its name, or as outcome with all others.
+    assert!(check("[x, y]", regression).is_ok());
+    assert!(check("*", "x ~ normal(w, 1)").is_ok());
 }
 
 #[test]
@@ -379,23 +407,28 @@ fn the_window_shows_a_vector_as_it_is_written() {
 #[test]
 fn long_vectors_do_not_overflow_the_stack() {
     let count = 6000;
-    let columns: Vec<(String, Predictor)> = (1..=count)
+    let mut columns: Vec<(String, Predictor)> = (1..=count)
         .map(|j| numbers(&format!("x{j}"), &[f64::from(j) / 6000.0, 1.0]))
         .collect();
-    let text = "data\n x: vector = x*\nparameters\n a ~ normal(0, 1)\n w: vector(length(x)) ~ normal(0, 1)\nrows\n x1 ~ normal(a * mean(x) + dot(w, x), 1)";
+    columns.push(numbers("y", &[0.25, 0.5]));
+    let text = "data\n x: vector = x*\nparameters\n a ~ normal(0, 1)\n w: vector(length(x)) ~ normal(0, 1)\nrows\n size = mean(x) + max(x) + 2 * min(x) + log_sum_exp(x)\n y ~ normal(a * size + dot(w, x), 1)";
     let model = model(text, &columns);
     assert!(model.linear_rows().is_some());
     let mut u = vec![0.0; model.dim()];
     (u[0], u[6000]) = (3.0, -1.0);
     let view = model.linear_rows().unwrap();
-    // The outcome without its mean; the mean of 1/6000, …, 1 is 6001/12000.
+    // The outcome without its mean; the mean of 1/6000, …, 1 is 6001/12000, and the largest comes last.
+    let total: f64 = (1..=count)
+        .map(|j| (f64::from(j) / 6000.0 - 1.0).exp())
+        .sum();
+    let sizes = [
+        6001.0 / 12000.0 + 1.0 + 2.0 / 6000.0 + (1.0 + total.ln()),
+        1.0 + 1.0 + 2.0 + (1.0 + 6000.0_f64.ln()),
+    ];
     near(
         &[view.predictor(0, &u), view.predictor(1, &u)],
-        &[
-            1.0 / 6000.0 - (1.5 * 6001.0 / 6000.0 - 1.0),
-            1.0 - (3.0 - 1.0),
-        ],
-        1e-12,
+        &[0.25 - (3.0 * sizes[0] - 1.0), 0.5 - (3.0 * sizes[1] - 1.0)],
+        1e-11,
         "predictors",
     );
 }

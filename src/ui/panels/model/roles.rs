@@ -38,6 +38,8 @@ pub struct RolesView {
     refusals: HashMap<(String, u8), Option<Refusal>>,
     levels: HashMap<String, Vec<String>>,
     unused: Vec<String>,
+    /// Columns that a model as text names.
+    named: BTreeSet<String>,
     /// Columns of this table that shall not be groups.
     pub(super) declined: BTreeSet<String>,
     /// Whether all predictors and all other columns show, however many.
@@ -62,6 +64,10 @@ impl RolesView {
             unused: (roles.ignored(table).into_iter())
                 .map(str::to_owned)
                 .collect(),
+            named: match document.is_text() {
+                true => named_by_text(data, model),
+                false => BTreeSet::new(),
+            },
             declined: kept,
             all_shown: self.all_shown,
             ..Self::default()
@@ -170,17 +176,20 @@ pub fn roles_ui(
     drag::preview(ui, cx.answer.as_ref());
 }
 
+/// The columns that a model as text names. Patterns choose among the columns of the table; a text with a fault has the columns that
+/// it had before.
+fn named_by_text(data: &DataState, model: &ModelSection) -> BTreeSet<String> {
+    let columns =
+        Own::program(&model.settings).and_then(|program| program.columns_for(&data.loaded.table));
+    match (columns, model.formula.parse::<Formula>()) {
+        (Ok(columns), _) => columns.into_iter().collect(),
+        (Err(_), Ok(formula)) => formula.columns().into_iter().map(str::to_owned).collect(),
+        (Err(_), Err(_)) => BTreeSet::new(),
+    }
+}
+
 /// The columns that a model as text names, and the others: only the text gives them roles.
 fn text_columns_ui(ui: &mut Ui, cx: &mut Context<'_>) {
-    let model = &cx.document.recipe.model;
-    // Patterns choose among the columns of the table; a text with a fault has the columns that it had before.
-    let formula = Own::program(&model.settings)
-        .and_then(|program| program.formula_for(&cx.data.loaded.table))
-        .unwrap_or_else(|_fault| model.formula.clone());
-    let named: BTreeSet<String> = formula.parse::<Formula>().map_or_else(
-        |_| BTreeSet::new(),
-        |formula| formula.columns().into_iter().map(str::to_owned).collect(),
-    );
     let all = cx.data.loaded.table.names();
     let all: Vec<String> = all.map(str::to_owned).collect();
     let most = match cx.view.all_shown {
@@ -190,7 +199,7 @@ fn text_columns_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     for (title, is_named) in [("Named by the text", true), ("Not used", false)] {
         let shown: Vec<&String> = all
             .iter()
-            .filter(|name| named.contains(*name) == is_named)
+            .filter(|name| cx.view.named.contains(*name) == is_named)
             .collect();
         if shown.is_empty() && !is_named {
             continue;

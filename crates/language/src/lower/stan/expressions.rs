@@ -1,7 +1,7 @@
 //! Expressions at a position.
 
 use super::code::{At, Bind, Code, fixed, index, number};
-use super::{MOST_WRITTEN_OUT, Writer};
+use super::{Writer, num_written_out};
 use crate::distributions;
 use crate::functions::Function;
 use crate::lower::{Entity, Pick, Section};
@@ -11,12 +11,7 @@ use crate::syntax::{Binary, Expr, ExprKind, Law, Name};
 impl Writer<'_, '_> {
     /// All elements of a vector or matrix of these sizes, in rows.
     pub(super) fn elements(&mut self, e: &Expr, sizes: &[usize]) -> Result<Vec<Code>, Fault> {
-        let count: usize = sizes.iter().product();
-        if count > MOST_WRITTEN_OUT {
-            let message = "The vector is too long to be written out in Stan";
-            return Err(Fault::new(e.span, message));
-        }
-        (0..count)
+        (0..num_written_out(sizes, e.span)?)
             .map(|at| self.code(e, &fixed(at, sizes)))
             .collect()
     }

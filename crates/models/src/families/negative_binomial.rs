@@ -190,8 +190,14 @@ impl Shape {
         /// 2^52, whose last bits are a whole number.
         const WHOLE: f64 = 4_503_599_627_370_496.0;
         let mut out = [[0.0; LANES]; 2];
-        if self.all_tabled {
-            let places = (A::V::load(y) + A::V::splat(WHOLE)).bits().words();
+        let places = (A::V::load(y) + A::V::splat(WHOLE)).bits().words();
+        let mut tabled = true;
+        if !self.all_tabled {
+            for place in places {
+                tabled &= place.wrapping_sub(WHOLE.to_bits()) < self.tabled as u64;
+            }
+        }
+        if tabled {
             for k in 0..LANES {
                 // The remainder is the number itself, and shows the compiler that it is in the table.
                 [out[0][k], out[1][k]] = self.differences[places[k] as usize % TABLED];
@@ -202,7 +208,7 @@ impl Shape {
         out
     }
 
-    /// [`Self::differences_of`] where counts may be too large for the table. A function of its own: calls in the row loop would keep
+    /// [`Self::differences_of`] where a count is too large for the table. A function of its own: calls in the row loop would keep
     /// its numbers out of registers.
     #[cold]
     #[inline(never)]

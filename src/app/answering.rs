@@ -1,5 +1,6 @@
 //! Answers of finished runs on the scale of the outcome, on threads of their own.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::entry::RunEntry;
@@ -16,7 +17,7 @@ pub struct AnswersAsked {
     pub all_pictures: bool,
     /// Grouping factors whose groups are compared with each other, each with the expected outcome of its groups.
     pub groups: Vec<String>,
-    /// The column at each of whose values everything is told.
+    /// The column at each of whose levels everything is told; of a number at its mean and one standard deviation either side.
     pub by: Option<String>,
 }
 
@@ -29,7 +30,12 @@ pub struct Answered {
     pub effects: effects::Effects,
     /// Comparisons of the groups that were asked for.
     pub groups: Option<effects::Effects>,
-    /// The expected outcome along predictors, in the order of the effects, and along the groups that were asked for.
+    /// Names of the columns that something is told of, in the order of the formula: those with effects, and the one at whose values
+    /// everything is told, which has no effect there.
+    pub told: Vec<String>,
+    /// Names of the predictors without levels.
+    pub without_levels: Vec<String>,
+    /// The expected outcome along columns in the order of `told`, and along the groups that were asked for.
     pub curves: Vec<Conditional>,
     /// Names of the grouping factors that can be asked for.
     pub groupings: Vec<String>,
@@ -57,14 +63,14 @@ const QUESTION: Question<Answered> = Question {
 /// Finds the answers of a run to what `asked` says, in place of what was asked before.
 pub(super) fn ask(state: &mut AppState, id: u64, asked: AnswersAsked, fx: &mut dyn Effects) {
     if let Some(entry) = state.run_mut(id) {
-        entry.answered.cancel();
+        entry.answered.forget();
         entry.answers_asked = asked;
     }
     answer(state, id, fx);
 }
 
 /// Finds the answers of a run, unless that is done or being done. Where they could not be found before, what the predictors do is
-/// asked alone.
+/// asked alone; what was cancelled is asked again.
 pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run_mut(id) else {
         return;
@@ -72,7 +78,8 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     if entry.is_active() || entry.answers().is_some() || entry.answered.working().is_some() {
         return;
     }
-    if entry.answered.refusal().is_some() {
+    let refusal = entry.answered.refusal();
+    if refusal.is_some_and(|why| why != QUESTION.cancelled) {
         entry.answers_asked = AnswersAsked::default();
     }
     let asked = entry.answers_asked.clone();
@@ -92,29 +99,50 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             };
             fitted.effects(lists, weights, &options, control)
         };
-        let mut groups = match asked.groups.as_slice() {
-            [] => None,
-            groups => Some(compare(groups)?),
+        // Groups of the column that is set do not differ.
+        let is_set = |name: &String| asked.by.as_ref() == Some(name);
+        let mut pairs = asked.groups.clone();
+        pairs.retain(|name| !is_set(name));
+        let (effects, groups) = match fitted.effects(lists, weights, &options, control) {
+            Err(EffectsError::NoPredictors) if !groupings.is_empty() => {
+                let others = groupings.iter().find(|name| !is_set(name));
+                let first = others.unwrap_or(&groupings[0]);
+                if !pairs.contains(first) {
+                    pairs.push(first.clone());
+                }
+                (compare(&pairs)?, None)
+            }
+            found => {
+                let effects = found?;
+                let groups = match pairs.as_slice() {
+                    [] => None,
+                    pairs => Some(compare(pairs)?),
+                };
+                (effects, groups)
+            }
         };
-        let effects = match fitted.effects(lists, weights, &options, control) {
-            Err(EffectsError::NoPredictors) if !groupings.is_empty() => match groups.take() {
-                Some(groups) => groups,
-                None => compare(&groupings[..1])?,
-            },
-            found => found?,
+        let mut told = fitted.predictors();
+        told.extend(groupings.iter().cloned());
+        let with_effects: BTreeSet<&str> = effects.predictors().into_iter().collect();
+        told.retain(|name| with_effects.contains(name.as_str()) || is_set(name));
+        let most = match asked.all_pictures {
+            true => usize::MAX,
+            false => MOST_CURVES,
         };
-        let mut followed = effects.predictors();
-        if !asked.all_pictures {
-            followed.truncate(MOST_CURVES);
-        }
+        let pictured = told.iter().enumerate();
+        let pictured = pictured.filter(|(k, name)| *k < most || is_set(name));
+        let mut followed: Vec<&str> = pictured.map(|(_, name)| name.as_str()).collect();
         followed.extend(groups.iter().flat_map(effects::Effects::predictors));
         let curves = fitted.along_each((lists, weights), &followed, &options, control)?;
         let r2 = fitted.r2(lists, weights, control)?;
+        let without_levels = fitted.without_levels()?;
         Ok::<_, EffectsError>(Answered {
             asked,
             r2,
             effects,
             groups,
+            told,
+            without_levels,
             curves,
             groupings,
             draws: draws.count,
@@ -127,9 +155,18 @@ mod tests {
     use super::AnswersAsked;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange, Page};
+    use ergodic_base::settings::Value;
     use ergodic_core::engine::RunSection;
 
     fn run_with_formula(session: &mut Session, formula: &str) -> u64 {
+        if formula.contains('|') {
+            session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+            let family = Some(Value::Text("bernoulli".to_owned()));
+            session.send(Command::Draft(DraftChange::ModelSetting(
+                "family".to_owned(),
+                family,
+            )));
+        }
         session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
         session.send(Command::Draft(DraftChange::Run(RunSection {
             chains: 1,
@@ -188,6 +225,91 @@ mod tests {
         session.send(Command::FindAnswers(id));
         let entry = session.state.run(id).unwrap();
         assert_eq!(entry.answers().unwrap().asked, AnswersAsked::default());
+    }
+
+    #[test]
+    fn the_column_that_is_set_keeps_its_picture() {
+        let mut session = Session::with_draft("schools");
+        let id = run_with_formula(&mut session, "passed ~ hours + (1 | school)");
+        let by = |by: &str, groups: &[&str]| AnswersAsked {
+            by: Some(by.to_owned()),
+            groups: groups.iter().map(|&name| name.to_owned()).collect(),
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, by("hours", &["school"])));
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        assert!(answers.effects.effects.is_empty());
+        assert_eq!(answers.told, ["hours"]);
+        assert_eq!(answers.without_levels, ["hours"]);
+        let followed: Vec<&str> = (answers.curves.iter())
+            .map(|curve| curve.predictor.as_str())
+            .collect();
+        assert_eq!(followed, ["hours", "school"]);
+        assert_eq!(answers.curves[0].curves.len(), 1);
+        // All pairs of 12 schools at three values of hours.
+        let compared = answers.groups.as_ref().unwrap();
+        assert_eq!(compared.effects.len(), 3 * 66);
+        // Groups do not differ where all rows are of one.
+        session.send(Command::AskAnswers(id, by("school", &["school"])));
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        assert!(answers.groups.is_none());
+        assert_eq!(answers.told, ["hours", "school"]);
+        assert_eq!(answers.curves[1].curves[0].points.len(), 12);
+    }
+
+    #[test]
+    fn groups_of_models_without_predictors_are_compared_together() {
+        let mut session = Session::with_draft("churn");
+        let id = run_with_formula(&mut session, "churned ~ 1 + (1 | plan) + (1 | region)");
+        let mut told = |groups: &[&str], by: Option<&str>| {
+            let asked = AnswersAsked {
+                groups: groups.iter().map(|&name| name.to_owned()).collect(),
+                by: by.map(str::to_owned),
+                ..AnswersAsked::default()
+            };
+            session.send(Command::AskAnswers(id, asked));
+            let answers = session.state.run(id).unwrap().answers().unwrap();
+            assert!(answers.groups.is_none());
+            let compared = answers.effects.predictors().join(" ");
+            (compared, answers.told.join(" "))
+        };
+        let words = |compared: &str, told: &str| (compared.to_owned(), told.to_owned());
+        assert_eq!(told(&[], None), words("plan", "plan"));
+        let both = words("plan region", "plan region");
+        assert_eq!(told(&["region"], None), both);
+        assert_eq!(told(&["plan", "region"], None), both);
+        let at_each_plan = words("region", "plan region");
+        assert_eq!(told(&["plan"], Some("plan")), at_each_plan);
+    }
+
+    #[test]
+    fn a_question_that_was_cancelled_is_asked_again() {
+        let mut session = Session::with_draft("schools");
+        let id = run_with_formula(&mut session, "passed ~ hours + (1 | school)");
+        let asked = AnswersAsked {
+            by: Some("school".to_owned()),
+            ..AnswersAsked::default()
+        };
+        let work = session.begin(Command::AskAnswers(id, asked.clone()));
+        let task = session.state.tasks.running()[0].id;
+        session.send(Command::CancelTask(task));
+        for work in work {
+            session.end(work());
+        }
+        let entry = session.state.run(id).unwrap();
+        assert_eq!(entry.answered.refusal(), Some(super::QUESTION.cancelled));
+        session.send(Command::FindAnswers(id));
+        let entry = session.state.run(id).unwrap();
+        assert_eq!(entry.answers().unwrap().asked, asked);
+        // What was wrong before is none of what is asked now.
+        let wrong = AnswersAsked {
+            groups: vec!["hours".to_owned()],
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, wrong));
+        session.send(Command::AskAnswers(id, asked.clone()));
+        let entry = session.state.run(id).unwrap();
+        assert_eq!(entry.answers().unwrap().asked, asked);
     }
 
     #[test]

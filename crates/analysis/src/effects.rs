@@ -547,6 +547,21 @@ impl Fitted {
         set.collect()
     }
 
+    /// Names of the predictors that have no levels, numbers other than 0 and 1: what is told by one of them is told one standard
+    /// deviation below its mean, at it, and above.
+    ///
+    /// # Errors
+    /// Rows that cannot be coded.
+    pub fn without_levels(&self) -> Result<Vec<String>, EffectsError> {
+        let rows = Rows::new(&self.coding, &self.table, &self.rows, false)?;
+        let mut columns = self.coding.coded_columns();
+        columns.retain(|column| {
+            let numbers = rows.numbers(&column.name, &[]).unwrap_or_default();
+            column.levels.is_none() && !is_zero_or_one(&numbers)
+        });
+        Ok(columns.into_iter().map(|column| column.name).collect())
+    }
+
     /// Says that a grouping factor that `--by` names has more groups than are told.
     fn groups_left_out(&self, options: &EffectsOptions) -> Option<String> {
         let by = options.by.as_ref().filter(|by| self.is_grouping(by))?;

@@ -9,6 +9,7 @@ use super::predict::log_lik::{LogLik, LogLikError, Observed};
 use super::predict::{Fitted, PredictError};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::names::listed;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::keep;
@@ -569,6 +570,19 @@ pub(crate) fn few_rows(rows: usize) -> Option<String> {
     })
 }
 
+/// What to know about differences from the scores of runs whose draws are not usable, called `names`; `None` where there are none.
+pub fn unusable_runs(names: &[&str]) -> Option<String> {
+    let their = match names.len() {
+        0 => return None,
+        1 => "its",
+        _ => "their",
+    };
+    let listed = listed(names.iter().copied(), names.len());
+    Some(format!(
+        "The draws of {listed} are not usable, so neither are differences from {their} scores"
+    ))
+}
+
 fn remarks(runs: &[(String, &CrossValidation)]) -> Vec<String> {
     let mut remarks = Vec::new();
     let rows = runs.first().map_or(0, |(_, run)| run.loo.rows.len());
@@ -577,13 +591,7 @@ fn remarks(runs: &[(String, &CrossValidation)]) -> Vec<String> {
         let runs = runs.iter().filter(|(_, run)| holds(run));
         runs.map(|(name, _)| name.as_str()).collect()
     };
-    let names = named(&|run| run.unusable.is_some());
-    if !names.is_empty() {
-        remarks.push(format!(
-            "The draws of {} are not usable, so neither are differences from its scores",
-            names.join(", ")
-        ));
-    }
+    remarks.extend(unusable_runs(&named(&|run| run.unusable.is_some())));
     let names = named(&|run| !run.loo.doubtful().is_empty());
     if !names.is_empty() {
         remarks.push(format!(

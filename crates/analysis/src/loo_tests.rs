@@ -447,3 +447,17 @@ fn an_outlier_that_no_draw_expects_stays_doubtful() {
         "{said}"
     );
 }
+
+#[test]
+fn runs_whose_draws_are_not_usable_are_listed_in_one_sentence() {
+    assert_eq!(unusable_runs(&[]), None);
+    let of = |names: &[&str]| unusable_runs(names).unwrap();
+    assert_eq!(
+        of(&["A"]),
+        "The draws of A are not usable, so neither are differences from its scores"
+    );
+    assert_eq!(
+        of(&["A", "B", "C"]),
+        "The draws of A, B and C are not usable, so neither are differences from their scores"
+    );
+}

@@ -21,6 +21,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Chip, number, verdict_icon};
 use ergodic_analysis::effects::{Conditional, Curve, Effect, MOST_CURVES, Place};
 use ergodic_base::param::ParamId;
+use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::Verdict;
 
 /// Height of a curve with its axes.
@@ -131,21 +132,22 @@ fn doubts(of: &Variable<'_>) -> Option<(VerdictKind, String)> {
 /// What is asked from now on, if that changed.
 fn asked_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAsked> {
     let t = tokens();
-    let predictors = done.effects.predictors();
+    let compared = done.effects.predictors();
     let left_out = match done.asked.all_pictures {
         true => 0,
-        false => predictors.len().saturating_sub(MOST_CURVES),
+        false => done.told.len().saturating_sub(MOST_CURVES),
     };
     let mut asked = done.asked.clone();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             for name in &done.groupings {
-                // They are compared anyway where there is nothing else.
-                if predictors.contains(&name.as_str()) {
+                let is_on = asked.groups.contains(name);
+                // Some are compared anyway where there is nothing else; where one is set in all rows, its groups do not differ.
+                let is_anyway = compared.contains(&name.as_str()) && !is_on;
+                if is_anyway || done.asked.by.as_ref() == Some(name) {
                     continue;
                 }
-                let is_on = asked.groups.contains(name);
                 let label = format!("Compare groups of {name}");
                 if ui.add(Chip::toggle(&label, is_on)).clicked() {
                     if is_on {
@@ -155,29 +157,30 @@ fn asked_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAsked> {
                     }
                 }
             }
-            let label = match &asked.by {
-                Some(by) => format!("At each value of {by}"),
-                None => "On the whole".to_owned(),
+            let at_values_of = |name: &String| match done.without_levels.contains(name) {
+                true => format!("At low, middle and high {name}"),
+                false => format!("At each value of {name}"),
             };
+            let by = asked.by.as_ref();
+            let label = by.map_or_else(|| "On the whole".to_owned(), at_values_of);
             let chip = ui.add(Chip::choice(&label).named("Values that effects are told at"));
             menu::menu(&chip, menu::NORMAL, |ui| {
                 if menu::item(ui, "On the whole", "", asked.by.is_none()).clicked() {
                     asked.by = None;
                 }
-                let groupings = done.groupings.iter().map(String::as_str);
-                let others = groupings.filter(|name| !predictors.contains(name));
-                for name in predictors.iter().copied().chain(others) {
-                    let is_on = asked.by.as_deref() == Some(name);
-                    let label = format!("At each value of {name}");
-                    if menu::item(ui, &label, "", is_on).clicked() {
-                        asked.by = Some(name.to_owned());
+                let others = done.groupings.iter();
+                let others = others.filter(|name| !done.told.contains(name));
+                for name in done.told.iter().chain(others) {
+                    let is_on = asked.by.as_ref() == Some(name);
+                    if menu::item(ui, &at_values_of(name), "", is_on).clicked() {
+                        asked.by = Some(name.clone());
                     }
                 }
             });
         });
         if left_out > 0 {
             ui.horizontal_wrapped(|ui| {
-                let all = number::integer(predictors.len() as u64);
+                let all = number::integer(done.told.len() as u64);
                 let told = format!("The first {MOST_CURVES} of {all} predictors have pictures");
                 widgets::hint(ui, &told);
                 if widgets::link(ui, "Show all pictures").clicked() {
@@ -201,6 +204,12 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
             remarks.push(remark.clone());
         }
     }
+    let cards = done
+        .groups
+        .iter()
+        .map(|groups| (groups, groups.predictors()));
+    let all: Vec<&str> = done.told.iter().map(String::as_str).collect();
+    let cards = cards.chain([(effects, all)]);
     if doubts.is_some() || done.r2.is_some() || !remarks.is_empty() {
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
@@ -221,8 +230,8 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
             }
         });
     }
-    for effects in done.groups.iter().chain([effects]) {
-        for predictor in effects.predictors() {
+    for (effects, names) in cards {
+        for predictor in names {
             let told = effects
                 .effects
                 .iter()
@@ -245,8 +254,8 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
                         widgets::sentence(ui, &effects.sentence(effect), Text::Body);
                     }
                     if told.len() > most {
-                        let more = number::integer((told.len() - most) as u64);
-                        if widgets::link(ui, &format!("and {more} more sentences")).clicked() {
+                        let more = plural(told.len() - most, "more sentence");
+                        if widgets::link(ui, &format!("and {more}")).clicked() {
                             opened.insert(key);
                         }
                     }
@@ -294,13 +303,14 @@ fn levels_ui(ui: &mut Ui, along: &Conditional, curve: &Curve) {
     let rows: Vec<IntervalRow> = (curve.points.iter())
         .map(|point| {
             let [low, high] = point.value.interval;
+            let sd = point.value.summary.sd.unwrap_or(f64::NAN);
             IntervalRow {
                 name: ParamId::named(&point.at.label()),
                 center: point.value.mean(),
                 inner: None,
                 outer: (low, high),
                 verdict: None,
-                value: number::short(point.value.mean()),
+                value: number::to_sd_digits(point.value.mean(), sd),
             }
         })
         .collect();
@@ -383,10 +393,11 @@ fn curve_ui(ui: &mut Ui, along: &Conditional, curve: &Curve) {
 #[cfg(test)]
 mod tests {
     use eframe::egui::accesskit::{Role, Toggled};
-    use eframe::egui::vec2;
+    use eframe::egui::{Key, vec2};
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+    use crate::app::answering::AnswersAsked;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
@@ -451,6 +462,11 @@ mod tests {
     #[test]
     fn groups_are_compared_by_a_switch() {
         let mut session = Session::with_draft("schools");
+        session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+        session.send(Command::Draft(DraftChange::ModelSetting(
+            "family".to_owned(),
+            Some(ergodic_base::settings::Value::Text("bernoulli".to_owned())),
+        )));
         session.send(Command::Draft(DraftChange::Formula(
             "passed ~ hours + (1 | school)".to_owned(),
         )));
@@ -466,6 +482,36 @@ mod tests {
         harness.set_size(vec2(1280.0, 1600.0));
         harness.run_steps(4);
         assert!(!says(&harness, "With school S02 instead of S01"));
+        // The column that is set keeps its picture, and its line in the menu.
+        let heading = |harness: &Harness<'_, Shown<RunsView>>| {
+            let found = harness.query_by_role_and_label(Role::Heading, "hours");
+            found.is_some()
+                && says(
+                    harness,
+                    "Expected probability that passed is yes along hours",
+                )
+        };
+        assert!(heading(&harness));
+        let entry = harness.state().session.state.selected().unwrap();
+        let (id, asked) = (entry.id, entry.answers_asked.clone());
+        let by = AnswersAsked {
+            by: Some("hours".to_owned()),
+            ..asked.clone()
+        };
+        let session = &mut harness.state_mut().session;
+        session.send(Command::AskAnswers(id, by));
+        harness.run_steps(4);
+        assert!(heading(&harness));
+        let chip = "Values that effects are told at";
+        harness.get_by_label_contains(chip).click();
+        harness.run_steps(3);
+        harness.get_by_label("At low, middle and high hours");
+        harness.get_by_label("At each value of school");
+        harness.key_press(Key::Escape);
+        harness.run_steps(3);
+        let session = &mut harness.state_mut().session;
+        session.send(Command::AskAnswers(id, asked));
+        harness.run_steps(4);
         harness.get_by_label("Compare groups of school").click();
         harness.run_steps(4);
         assert!(says(&harness, "With school S02 instead of S01"));

@@ -169,7 +169,11 @@ fn done_ui(
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let text = format!("Only in {}: {}{more}", found.names[k], shown.join(", "));
+            let text = format!(
+                "Draws only in {}: {}{more}",
+                found.names[k],
+                shown.join(", ")
+            );
             widgets::hint(ui, &text);
         }
     }

@@ -19,7 +19,10 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, verdict_icon};
-use ergodic_analysis::predict::scores::{CoursePoint, Measure, PredictionScores, compare};
+use ergodic_analysis::loo::unusable_runs;
+use ergodic_analysis::predict::scores::{
+    CoursePoint, Measure, PredictionScores, ScoresCompared, compare,
+};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 
@@ -32,6 +35,66 @@ const DECIMALS: i32 = 4;
 #[derive(Default)]
 pub(super) struct HeldOutView {
     by_seconds: bool,
+    /// The runs that had scores when it was last seen which of them score the same rows, the one that is shown first.
+    scored: Vec<ScoredRun>,
+    /// Those of them that score the same rows, the one that is shown first.
+    runs: Vec<ScoredRun>,
+    /// How these compare, where there are several.
+    compared: Option<ScoresCompared>,
+}
+
+/// A run that has been scored by rows held out.
+#[derive(Clone)]
+struct ScoredRun {
+    title: String,
+    is_unusable: bool,
+    done: Arc<HeldOutScores>,
+}
+
+impl ScoredRun {
+    /// Whether nothing has changed since `before`.
+    fn is_still(&self, before: &Self) -> bool {
+        self.title == before.title
+            && self.is_unusable == before.is_unusable
+            && Arc::ptr_eq(&self.done, &before.done)
+    }
+}
+
+impl HeldOutView {
+    /// Finds the runs that score the rows of the one that is shown, and how they compare; as that looks at all rows, only where a run
+    /// has other scores than before.
+    fn update(&mut self, of: &Variable<'_>) {
+        let others = of.state.runs.iter().filter(|run| run.id != of.entry.id);
+        let all = std::iter::once(of.entry).chain(others);
+        let scored: Vec<ScoredRun> = all
+            .filter_map(|run| {
+                let done = Arc::clone(run.held_out_scores_so_far()?);
+                let report = run.report();
+                Some(ScoredRun {
+                    title: run.title(),
+                    is_unusable: report.is_some_and(|report| is_unusable(report.verdict)),
+                    done,
+                })
+            })
+            .collect();
+        let are_still = scored.len() == self.scored.len()
+            && (scored.iter().zip(&self.scored)).all(|(run, before)| run.is_still(before));
+        if are_still {
+            return;
+        }
+        self.runs = match scored.first() {
+            Some(own) => (scored.iter())
+                .filter(|run| run.done.scores.has_the_rows_of(&own.done.scores))
+                .cloned()
+                .collect(),
+            None => Vec::new(),
+        };
+        let runs: Vec<(String, &PredictionScores)> = (self.runs.iter())
+            .map(|run| (run.title.clone(), &run.done.scores))
+            .collect();
+        self.compared = compare(&runs);
+        self.scored = scored;
+    }
 }
 
 impl Pane for HeldOutView {
@@ -65,9 +128,9 @@ impl Pane for HeldOutView {
 /// Shows the pane; what it shows is made in the background as long as it is in front.
 fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &mut Outbox) {
     let entry = of.entry;
-    let other_runs = others(of);
+    view.update(of);
     if entry.is_active() {
-        along_the_way_ui(ui, of, (view, &other_runs), out);
+        along_the_way_ui(ui, of, view, out);
         return;
     }
     let asked = Asked {
@@ -82,17 +145,12 @@ fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &m
         ScrollArea::vertical()
             .id_salt(("held out", entry.id))
             .auto_shrink([false, false])
-            .show(ui, |ui| done_ui(ui, of, &done.scores, (view, &other_runs)));
+            .show(ui, |ui| done_ui(ui, of, &done.scores, view));
     });
 }
 
 /// What there is while the run goes on: scores by the draws of a few seconds ago.
-fn along_the_way_ui(
-    ui: &mut Ui,
-    of: &Variable<'_>,
-    (view, other_runs): (&mut HeldOutView, &[OtherRun]),
-    out: &mut Outbox,
-) {
+fn along_the_way_ui(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &mut Outbox) {
     let entry = of.entry;
     match entry.scored_again_in() {
         Some(Duration::ZERO) => out.send(Command::ScoreHeldOut(entry.id)),
@@ -118,41 +176,11 @@ fn along_the_way_ui(
                     format!("By the first {draws} draws; the run goes on, and so do these scores");
                 widgets::hint(ui, &text);
             });
-            done_ui(ui, of, &done.scores, (view, other_runs));
+            done_ui(ui, of, &done.scores, view);
         });
 }
 
-/// Another run that scores the same rows.
-struct OtherRun {
-    title: String,
-    is_unusable: bool,
-    done: Arc<HeldOutScores>,
-}
-
-/// Other runs that have been scored by the same rows.
-fn others(of: &Variable<'_>) -> Vec<OtherRun> {
-    let Some(own) = of.entry.held_out_scores_so_far() else {
-        return Vec::new();
-    };
-    let runs = of.state.runs.iter().filter(|run| run.id != of.entry.id);
-    let scored = runs.filter_map(|run| Some((run, run.held_out_scores_so_far()?)));
-    let same = scored.filter(|(_, done)| done.scores.has_the_rows_of(&own.scores));
-    same.map(|(run, done)| OtherRun {
-        title: run.title(),
-        is_unusable: run
-            .report()
-            .is_some_and(|report| is_unusable(report.verdict)),
-        done: Arc::clone(done),
-    })
-    .collect()
-}
-
-fn done_ui(
-    ui: &mut Ui,
-    of: &Variable<'_>,
-    scores: &PredictionScores,
-    (view, other_runs): (&mut HeldOutView, &[OtherRun]),
-) {
+fn done_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, view: &mut HeldOutView) {
     let t = tokens();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
@@ -177,7 +205,7 @@ fn done_ui(
         }
         ui.add_space(t.space.x2);
         measures_ui(ui, &scores.measures);
-        compared_ui(ui, of, scores, other_runs);
+        compared_ui(ui, scores, view);
     });
     if let Some(roc) = &scores.roc {
         let points = roc.points.iter();
@@ -191,7 +219,7 @@ fn done_ui(
         }
         .show(ui);
     }
-    course_ui(ui, scores, view, other_runs);
+    course_ui(ui, scores, view);
 }
 
 fn is_unusable(verdict: Verdict) -> bool {
@@ -199,10 +227,8 @@ fn is_unusable(verdict: Verdict) -> bool {
 }
 
 /// How much better the best of the runs that score the same rows predicts them than each of the others, in words.
-fn compared_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, other_runs: &[OtherRun]) {
-    let mut runs = vec![(of.entry.title(), scores)];
-    runs.extend((other_runs.iter()).map(|run| (run.title.clone(), &run.done.scores)));
-    let Some(compared) = compare(&runs) else {
+fn compared_ui(ui: &mut Ui, scores: &PredictionScores, view: &HeldOutView) {
+    let Some(compared) = &view.compared else {
         return;
     };
     ui.add_space(tokens().space.x2);
@@ -216,17 +242,9 @@ fn compared_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, other_
     for behind in &compared.behind {
         widgets::sentence(ui, &behind.sentence, Text::Body);
     }
-    let mut unusable: Vec<&str> = Vec::new();
-    if is_unusable(of.report.verdict) {
-        unusable.push(&runs[0].0);
-    }
-    let others = other_runs.iter().filter(|run| run.is_unusable);
-    unusable.extend(others.map(|run| run.title.as_str()));
-    if !unusable.is_empty() {
-        let names = unusable.join(", ");
-        let text = format!(
-            "The draws of {names} are not usable, so neither are differences from its scores"
-        );
+    let unusable = view.runs.iter().filter(|run| run.is_unusable);
+    let unusable: Vec<&str> = unusable.map(|run| run.title.as_str()).collect();
+    if let Some(text) = unusable_runs(&unusable) {
         widgets::hint(ui, &text);
     }
     for remark in &compared.remarks {
@@ -262,12 +280,7 @@ fn measures_ui(ui: &mut Ui, measures: &[(Measure, Score)]) {
 }
 
 /// How the log loss, or the log density, came to be what it is.
-fn course_ui(
-    ui: &mut Ui,
-    scores: &PredictionScores,
-    view: &mut HeldOutView,
-    other_runs: &[OtherRun],
-) {
+fn course_ui(ui: &mut Ui, scores: &PredictionScores, view: &mut HeldOutView) {
     let t = tokens();
     let timed = scores.course.iter().all(|point| point.seconds.is_some());
     let by_seconds = timed && view.by_seconds;
@@ -305,9 +318,9 @@ fn course_ui(
             .map(|point| [x(point), sign * point.lpd])
             .collect()
     };
-    let others = other_runs
-        .iter()
-        .map(|run| (run.title.as_str(), points(&run.done.scores.course)));
+    // The first is the run itself.
+    let others =
+        (view.runs.iter().skip(1)).map(|run| (run.title.as_str(), points(&run.done.scores.course)));
     Curve {
         name: &name,
         titles: [x_title, what],

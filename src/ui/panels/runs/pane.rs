@@ -215,6 +215,6 @@ mod tests {
                 harness.get_by_label("This model has no effects that vary by group");
             }
         }
-        assert_eq!(away, ["clusters", "topics", "held-out", "groups"]);
+        assert_eq!(away, ["clusters", "topics", "unkept", "held-out", "groups"]);
     }
 }

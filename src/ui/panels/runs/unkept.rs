@@ -53,8 +53,8 @@ fn estimates_ui(ui: &mut Ui, all: &[Estimate]) {
     let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
         let text = format!(
-            "Accumulated while the chains run; without draws ({KEY}) there are no quantiles, effective sample sizes and R-hat of split \
-             chains, so that the verdict does not speak of these"
+            "Accumulated while the chains run; without draws ({KEY}) there are no quantiles, effective sample sizes or R-hat of split \
+             chains, so the verdict does not cover them"
         );
         widgets::sentence_line(ui, &text, Text::Caption, true);
     });
@@ -63,6 +63,13 @@ fn estimates_ui(ui: &mut Ui, all: &[Estimate]) {
             value.map_or(number::NOT_AVAILABLE.to_owned(), text),
             Tone::Primary,
         )
+    };
+    let mean = move |k: usize| {
+        let Estimate { mean, sd, .. } = all[k];
+        // Without a standard deviation, three significant digits.
+        let digits = |mean| number::to_sd_digits(mean, sd.unwrap_or(f64::NAN));
+        let shown = mean.map_or(number::NOT_AVAILABLE.to_owned(), digits);
+        Cell::number(shown, Tone::Primary)
     };
     let order = |value: Option<f64>| value.unwrap_or(f64::NAN);
     Table::new("unkept", "Quantities whose draws are not kept", all.len())
@@ -73,10 +80,7 @@ fn estimates_ui(ui: &mut Ui, all: &[Estimate]) {
             })
             .fills(),
         )
-        .column(
-            Column::number("mean", NUMBER, move |k| text(all[k].mean, number::sd))
-                .by(move |k| order(all[k].mean)),
-        )
+        .column(Column::number("mean", NUMBER, mean).by(move |k| order(all[k].mean)))
         .column(
             Column::number("sd", NUMBER, move |k| text(all[k].sd, number::sd))
                 .by(move |k| order(all[k].sd)),
@@ -98,11 +102,15 @@ mod tests {
     use eframe::egui::accesskit::Role;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+    use super::estimates_ui;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
-    use crate::ui::testing::page_harness;
+    use crate::ui::testing::{harness, page_harness};
+    use crate::ui::widgets::number;
+    use ergodic_base::param::ParamId;
     use ergodic_core::engine::RunSection;
+    use ergodic_diagnostics::estimates::Estimate;
 
     #[test]
     fn quantities_whose_draws_are_not_kept_are_listed() {
@@ -147,5 +155,36 @@ mod tests {
             .collect();
         let name = estimates[0].variable.as_str();
         assert!(cells.iter().any(|cell| cell == name), "{name}: {cells:?}");
+        // A mean is as precise as the second digit of its standard deviation.
+        let mean = number::to_sd_digits(estimates[0].mean.unwrap(), estimates[0].sd.unwrap());
+        assert!(cells.contains(&mean), "{mean}: {cells:?}");
+    }
+
+    #[test]
+    fn a_mean_far_from_zero_has_the_digits_of_its_standard_deviation() {
+        let estimate = |name: &str, mean: f64, sd: Option<f64>| Estimate {
+            variable: ParamId::named(name),
+            mean: Some(mean),
+            sd,
+            draws: 2000,
+            rhat_unsplit: None,
+        };
+        let all = [
+            estimate("a", 1234.5678, Some(0.52)),
+            estimate("c", 8765.4321, None),
+        ];
+        let mut harness = harness([800.0, 300.0], (), move |ui, ()| estimates_ui(ui, &all));
+        harness.run_steps(2);
+        let cells: Vec<String> = harness
+            .get_all_by_role(Role::Cell)
+            .filter_map(|node| {
+                let node = node.accesskit_node();
+                node.label().or_else(|| node.value())
+            })
+            .collect();
+        // Two significant digits, as standard deviations have, would be 1200 and 8800.
+        for text in [number::fixed(1234.57, 2), number::fixed(8770.0, 0)] {
+            assert!(cells.contains(&text), "{text}: {cells:?}");
+        }
     }
 }

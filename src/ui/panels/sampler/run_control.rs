@@ -20,8 +20,8 @@ use ergodic_diagnostics::zero_variance::Order;
 const LABEL: f32 = 190.0;
 /// Width of a field of a number.
 const FIELD: f32 = 110.0;
-/// Width of the field of names.
-const NAMES: f32 = 320.0;
+/// Width of a field of names or values.
+const TYPED: f32 = 320.0;
 /// Most draws that the form takes; memory ends sooner.
 const MAX_DRAWS: f64 = 1e9;
 /// Largest seed that a number field shows exactly.
@@ -110,25 +110,54 @@ fn keep_ui(ui: &mut Ui, run: &mut RunSection) {
     let hint = "`all`, or names and patterns such as b[*], sigma. Of the others means and standard deviations are accumulated, which takes \
                 neither memory nor disk. Enter takes them";
     row_ui(ui, "Keep draws of", hint, |ui| {
-        let id = ui.make_persistent_id("kept draws");
-        let typed = ui.data_mut(|data| data.get_temp::<String>(id));
-        let mut text = typed.unwrap_or_else(|| run.keep.clone());
-        let error = keep::check(&text).err().map(|error| error.to_string());
-        let field = Field::new("Keep draws of", &mut text)
-            .label_hidden()
-            .mono()
-            .error(error.as_deref())
-            .width(NAMES)
-            .show(ui);
-        if field.committed && error.is_none() {
+        let error = |text: &str| keep::check(text).err().map(|error| error.to_string());
+        if let Some(text) = typed_field(ui, "Keep draws of", &run.keep, error) {
             text.trim().clone_into(&mut run.keep);
-            ui.data_mut(|data| data.remove::<String>(id));
-        } else if field.restored {
-            ui.data_mut(|data| data.remove::<String>(id));
-        } else if field.response.changed() {
-            ui.data_mut(|data| data.insert_temp(id, text));
         }
     });
+}
+
+/// What is being typed into a field, or could not be used.
+#[derive(Clone)]
+struct Typed {
+    text: String,
+    /// The text of the run when it was typed.
+    in_place_of: String,
+}
+
+/// A field of code called `label` that shows `now` until something else is typed, and why that cannot be used: what `error` says.
+/// The text that was typed once the field is left, if it can be used.
+pub(super) fn typed_field(
+    ui: &mut Ui,
+    label: &str,
+    now: &str,
+    error: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let id = ui.make_persistent_id(("typed", label));
+    let typed = ui.data(|data| data.get_temp::<Typed>(id));
+    // What was typed for another run is none of this one.
+    let typed = typed.filter(|typed| typed.in_place_of == now);
+    let mut text = typed.map_or_else(|| now.to_owned(), |typed| typed.text);
+    let why = error(&text);
+    let field = Field::new(label, &mut text)
+        .label_hidden()
+        .mono()
+        .error(why.as_deref())
+        .width(TYPED)
+        .show(ui);
+    // Text that cannot be used stays, with the reason below it.
+    let is_over = field.response.lost_focus() && error(&text).is_none();
+    if field.restored || is_over {
+        ui.data_mut(|data| data.remove::<Typed>(id));
+    } else if field.response.changed() {
+        let in_place_of = now.to_owned();
+        let typed = Typed {
+            text: text.clone(),
+            in_place_of,
+        };
+        ui.data_mut(|data| data.insert_temp(id, typed));
+    }
+    (field.committed && is_over).then_some(text)
 }
 
 /// A label, controls, and a hint below them.

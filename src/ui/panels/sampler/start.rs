@@ -2,18 +2,16 @@
 
 use eframe::egui::Ui;
 
-use super::run_control::row_ui;
+use super::run_control::{row_ui, typed_field};
 use crate::app::AppState;
 use crate::ui::icons;
 use crate::ui::panels::menu;
-use crate::ui::widgets::{Button, Field, NumberField, Segments};
+use crate::ui::widgets::{Button, NumberField, Segments};
 use ergodic_core::engine::RunSection;
 use ergodic_core::engine::start::{MOST_SPREAD, SPREAD, Start};
 
 /// Width of the field of a number.
 const FIELD: f32 = 110.0;
-/// Width of the field of values.
-const VALUES: f32 = 320.0;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -128,34 +126,18 @@ fn values_ui(ui: &mut Ui, run: &mut RunSection) {
     let hint = "NAME=NUMBER with commas between, on the scale of the results; `;` stands between the values of each chain. `b` \
                 means all coefficients. Enter takes them";
     row_ui(ui, "Values", hint, |ui| {
-        let id = ui.make_persistent_id("start values");
-        let kept = ui.data_mut(|data| data.get_temp::<String>(id));
-        let mut text = kept.unwrap_or_else(|| run.start.to_string());
-        let read = text.parse::<Start>();
-        let error = match &read {
-            Ok(Start::Values(sets)) if sets.len() > 1 && sets.len() != run.chains => Some(format!(
-                "One set for all chains, or one for each of {}",
-                run.chains
+        let chains = run.chains;
+        let error = |text: &str| match text.parse::<Start>() {
+            Ok(Start::Values(sets)) if sets.len() > 1 && sets.len() != chains => Some(format!(
+                "One set for all chains, or one for each of {chains}"
             )),
             Ok(Start::Values(_)) => None,
             Ok(_) => Some("Write values such as b[age]=1, intercept=0".to_owned()),
             Err(error) => Some(error.to_string()),
         };
-        let field = Field::new("Values", &mut text)
-            .label_hidden()
-            .mono()
-            .error(error.as_deref())
-            .width(VALUES)
-            .show(ui);
-        if field.committed && error.is_none() {
-            if let Ok(start) = text.parse() {
-                run.start = start;
-            }
-            ui.data_mut(|data| data.remove::<String>(id));
-        } else if field.restored {
-            ui.data_mut(|data| data.remove::<String>(id));
-        } else if field.response.changed() {
-            ui.data_mut(|data| data.insert_temp(id, text));
+        let typed = typed_field(ui, "Values", &run.start.to_string(), error);
+        if let Some(Ok(start)) = typed.map(|text| text.parse::<Start>()) {
+            run.start = start;
         }
     });
 }

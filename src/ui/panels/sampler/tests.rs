@@ -1,8 +1,9 @@
 //! The page over a real draft.
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{SamplerView, sampler_ui};
 use crate::app::testing::Session;
@@ -410,6 +411,10 @@ fn blocks_are_typed_by_the_names_of_parameters() {
     let mut type_blocks = |text: &str| {
         harness
             .get_by_role_and_label(Role::TextInput, "Blocks")
+            .scroll_to_me();
+        harness.run_steps(2);
+        harness
+            .get_by_role_and_label(Role::TextInput, "Blocks")
             .click();
         harness.run_steps(2);
         harness
@@ -507,4 +512,71 @@ fn where_chains_start_is_part_of_the_run() {
     choose(&mut harness, "Mode");
     assert_eq!(sent(&harness), Start::Mode);
     harness.get_by_label("Spread of starts");
+}
+
+#[test]
+fn names_of_kept_draws_are_typed_and_control_variates_are_chosen() {
+    use ergodic_core::engine::RunSection;
+    use ergodic_diagnostics::zero_variance::Order;
+    let mut harness = page(Session::with_draft("churn"));
+    harness.set_size(eframe::egui::vec2(1280.0, 2400.0));
+    harness.run_steps(3);
+    let run = |harness: &Harness<'_, Shown<SamplerView>>| {
+        let state = &harness.state().session.state;
+        state.document.as_ref().unwrap().recipe.run.clone()
+    };
+    let (role, name) = (Role::TextInput, "Keep draws of");
+    let shown = |harness: &Harness<'_, Shown<SamplerView>>| {
+        let field = harness.get_by_role_and_label(role, name);
+        field.accesskit_node().value()
+    };
+    let type_at_the_end = |harness: &mut Harness<'_, Shown<SamplerView>>, text: &str| {
+        harness.get_by_role_and_label(role, name).click();
+        harness.run_steps(2);
+        harness.key_press(Key::End);
+        harness.run_steps(2);
+        harness.get_by_role_and_label(role, name).type_text(text);
+        harness.run_steps(2);
+    };
+    let type_instead = |harness: &mut Harness<'_, Shown<SamplerView>>, text: &str| {
+        harness.get_by_role_and_label(role, name).click();
+        harness.run_steps(2);
+        harness.key_combination_modifiers(Modifiers::COMMAND, &[Key::A]);
+        harness.run_steps(2);
+        harness.get_by_role_and_label(role, name).type_text(text);
+        harness.run_steps(2);
+        harness.key_press(Key::Enter);
+        harness.run_steps(3);
+    };
+    assert_eq!(run(&harness).keep, "all");
+    type_instead(&mut harness, "b[*]");
+    assert_eq!(run(&harness).keep, "b[*]");
+    // A letter that is taken back leaves nothing behind that another draft would show.
+    type_at_the_end(&mut harness, "x");
+    assert_eq!(shown(&harness).as_deref(), Some("b[*]x"));
+    harness.key_press(Key::Backspace);
+    harness.run_steps(2);
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert_eq!(run(&harness).keep, "b[*]");
+    let session = &mut harness.state_mut().session;
+    session.send(Command::Draft(DraftChange::Run(RunSection::default())));
+    harness.run_steps(3);
+    assert_eq!(shown(&harness).as_deref(), Some("all"));
+    // Names alone can be used, and the reason stands below what cannot.
+    type_instead(&mut harness, ",");
+    assert_eq!(run(&harness).keep, "all");
+    assert_eq!(shown(&harness).as_deref(), Some(","));
+    type_instead(&mut harness, "all");
+
+    let choose = |harness: &mut Harness<'_, Shown<SamplerView>>, word: &str| {
+        let option = harness.get_by_role_and_label(Role::RadioButton, word);
+        option.click_accesskit();
+        harness.run_steps(3);
+    };
+    assert_eq!(run(&harness).zero_variance, None);
+    choose(&mut harness, "Linear");
+    assert_eq!(run(&harness).zero_variance, Some(Order::Linear));
+    choose(&mut harness, "Plain");
+    assert_eq!(run(&harness).zero_variance, None);
 }

@@ -215,6 +215,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/models/src/families/", "poisson"),
     ("crates/models/src/families/", "student"),
     ("crates/models/src/formula/", "ordered"),
+    ("crates/analysis/src/recipe_keys.rs", "linear"),
     ("crates/core/src/samplers/partition/dp_stochastic.rs", "own"),
     ("crates/core/src/samplers.rs", "topics"),
     ("crates/core/src/samplers/topics.rs", "topics"),

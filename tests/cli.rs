@@ -948,6 +948,10 @@ fn control_variates_correct_the_estimates_of_a_run_folder() {
     assert_eq!(saved["order"], "linear");
     let info = fs::read_to_string(folder.path().join("kept/info.csv")).unwrap();
     assert!(info.lines().next().unwrap().ends_with("gradient[4]"));
+    // Whoever reads the folder has them without asking.
+    let read = ergodic(folder.path(), &["summarise", "kept", "--json"]);
+    let read: serde_json::Value = serde_json::from_slice(&read.stdout).unwrap();
+    assert_eq!(read["zero_variance"], *saved);
     let args = ["summarise", "kept", "--zero-variance", "linear", "--json"];
     let again = ergodic(folder.path(), &args);
     let again: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();

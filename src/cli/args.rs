@@ -604,8 +604,8 @@ pub struct EffectsArgs {
     /// Predictors and grouping factors of which all pairs of levels are compared, comma separated
     #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
     pub contrasts: Vec<String>,
-    /// Repeat each effect with this column set to each of its levels in all rows; of a grouping factor with the expected outcome in each
-    /// group
+    /// Repeat each effect at each level of this column, or at its mean and one standard deviation either side, set in all rows; of a
+    /// grouping factor with the expected outcome in each group
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
     /// Set a column to a value in all rows; may be repeated

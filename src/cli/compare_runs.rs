@@ -273,7 +273,11 @@ fn print(found: &RunComparison) {
     }
     for (k, names) in found.only.iter().enumerate() {
         if !names.is_empty() {
-            output::result(&format!("Only in {}: {}\n", ["A", "B"][k], listed(names)));
+            output::result(&format!(
+                "Draws only in {}: {}\n",
+                ["A", "B"][k],
+                listed(names)
+            ));
         }
     }
     output::result("\n");

@@ -53,7 +53,7 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         results
             .check_all_kept("A centre needs")
             .map_err(Failure::request)?;
-        let draws: Vec<&DrawList> = results.draws.iter().collect();
+        let (draws, _weights) = results.usable();
         recipe.mode.start = mode_drift::start(&draws);
     }
     let name = args
@@ -586,11 +586,12 @@ pub(super) fn run(
     results::print(&results, json)?;
     if let Some(corrected) = &results.corrected {
         output::note(&corrected.sentence());
-    } else if job.recipe.run.zero_variance.is_some() {
-        output::note(
-            "Estimates are not corrected by control variates, for want of draws or of finite gradients; `ergodic summarise DIR \
-             --zero-variance DEGREE` says which",
-        );
+    } else if let Some(order) = job.recipe.run.zero_variance {
+        output::note(&format!(
+            "Estimates are not corrected by control variates; `ergodic summarise {} --zero-variance {}` says why",
+            folder.path().display(),
+            order.word()
+        ));
     }
     for entry in &view.log {
         if entry.warning.severity == ergodic_base::reporter::Severity::Bad {

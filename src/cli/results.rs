@@ -44,11 +44,17 @@ pub(super) fn correct(
         return Ok(());
     };
     let recipe = folder.recipe().map_err(Failure::request)?;
+    results
+        .check_all_kept("Control variates need")
+        .map_err(Failure::request)?;
     let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
         .map_err(Failure::request)?;
-    let lists: Vec<&DrawList> = results.draws.iter().collect();
-    let info: Vec<&DrawList> = results.info.iter().collect();
-    let weights = results.weights();
+    let (lists, weights) = results.usable();
+    let of_chains = results.working();
+    let of_chains = of_chains
+        .iter()
+        .filter_map(|&chain| results.info.get(chain));
+    let info: Vec<&DrawList> = of_chains.collect();
     let control = Control::default();
     let corrected = zero_variance(&job, &lists, &info, &weights, degree.into(), &control)
         .map_err(Failure::request)?;
@@ -499,9 +505,16 @@ fn not_kept_text(estimates: &[Estimate]) -> String {
     }
     let cells: Vec<Vec<String>> = (estimates.iter().take(NOT_KEPT_PRINTED))
         .map(|row| {
+            // As far as the second digit of the standard deviation.
+            let mean = match (row.mean, row.sd) {
+                (Some(mean), Some(sd)) if sd > 0.0 => {
+                    numerals::fixed(mean, decimals_by_error(Some(sd)))
+                }
+                (mean, _) => significant(mean, 3),
+            };
             vec![
                 row.variable.to_string(),
-                significant(row.mean, 3),
+                mean,
                 significant(row.sd, 3),
                 row.draws.to_string(),
                 row.rhat_unsplit.map_or("NA".to_owned(), rhat_text),

@@ -255,10 +255,10 @@ fn add_bayes_factors(
         return Ok(());
     }
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
-        .map_err(Failure::request)?;
     results
         .check_all_kept("Bayes factors need")
+        .map_err(Failure::request)?;
+    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
         .map_err(Failure::request)?;
     let (lists, weights) = results.usable();
     let found = bayes_factors(job.model.as_ref(), &lists, &weights).map_err(Failure::request)?;

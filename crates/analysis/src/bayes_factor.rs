@@ -93,9 +93,9 @@ impl BayesFactor {
         let [anecdotal, moderate, strong] = [3.0_f64, 10.0, 100.0].map(f64::ln);
         match (log_factor > 0.0, strength) {
             (_, s) if s < anecdotal => "hardly tells",
-            (true, s) if s < moderate => "moderate, for not 0",
-            (true, s) if s < strong => "strong, for not 0",
-            (true, _) => "decisive, for not 0",
+            (true, s) if s < moderate => "moderate, against 0",
+            (true, s) if s < strong => "strong, against 0",
+            (true, _) => "decisive, against 0",
             (false, s) if s < moderate => "moderate, for 0",
             (false, s) if s < strong => "strong, for 0",
             (false, _) => "decisive, for 0",

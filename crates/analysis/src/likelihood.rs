@@ -178,8 +178,8 @@ pub fn fit(
 fn without_prior(mut warning: Warning) -> Warning {
     if warning.code == SEPARATION {
         warning.advice = Some(
-            "The likelihood has no maximum, so these estimates and their standard errors mean nothing; leave the terms out, or fit the \
-             model with priors"
+            "The likelihood has no maximum in the coefficients that are named, so their estimates and standard errors mean nothing; join \
+             rare levels, leave these terms out, or fit the model with priors"
                 .to_owned(),
         );
     }

@@ -504,7 +504,9 @@ impl Fitted {
             for (column, &j) in keep.kept().iter().enumerate() {
                 theta[j] = draws[chain].value(i, column);
             }
-            if !self.reads_only(&keep, &mut theta) {
+            // A draw that is not finite is refused below, with its reason.
+            let is_finite = theta.iter().all(|value| value.is_finite());
+            if is_finite && !self.reads_only(&keep, &mut theta) {
                 return refuse(&keep::refusal(
                     "Predictions, checks, scores and effects need",
                 ));

@@ -61,7 +61,7 @@ pub(crate) fn check(order: Option<Order>, model: &dyn Model, keep: &Keep) -> Res
     let problem = if model.density().is_none() {
         "needs the gradient of a density, which this model does not have; leave it out"
     } else if !keep.is_all() {
-        "needs draws of all parameters; leave it out, or let `run.keep` be all"
+        "needs draws of all quantities; leave it out, or let `run.keep` be all"
     } else {
         let checked = order.check(model.dim());
         return checked.map_err(|error| JobError::Impossible(error.to_string()));

@@ -14,7 +14,7 @@ use super::verdict::{
 };
 use ergodic_base::reporter::{Severity, Warning};
 
-/// Further draws per chain from which adding them is no advice, and by how many times they are more than there are.
+/// Further draws per chain beyond which adding them is no advice, and by how many times they are more than there are.
 const HOPELESS_DRAWS: usize = 100_000;
 const HOPELESS_GROWTH: usize = 50;
 
@@ -427,7 +427,7 @@ fn lacking<'a>(inputs: &VerdictInputs<'a>) -> Vec<Worst<'a>> {
 /// Whether `more` draws per chain are no advice where there are `draws`: many in themselves, and many times what there is, so that the
 /// estimate of their number is itself hardly known.
 fn is_hopeless(more: usize, draws: usize) -> bool {
-    more >= HOPELESS_DRAWS && more >= HOPELESS_GROWTH * draws
+    more > HOPELESS_DRAWS && more >= HOPELESS_GROWTH * draws
 }
 
 /// What a variable and others lack. More draws do not help where something else `explained` it.
@@ -501,9 +501,15 @@ fn shortcoming(
             Some(draws) if is_hopeless(draws, inputs.draws_per_chain) => finding.next(
                 "try other starts or samplers",
                 format!(
-                    "About {} more draws per chain would be needed; run again from other starting points, which shows whether there are \
-                     separate modes, or with a sampler that crosses between them",
-                    about(draws)
+                    "About {} more draws per chain would be needed; {}",
+                    about(draws),
+                    match measure {
+                        Measure::Rhat(_) =>
+                            "run again from other starting points, which shows whether there are separate modes, or with a sampler that \
+                             crosses between them",
+                        Measure::Bulk(_) | Measure::Tail(_) =>
+                            "run again with another sampler or parametrisation, whose chains move faster",
+                    }
                 ),
             ),
             Some(draws) => finding.next(

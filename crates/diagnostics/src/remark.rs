@@ -232,7 +232,7 @@ ergodic_base::remarks! {
         }
         Info "not-kept" (
             "Draws of {} were not kept (`run.keep`): of these there are means and standard deviations, and the verdict does not \
-             speak of them",
+             speak of them; distances from the centre of control variates and Stein discrepancies need all draws, and were not looked at",
             match unkept {
                 1 => "1 quantity".to_owned(),
                 more => format!("{} quantities", count(*more as f64)),

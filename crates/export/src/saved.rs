@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -10,9 +11,9 @@ use super::error::reason;
 use super::manifest::Manifest;
 use super::record::{self, RecordError, Records};
 use super::results::{Results, info_of};
-use super::{ExportError, files, partitions, topics};
+use super::{ExportError, files, partitions, summary, topics};
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::checkpoint;
+use ergodic_core::engine::{checkpoint, gradients};
 use ergodic_data::bounded::Bounded;
 
 /// File name of the manifest.
@@ -25,6 +26,8 @@ pub const RECIPE: &str = "recipe.toml";
 pub const DRAWS: &str = "draws.csv";
 /// File name of the sampler's information.
 pub const INFO: &str = "info.csv";
+/// File name of the summary with all that was found.
+const SUMMARY: &str = "summary.json";
 /// File name of where the chains stand.
 pub const MARKS: &str = "checkpoint.dat";
 /// File name of the list of new files that do not have their names yet.
@@ -323,6 +326,19 @@ impl<'a> SavedFiles<'a> {
                 )),
             }
         }
+        let mut keeps_gradients = results.info_names.iter();
+        let keeps_gradients = keeps_gradients.any(|name| gradients::is_gradient(name));
+        if keeps_gradients {
+            let read = self.checked(SUMMARY, &records, |input| {
+                summary::read_corrected(input).ok_or(Damage::Unlike(SUMMARY))
+            });
+            match read {
+                Ok(corrected) => results.corrected = corrected.map(Arc::new),
+                Err(why) => remarks.push(format!(
+                    "{why}; estimates corrected by control variates are left out"
+                )),
+            }
+        }
         let read_above = [
             DRAWS,
             INFO,
@@ -335,6 +351,7 @@ impl<'a> SavedFiles<'a> {
             .keys()
             .filter(|it| !read_above.contains(&it.as_str()))
             .filter(|it| manifest.not_kept.is_empty() || *it != MARKS)
+            .filter(|it| !keeps_gradients || *it != SUMMARY)
         {
             // Nothing is taken from these, but whoever reads them should know.
             if let Err(why) = self.checked(name, &records, |_input| Ok(())) {

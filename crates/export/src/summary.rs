@@ -2,9 +2,9 @@
 //! variates, and columns that somebody asked for, follow as further columns, or as objects of their own. Quantities whose draws were
 //! not kept have rows behind the others, with two columns of their own, or a list of their own.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
@@ -177,6 +177,17 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bayes_factors: Option<&'a Vec<BayesFactor>>,
     run: Option<&'a Manifest>,
+}
+
+/// The estimates corrected by control variates that a `summary.json` has, if any; `None` where it is no such file.
+pub(crate) fn read_corrected(input: impl Read) -> Option<Option<Corrected>> {
+    #[derive(Deserialize)]
+    struct Saved {
+        #[serde(default)]
+        zero_variance: Option<Corrected>,
+    }
+    let read: Saved = serde_json::from_reader(input).ok()?;
+    Some(read.zero_variance)
 }
 
 /// `summary.json`.

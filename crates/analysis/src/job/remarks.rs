@@ -14,9 +14,12 @@ pub(super) fn large_draws(recipe: &Recipe, kept: usize, dim: usize) -> Option<Wa
     let numbers = recipe.run.chains as f64 * recipe.run.draws as f64 * (kept + gradients) as f64;
     let bytes = size_of::<f64>() as f64 * numbers;
     (bytes >= GIGABYTE).then(|| {
+        let (what, way_out) = match gradients {
+            0 => ("draws", "what to keep draws of (run.keep)"),
+            _ => ("draws and gradients", "no corrections while the run goes on (run.zero_variance)"),
+        };
         let text = format!(
-            "The draws of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, steps further apart, or what to keep \
-             draws of (run.keep)",
+            "The {what} of {} quantities will take {:.1} GB of memory; choose fewer draws or chains, steps further apart, or {way_out}",
             thousands(kept as u64),
             bytes / GIGABYTE
         );

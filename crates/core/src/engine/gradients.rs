@@ -30,6 +30,8 @@ pub fn points(
     draws: usize,
 ) -> Option<Vec<Points>> {
     job.run_section().zero_variance?;
+    // Positions are functions of all quantities.
+    job.keep().is_all().then_some(())?;
     let (first, dim, width) = (
         job.sampler().spec.info.len(),
         job.model().dim(),

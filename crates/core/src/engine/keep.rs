@@ -103,7 +103,7 @@ pub fn names(params: &[ParamInfo], places: &[usize]) -> Vec<ParamId> {
 /// "Predictions need".
 pub fn refusal(what: &str) -> String {
     format!(
-        "{what} draws of parameters that this run did not keep; run it again with the setting `{KEY}` at `{ALL}`"
+        "{what} draws of quantities that this run did not keep; run it again with the setting `{KEY}` at `{ALL}`"
     )
 }
 

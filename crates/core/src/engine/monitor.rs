@@ -232,11 +232,12 @@ pub fn report(
     };
     let draws_per_chain = view.draws_per_chain();
     let divergences = divergences(job, view.usable());
+    let keeps_all = job.keep().is_all();
     let numbered = |wanted: fn(&ChainState, bool) -> bool| -> Vec<usize> {
         view.chains
             .iter()
             .enumerate()
-            .filter(|(_, chain)| wanted(&chain.state, stands_still(chain)))
+            .filter(|(_, chain)| wanted(&chain.state, stands_still(chain, keeps_all)))
             .map(|(index, _)| index + 1)
             .collect()
     };
@@ -406,10 +407,13 @@ fn ebfmi(job: &dyn Sampling, view: &RunView) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// Whether a chain has not moved for a long time: none of its reported quantities, also those whose draws are not kept.
-fn stands_still(chain: &ChainView) -> bool {
-    let is_long = |unmoved: u32| unmoved as usize >= STUCK_DRAWS;
-    (chain.unmoved).map_or_else(|| is_stuck(&chain.draws.draws), is_long)
+/// Whether a chain has not moved for a long time: none of its reported quantities, also those whose draws are not kept. Where some are not,
+/// draws say nothing until the chain has told how long it has stood.
+fn stands_still(chain: &ChainView, keeps_all: bool) -> bool {
+    match chain.unmoved {
+        Some(unmoved) => unmoved as usize >= STUCK_DRAWS,
+        None => keeps_all && is_stuck(&chain.draws.draws),
+    }
 }
 
 /// Whether nothing in these draws has changed for a long time.

@@ -13,7 +13,6 @@ use ergodic_analysis::choice::choose;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, JobError, Recipe, bias_check, job, lesson};
 use ergodic_base::control::Control;
-use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::visible_line;

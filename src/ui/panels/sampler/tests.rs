@@ -412,7 +412,7 @@ fn blocks_are_typed_by_the_names_of_parameters() {
         harness
             .get_by_role_and_label(Role::TextInput, "Blocks")
             .scroll_to_me();
-        harness.run_steps(2);
+        harness.run();
         harness
             .get_by_role_and_label(Role::TextInput, "Blocks")
             .click();

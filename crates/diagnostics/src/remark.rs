@@ -231,8 +231,8 @@ ergodic_base::remarks! {
             unkept: usize,
         }
         Info "not-kept" (
-            "Draws of {} were not kept (`run.keep`): of these there are means and standard deviations, and the verdict does not \
-             speak of them; distances from the centre of control variates and Stein discrepancies need all draws, and were not looked at",
+            "Draws of {} were not kept (`run.keep`): of these there are means and standard deviations; the verdict does not speak of them, \
+             nor of what takes draws of all quantities (distance from a centre, Stein discrepancy)",
             match unkept {
                 1 => "1 quantity".to_owned(),
                 more => format!("{} quantities", count(*more as f64)),

@@ -53,8 +53,7 @@ fn estimates_ui(ui: &mut Ui, all: &[Estimate]) {
     let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
         let text = format!(
-            "Accumulated while the chains run; without draws ({KEY}) there are no quantiles, effective sample sizes or R-hat of split \
-             chains, so the verdict does not cover them"
+            "Accumulated without draws ({KEY}): no quantiles, effective sample sizes or split R-hat, and no verdict"
         );
         widgets::sentence_line(ui, &text, Text::Caption, true);
     });

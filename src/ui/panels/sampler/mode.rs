@@ -26,7 +26,8 @@ pub fn mode_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
             let galley = paint::line(ui, "Found by", Text::Label, colors.text_primary, LABEL);
             paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
             let mut chosen = entry.map_or(AUTO, |entry| entry.spec.id);
-            let mut segments = Segments::new("Found by", &mut chosen).option(AUTO, "Automatic");
+            let mut segments = Segments::new("Found by", &mut chosen).wrapping();
+            segments = segments.option(AUTO, "Automatic");
             for entry in estimators::REGISTRY {
                 segments = segments.option_with(entry.spec.id, entry.spec.title, entry.spec.id);
             }

@@ -8,6 +8,7 @@ use ergodic_core::Fit;
 use ergodic_core::engine::checkpoint;
 use ergodic_core::engine::{Run, Sampling as _};
 use ergodic_core::models::density_of;
+use ergodic_diagnostics::SummaryRow;
 
 /// Normal coordinates u[1] to u[3] with standard deviations 1, 2 and 3, correlated by the chain's own steps alone.
 fn fit(keep: &str, draws: u64) -> Fit {
@@ -57,7 +58,13 @@ fn kept_draws_are_those_of_a_run_that_keeps_all_and_moments_are_those_of_its_dra
     // The verdict says what it does not speak of.
     let warnings = &some.report().warnings;
     assert!(warnings.iter().any(|it| it.code == "not-kept"));
-    assert_eq!(some.summary().rows(), &rows[1..2]);
+    // How many draws are effective in a second is another matter.
+    let timeless = |row: &SummaryRow| SummaryRow {
+        ess_bulk_per_s: None,
+        ..row.clone()
+    };
+    let of_some: Vec<SummaryRow> = some.summary().rows().iter().map(timeless).collect();
+    assert_eq!(of_some, [timeless(&rows[1])]);
 }
 
 #[test]

@@ -249,15 +249,24 @@ fn moments_of_what_is_not_kept_are_exact_however_a_run_is_interrupted() {
     let endless = start(some(ENDLESS));
     place.begin(&claim, endless.job()).unwrap();
     let journal = Journal::start(claim, &endless);
-    wait(&endless, "draws on disk", |_view| {
-        journal.written() > 300 && place.path().join("journal.checkpoint").is_file()
-    });
     let copy = folder.path().join("copy");
     std::fs::create_dir(&copy).unwrap();
-    // The checkpoint first, which is never ahead of the draws.
-    for name in ["journal.checkpoint", "journal.dat", "recipe.toml"] {
-        std::fs::copy(place.path().join(name), copy.join(name)).unwrap();
-    }
+    // Checkpoints are some way behind the draws: one that all chains have draws before is waited for.
+    wait(&endless, "moments on disk", |_view| {
+        if journal.written() < 300 || !place.path().join("journal.checkpoint").is_file() {
+            return false;
+        }
+        // The checkpoint first, which is never ahead of the draws.
+        for name in ["journal.checkpoint", "journal.dat", "recipe.toml"] {
+            std::fs::copy(place.path().join(name), copy.join(name)).unwrap();
+        }
+        let read = RunFolder::open(&copy).and_then(|folder| folder.results());
+        let is_known = |read: &Results| {
+            let mut estimates = read.estimates.iter();
+            !read.estimates.is_empty() && estimates.all(|it| it.mean.is_some())
+        };
+        read.is_ok_and(|read| is_known(&read))
+    });
     endless.stop();
     drop(journal);
     let copied = RunFolder::open(&copy).unwrap();

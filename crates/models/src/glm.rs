@@ -197,7 +197,11 @@ impl<F: RowFamily> GlmRows<F> {
         let view = self.store.view();
         let neighbours = rows.start().and_then(|start| view.neighbours(start));
         if let Some(source) = neighbours {
-            return self.pass::<A>(u, source, rows, pass, scratch, grad);
+            // In a function of its own, so that the loop over single rows, of which small minibatches need few rounds, stays short.
+            return A::apart(
+                #[inline(always)]
+                || self.pass::<A>(u, source, rows, pass, scratch, grad),
+            );
         }
         // A stretch that is no row of kept blocks is rare: it goes by the loop over single rows instead of one of its own.
         let mut stretch = std::mem::take(&mut scratch.stretch);

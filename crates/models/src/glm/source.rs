@@ -28,8 +28,12 @@ pub(super) trait TileSource: Copy {
     ) -> [&'a [Lane]; T] {
         // A loop instead of `from_fn`: what the standard library calls is not compiled for vector instructions.
         let mut tiles = [&[][..]; T];
-        for (t, own) in buffer.chunks_exact_mut(stride).enumerate().take(T) {
-            tiles[t] = self.tile::<A>(first + t * LANES, live, own);
+        // No `chunks_exact_mut`, which divides: a group of tiles takes little longer than that.
+        let mut rest = buffer;
+        for (t, tile) in tiles.iter_mut().enumerate() {
+            let (own, after) = rest.split_at_mut(stride);
+            *tile = self.tile::<A>(first + t * LANES, live, own);
+            rest = after;
         }
         tiles
     }

@@ -4,34 +4,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
+use outcomes::{done, refused};
 use serde_json::Value as Json;
-use support::{program, text};
 
+#[path = "support/outcomes.rs"]
+mod outcomes;
 mod support;
-
-fn ergodic(folder: &Path, args: &[&str]) -> Output {
-    program(folder, args).output().unwrap()
-}
-
-/// The output of a command that must succeed.
-#[track_caller]
-fn done(folder: &Path, args: &[&str]) -> String {
-    let output = ergodic(folder, args);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
-    text(&output.stdout)
-}
-
-/// The sentence of a command that must be refused.
-#[track_caller]
-fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = ergodic(folder, args);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-    said
-}
 
 /// A run of the bundled table of schools into `out`, with further arguments.
 fn fit(folder: &Path, out: &str, more: &[&str]) -> String {

@@ -4,32 +4,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
-use support::{program, text};
+use outcomes::{done, refused};
 
+#[path = "support/outcomes.rs"]
+mod outcomes;
 mod support;
-
-fn ergodic(folder: &Path, args: &[&str]) -> Output {
-    program(folder, args).output().unwrap()
-}
-
-/// The output of a command that must succeed.
-#[track_caller]
-fn done(folder: &Path, args: &[&str]) -> String {
-    let output = ergodic(folder, args);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The messages of a command that is refused.
-#[track_caller]
-fn refused(folder: &Path, args: &[&str]) -> String {
-    let output = ergodic(folder, args);
-    assert_eq!(output.status.code(), Some(2), "{args:?}");
-    text(&output.stderr)
-}
 
 /// The file of the gallery.
 fn gallery(name: &str) -> String {

@@ -156,7 +156,6 @@ mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange, Page};
     use ergodic_base::settings::Value;
-    use ergodic_core::engine::RunSection;
 
     fn run_with_formula(session: &mut Session, formula: &str) -> u64 {
         if formula.contains('|') {
@@ -168,14 +167,7 @@ mod tests {
             )));
         }
         session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 1,
-            warmup: Some(20),
-            draws: 30,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(1, 20, 30);
         session.state.runs.last().unwrap().id
     }
 

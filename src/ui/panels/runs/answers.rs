@@ -402,7 +402,6 @@ mod tests {
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
-    use ergodic_core::engine::run_section::RunSection;
 
     /// The page, high enough for a card, with a run of `sampler` that has ended.
     fn page(sampler: &str) -> Harness<'static, Shown<RunsView>> {
@@ -411,14 +410,7 @@ mod tests {
             "churned ~ age + plan".to_owned(),
         )));
         session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(100),
-            draws: 120,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1280.0, 1600.0));
         harness.run_steps(4);
@@ -470,14 +462,7 @@ mod tests {
         session.send(Command::Draft(DraftChange::Formula(
             "passed ~ hours + (1 | school)".to_owned(),
         )));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
-            chains: 2,
-            warmup: Some(100),
-            draws: 120,
-            ..RunSection::default()
-        })));
-        session.send(Command::StartRun);
-        session.wait_for_runs();
+        session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1280.0, 1600.0));
         harness.run_steps(4);

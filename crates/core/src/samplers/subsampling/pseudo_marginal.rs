@@ -11,7 +11,7 @@
 //! log L̂ is best (Pitt, Silva, Giordani and Kohn 2012). With G blocks the two estimates correlate by about 1 − 1/G, and what counts is
 //! the variance of their difference, which the default G keeps near 0.1.
 //!
-//! **Cost.** m rows and D² per step, without gradients where rows have a linear predictor; a step moves as far as one of `metropolis`. **Not for** more than some ten
+//! **Cost.** m rows and D² per step, without gradients but for those of expansions of order 2 where rows have no linear predictor; a step moves as far as one of `metropolis`. **Not for** more than some ten
 //! dimensions, or whenever `hmc-ecs` and `nuts-ecs` suit, which they do for the same models: a baseline to set beside them.
 
 use rand::RngExt as _;
@@ -172,6 +172,7 @@ impl Sampler for PseudoMarginal {
         Subsample::check_size(estimator, blocks, model)?;
         let rng = &mut streams.batch;
         let subsample = Subsample::draw(estimator, blocks, &expansion, model, &mut scratch, rng);
+        let subsample = subsample.of_values();
         let mut state = State {
             u: u0.to_vec(),
             log_density: f64::NAN,

@@ -147,7 +147,8 @@ impl Spread {
             }
             centre.factor.solve_lower_transpose(&mut point);
             axpy(1.0, &centre.u, &mut point);
-            let mut rows = Subsample::draw(estimator, 1, expansion, model, scratch, &mut rng);
+            let rows = Subsample::draw(estimator, 1, expansion, model, scratch, &mut rng);
+            let mut rows = rows.of_values();
             let range = rows.current();
             let count = range.len() as f64;
             rows.evaluate(range.clone(), &point, expansion, model, scratch);

@@ -413,6 +413,14 @@ impl Subsample {
         self.memory.expand(rows, expansion, model, scratch);
     }
 
+    /// The same rows, of which values alone are asked for: [`Self::add_gradient`] then means nothing.
+    pub fn of_values(self) -> Self {
+        Self {
+            memory: self.memory.of_values(),
+            ..self
+        }
+    }
+
     /// Weighed differences and their gradients at `u` of the rows in `range`.
     pub fn evaluate(
         &mut self,

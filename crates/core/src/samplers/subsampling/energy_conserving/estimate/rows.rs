@@ -57,6 +57,19 @@ impl RowMemory {
         }
     }
 
+    /// Without gradients of differences, where values alone are asked for.
+    pub fn of_values(self) -> Self {
+        match self {
+            // Slopes come with the values.
+            Self::Linear(_) => self,
+            Self::Scores(memory) => Self::Scores(ScoreMemory {
+                gradient_dim: 0,
+                gradients: Vec::new(),
+                ..memory
+            }),
+        }
+    }
+
     /// Gradients of rows that evaluating one row costs.
     pub fn evaluations(&self) -> u64 {
         match self {
@@ -139,9 +152,11 @@ impl RowMemory {
             Self::Scores(memory) => {
                 memory.values.copy_within(range.clone(), 0);
                 memory.weights.copy_within(range.clone(), 0);
-                let numbers = range.start * memory.dim..range.end * memory.dim;
-                memory.gradients.copy_within(numbers.clone(), 0);
-                memory.scores.copy_within(numbers, 0);
+                let numbers = |width: usize| range.start * width..range.end * width;
+                memory
+                    .gradients
+                    .copy_within(numbers(memory.gradient_dim), 0);
+                memory.scores.copy_within(numbers(memory.dim), 0);
             }
         }
     }
@@ -156,8 +171,8 @@ impl RowMemory {
             Self::Scores(memory) => {
                 memory.values[..len].rotate_left(count);
                 memory.weights[..len].rotate_left(count);
-                let dim = memory.dim;
-                memory.gradients[..len * dim].rotate_left(count * dim);
+                let (dim, of_gradients) = (memory.dim, memory.gradient_dim);
+                memory.gradients[..len * of_gradients].rotate_left(count * of_gradients);
                 memory.scores[..len * dim].rotate_left(count * dim);
             }
         }
@@ -256,6 +271,8 @@ pub struct ScoreMemory {
     weights: Vec<f64>,
     /// s_i (m×D).
     scores: Vec<f64>,
+    /// Numbers per gradient: D, or none where values alone are asked for.
+    gradient_dim: usize,
     /// ∇d_i at the present point, weighed (m×D).
     gradients: Vec<f64>,
     /// Working memory: δ and a position (D); scores of a tile on either side of û.
@@ -279,17 +296,13 @@ impl ScoreMemory {
             values: vec![0.0; size],
             weights: vec![0.0; size],
             scores: vec![0.0; size * dim],
+            gradient_dim: dim,
             gradients: vec![0.0; size * dim],
             delta: vec![0.0; dim],
             point: vec![0.0; dim],
             above: vec![0.0; tile],
             below: vec![0.0; tile],
         }
-    }
-
-    /// The numbers of rows of `count` vectors from the place `start`.
-    fn numbers(&self, start: usize, count: usize) -> Range<usize> {
-        start * self.dim..(start + count) * self.dim
     }
 
     /// See [`RowMemory::expand`].
@@ -310,8 +323,8 @@ impl ScoreMemory {
             *weight = expansion.weight(row);
         }
         if expansion.order > 0 {
-            let numbers = self.numbers(start, picks.len());
-            model.scores(u, rows, scratch, &mut self.scores[numbers]);
+            let scores = &mut self.scores[start * self.dim..][..picks.len() * self.dim];
+            model.scores(u, rows, scratch, scores);
         }
     }
 
@@ -328,25 +341,31 @@ impl ScoreMemory {
         if picks.is_empty() {
             return;
         }
-        let (dim, rows) = (self.dim, Rows::Pick(picks));
-        let numbers = self.numbers(start, picks.len());
+        let rows = Rows::Pick(picks);
         model.pointwise(u, rows, scratch, differences);
-        model.scores(u, rows, scratch, &mut self.gradients[numbers.clone()]);
+        let gradient_dim = self.gradient_dim;
+        let gradients = &mut self.gradients[start * gradient_dim..][..picks.len() * gradient_dim];
+        if gradient_dim > 0 {
+            model.scores(u, rows, scratch, gradients);
+        }
         for ((delta, u), centre) in self.delta.iter_mut().zip(u).zip(&expansion.u) {
             *delta = u - centre;
         }
         if expansion.order > 1 {
             self.add_curvature((start, picks), &expansion.u, model, scratch, differences);
         }
-        let gradients = self.gradients[numbers.clone()].chunks_exact_mut(dim);
-        let scores = self.scores[numbers].chunks_exact(dim);
+        let scores = self.scores[start * self.dim..].chunks_exact(self.dim);
         let known = self.values[start..].iter().zip(&self.weights[start..]);
-        let rows = gradients.zip(scores).zip(known).zip(differences);
-        for (((gradient, score), (value, weight)), difference) in rows {
+        for (k, ((difference, score), (value, weight))) in
+            differences.iter_mut().zip(scores).zip(known).enumerate()
+        {
+            let gradient = &mut self.gradients[(start + k) * gradient_dim..][..gradient_dim];
             *difference -= value;
             if expansion.order > 0 {
                 *difference -= dot(score, &self.delta);
-                axpy(-1.0, score, gradient);
+                for (gradient, score) in gradient.iter_mut().zip(score) {
+                    *gradient -= score;
+                }
             }
             *difference *= weight;
             for gradient in gradient {
@@ -364,28 +383,32 @@ impl ScoreMemory {
         scratch: &mut Scratch,
         differences: &mut [f64],
     ) {
-        let (dim, delta) = (self.dim, &self.delta);
-        let numbers = start * dim..(start + picks.len()) * dim;
-        let tiles = picks.chunks(TILE_ROWS);
-        let tiles = tiles.zip(self.gradients[numbers].chunks_mut(TILE_ROWS * dim));
-        for ((picks, gradients), differences) in tiles.zip(differences.chunks_mut(TILE_ROWS)) {
+        let (dim, gradient_dim, delta) = (self.dim, self.gradient_dim, &self.delta);
+        let mut at = start;
+        for (picks, differences) in picks
+            .chunks(TILE_ROWS)
+            .zip(differences.chunks_mut(TILE_ROWS))
+        {
             let rows = Rows::Pick(picks);
             for (by, scores) in [(STEP, &mut self.above), (-STEP, &mut self.below)] {
                 self.point.copy_from_slice(centre);
                 axpy(by, delta, &mut self.point);
-                model.scores(&self.point, rows, scratch, &mut scores[..gradients.len()]);
+                model.scores(&self.point, rows, scratch, &mut scores[..picks.len() * dim]);
             }
             let sides = self
                 .above
                 .chunks_exact(dim)
                 .zip(self.below.chunks_exact(dim));
-            let rows = gradients.chunks_exact_mut(dim).zip(differences).zip(sides);
-            for ((gradient, difference), (above, below)) in rows {
+            for (difference, (above, below)) in differences.iter_mut().zip(sides) {
+                let gradient = &mut self.gradients[at * gradient_dim..][..gradient_dim];
                 for j in 0..dim {
                     let product = (below[j] - above[j]) * (0.5 / STEP);
                     *difference += 0.5 * product * delta[j];
-                    gradient[j] += product;
+                    if let Some(gradient) = gradient.get_mut(j) {
+                        *gradient += product;
+                    }
                 }
+                at += 1;
             }
         }
     }

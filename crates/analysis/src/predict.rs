@@ -58,6 +58,8 @@ mod posterior;
 pub mod r2;
 pub mod scores;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
 pub(super) use posterior::{Around, Linear, Posterior, Work, chance_of};

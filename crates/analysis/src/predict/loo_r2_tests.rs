@@ -1,20 +1,7 @@
 //! LOO-R² against another program and a closed form, and where there is none.
 
-use std::path::{Path, PathBuf};
-
 use super::*;
-use crate::Recipe;
-
-fn opened(path: &Path, template: &str, formula: &str) -> Fitted {
-    let recipe = Recipe::new(path.to_str().unwrap(), template, formula);
-    Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap()
-}
-
-fn list(rows: &[Vec<f64>]) -> DrawList {
-    let mut list = DrawList::new(rows[0].len());
-    rows.iter().for_each(|row| list.push(row));
-    list
-}
+use crate::predict::testing::{REFERENCE_MODELS, list, opened, reference, reference_draws};
 
 fn loo_r2(fitted: &Fitted, draws: &[Vec<f64>]) -> Option<LooR2> {
     let draws = list(draws);
@@ -25,34 +12,16 @@ fn loo_r2(fitted: &Fitted, draws: &[Vec<f64>]) -> Option<LooR2> {
 /// Carlo error of 4,000 sets of weights.
 #[test]
 fn errors_and_their_share_of_variance_are_those_of_another_program() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let read = |name: &str| std::fs::read_to_string(reference(name)).unwrap();
     let (all_draws, errors, expected) = (
         read("loo_r2_draws.csv"),
         read("loo_r2_errors.csv"),
         read("loo_r2.csv"),
     );
     let mut compared = 0;
-    for (name, template, formula) in [
-        ("linear", "linear", "y ~ x"),
-        ("student", "student", "y ~ x"),
-        ("logistic", "logistic", "yes ~ x"),
-        ("successes", "logistic", "wins | trials(n) ~ x"),
-        ("poisson", "poisson", "count ~ x"),
-        ("mixed", "mixed", "y ~ x + (1 | g)"),
-    ] {
-        let fitted = opened(&folder.join("r2_data.csv"), template, formula);
-        let params = fitted.model.params();
-        // Spreads of groups say nothing of groups that are known.
-        let mut draws = vec![vec![0.5; params.len()]; 40];
-        for line in all_draws.lines().skip(1) {
-            let cells: Vec<&str> = line.splitn(4, ',').collect();
-            if cells[0] == name {
-                let mut all = params.iter();
-                let place = all.position(|it| it.name.as_str() == cells[3]).unwrap();
-                draws[cells[1].parse::<usize>().unwrap()][place] = cells[2].parse().unwrap();
-            }
-        }
+    for [name, template, formula] in REFERENCE_MODELS {
+        let fitted = opened(&reference("r2_data.csv"), template, formula);
+        let draws = reference_draws(&fitted, &all_draws, name, 40);
         let draws = list(&draws);
         let control = Control::default();
         let (rows, used) = fitted.left_out(&[&draws], &[], &control).unwrap().unwrap();

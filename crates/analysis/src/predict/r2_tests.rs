@@ -1,14 +1,7 @@
 //! R² of closed forms and of another program, weights, and where there is none.
 
-use std::path::{Path, PathBuf};
-
 use super::*;
-use crate::Recipe;
-
-fn opened(path: &Path, template: &str, formula: &str) -> Fitted {
-    let recipe = Recipe::new(path.to_str().unwrap(), template, formula);
-    Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap()
-}
+use crate::predict::testing::{REFERENCE_MODELS, list, opened, reference, reference_draws};
 
 /// A model of four rows.
 fn of_four(template: &str, formula: &str) -> (tempfile::TempDir, Fitted) {
@@ -17,12 +10,6 @@ fn of_four(template: &str, formula: &str) -> (tempfile::TempDir, Fitted) {
     std::fs::write(&path, "x,y,level\n0,1,low\n1,4,high\n2,2,medium\n3,7,low\n").unwrap();
     let fitted = opened(&path, template, formula);
     (folder, fitted)
-}
-
-fn list(rows: &[Vec<f64>]) -> DrawList {
-    let mut list = DrawList::new(rows[0].len());
-    rows.iter().for_each(|row| list.push(row));
-    list
 }
 
 fn r2(fitted: &Fitted, draws: &[Vec<f64>], weights: &[Vec<f64>]) -> Option<R2> {
@@ -87,30 +74,12 @@ fn levels_have_no_share_of_variance() {
 /// The six models of `tests/reference/r2.py`: normal, Student-t, yes or no, successes among trials, counts, groups.
 #[test]
 fn other_models_have_the_numbers_of_another_program() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let read = |name: &str| std::fs::read_to_string(reference(name)).unwrap();
     let (all_draws, expected) = (read("r2_draws.csv"), read("r2.csv"));
     let mut compared = 0;
-    for (name, template, formula) in [
-        ("linear", "linear", "y ~ x"),
-        ("student", "student", "y ~ x"),
-        ("logistic", "logistic", "yes ~ x"),
-        ("successes", "logistic", "wins | trials(n) ~ x"),
-        ("poisson", "poisson", "count ~ x"),
-        ("mixed", "mixed", "y ~ x + (1 | g)"),
-    ] {
-        let fitted = opened(&folder.join("r2_data.csv"), template, formula);
-        let params = fitted.model.params();
-        // Spreads of groups say nothing of groups that are known.
-        let mut draws = vec![vec![0.5; params.len()]; 3];
-        for line in all_draws.lines().skip(1) {
-            let cells: Vec<&str> = line.splitn(4, ',').collect();
-            if cells[0] == name {
-                let mut all = params.iter();
-                let place = all.position(|it| it.name.as_str() == cells[3]).unwrap();
-                draws[cells[1].parse::<usize>().unwrap()][place] = cells[2].parse().unwrap();
-            }
-        }
+    for [name, template, formula] in REFERENCE_MODELS {
+        let fitted = opened(&reference("r2_data.csv"), template, formula);
+        let draws = reference_draws(&fitted, &all_draws, name, 3);
         let found = r2(&fitted, &draws, &[]).unwrap();
         assert_eq!(found.has_groups, name == "mixed");
         for line in expected.lines().skip(1) {

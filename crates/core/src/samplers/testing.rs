@@ -6,7 +6,9 @@ use ndarray::Array2;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::conformance::Checkpoint;
 use super::{Kernel, KernelError, Phase, SamplerEntry, SamplerFamily, Target, Tick, WEIGHT, find};
+use crate::allocations::count_during;
 use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
@@ -652,4 +654,39 @@ pub fn assert_moments_near(what: &str, chains: &[Vec<f64>], mean: f64, mcse: f64
         "{what}: variance {found} against {}, allowed {allowed}",
         sd * sd
     );
+}
+
+/// Checks that `run` does not allocate after its first iteration and goes on bit for bit from its state at the iterations `marks`, up to
+/// shortly after `warmup`.
+#[track_caller]
+pub fn assert_restored(run: &Run, oracle: impl Fn() -> Oracle, warmup: u64, marks: &[u64]) {
+    let end = warmup + 5;
+    let mut session = run.start(oracle());
+    let (mut whole, mut checkpoints) = (Vec::new(), Vec::new());
+    while session.iter < end {
+        if marks.contains(&session.iter) {
+            checkpoints.push(Checkpoint::of(&mut session));
+        }
+        let (first, mut outcome) = (session.iter == 0, Ok(()));
+        let count = count_during(|| outcome = session.advance(warmup));
+        outcome.unwrap();
+        assert!(
+            first || count == 0,
+            "{}, iteration {}",
+            run.id,
+            session.iter
+        );
+        whole.push(session.bits());
+    }
+    assert_eq!(checkpoints.len(), marks.len());
+    for checkpoint in checkpoints {
+        let mut other = run.clone().seed(99).start(oracle());
+        other.advance(warmup).unwrap();
+        checkpoint.restore(&mut other);
+        while other.iter < end {
+            let iter = other.iter as usize;
+            other.advance(warmup).unwrap();
+            assert_eq!(other.bits(), whole[iter], "{}, iteration {iter}", run.id);
+        }
+    }
 }

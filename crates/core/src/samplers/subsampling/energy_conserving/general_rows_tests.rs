@@ -7,18 +7,16 @@ use rand_distr::{Distribution as _, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
 use super::estimate::{EstimatedPosterior, Estimator, Expansion, Subsample};
-use crate::allocations::count_during;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::response::ResponseUse;
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, Rows, add_differences};
 use crate::oracle::{Centre, Oracle};
 use crate::samplers::StateVisitor;
-use crate::samplers::conformance::Checkpoint;
 use crate::samplers::full_data::hamiltonian::LogDensity as _;
 use crate::samplers::regression_tests::reported_by;
 use crate::samplers::testing::{
-    Chain, Run, assert_moments_known_to, exact_oracle, logistic_with_centre, mean,
+    Chain, Run, assert_moments_known_to, assert_restored, exact_oracle, logistic_with_centre, mean,
     weighted_estimate,
 };
 use crate::testing::{built_by, table_of};
@@ -488,30 +486,8 @@ fn chains_are_restored_bit_for_bit_and_do_not_allocate() {
                     .set("renew_every", Value::Int(50)),
                 _ => run.set("renew_every", Value::Int(50)),
             };
-            let mut session = run.start(oracle());
-            session.advance(WARMUP).unwrap();
-            let (mut whole, mut checkpoints) = (vec![session.bits()], Vec::new());
-            while session.iter < WARMUP + 5 {
-                // Around the move of the expansion, and at the end of warm-up.
-                if [20, 49, 50, WARMUP].contains(&session.iter) {
-                    checkpoints.push(Checkpoint::of(&mut session));
-                }
-                let mut outcome = Ok(());
-                let count = count_during(|| outcome = session.advance(WARMUP));
-                outcome.unwrap();
-                assert_eq!(count, 0, "{id}, iteration {}", session.iter);
-                whole.push(session.bits());
-            }
-            for checkpoint in checkpoints {
-                let mut other = run.clone().seed(99).start(oracle());
-                other.advance(WARMUP).unwrap();
-                checkpoint.restore(&mut other);
-                while other.iter < WARMUP + 5 {
-                    let iter = other.iter as usize;
-                    other.advance(WARMUP).unwrap();
-                    assert_eq!(other.bits(), whole[iter], "{id}, iteration {iter}");
-                }
-            }
+            // Around the move of the expansion, and at the end of warm-up.
+            assert_restored(&run, oracle, WARMUP, &[20, 49, 50, WARMUP]);
         }
     }
 }

@@ -8,16 +8,14 @@ use statrs::function::factorial::ln_factorial;
 use super::calibration::Spread;
 use super::estimate::{Estimate, Estimator};
 use super::*;
-use crate::allocations::count_during;
 use crate::design::response::ResponseUse;
 use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions};
 use crate::oracle::Centre;
 use crate::samplers::Unsuitable;
-use crate::samplers::conformance::Checkpoint;
 use crate::samplers::regression_tests::reported_by;
 use crate::samplers::testing::{
-    Chain, Density, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle,
+    Chain, Density, KNOWN_TO, Run, Session, assert_restored, assert_weighted_moments, exact_oracle,
     logistic_with_centre, mean, sd, small_logistic, weighted_estimate,
 };
 use crate::testing::{built_by, table_of};
@@ -714,32 +712,10 @@ impl StateVisitor for Named {
 
 #[test]
 fn moving_the_expansion_is_restored_bit_for_bit_and_does_not_allocate() {
+    // Before the sums, within them, just before and just after the move, at the end.
+    let marks = [20, 90, WARMUP / 2 - 1, WARMUP / 2, WARMUP];
     for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
-        let run = Run::new(id);
-        let mut session = run.start(displaced_oracle());
-        let mut whole = Vec::new();
-        let mut checkpoints = Vec::new();
-        while session.iter < WARMUP + 5 {
-            // Before the sums, within them, just before and just after the move, at the end.
-            if [20, 90, WARMUP / 2 - 1, WARMUP / 2, WARMUP].contains(&session.iter) {
-                checkpoints.push(Checkpoint::of(&mut session));
-            }
-            let mut outcome = Ok(());
-            let count = count_during(|| outcome = session.advance(WARMUP));
-            outcome.unwrap();
-            assert_eq!(count, 0, "{id}, iteration {}", session.iter);
-            whole.push(session.bits());
-        }
-        for checkpoint in checkpoints {
-            let mut other = run.clone().seed(99).start(displaced_oracle());
-            other.advance(WARMUP).unwrap();
-            checkpoint.restore(&mut other);
-            while other.iter < WARMUP + 5 {
-                let iter = other.iter as usize;
-                other.advance(WARMUP).unwrap();
-                assert_eq!(other.bits(), whole[iter], "{id}, iteration {iter}");
-            }
-        }
+        assert_restored(&Run::new(id), displaced_oracle, WARMUP, &marks);
     }
 }
 

@@ -11,7 +11,6 @@
 //! depends on the number of rows only, so that all levels of vector instructions of one class of arithmetic give the same bits,
 //! whichever way a tile comes about. Everything that is computed of rows is compiled for each level.
 
-mod blocks;
 mod extra;
 mod hessian;
 mod machine;

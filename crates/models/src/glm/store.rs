@@ -6,13 +6,15 @@
 
 use std::sync::OnceLock;
 
-use super::blocks::Blocks;
+use bytemuck::Pod;
+
 use super::extra::Extra;
 use super::machine::prefetch_span;
 use super::source::Neighbours;
 use crate::Covariates;
 use crate::families::rows::{LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
+use crate::numerics::pages::Pages;
 use ergodic_base::linalg::widening_axpy;
 
 /// Covariates and extra numbers of all rows.
@@ -31,14 +33,14 @@ pub(super) struct RowStore {
 enum Numbers {
     Double {
         /// Covariates and then extra numbers.
-        rows: Vec<f64>,
-        blocks: OnceLock<Blocks>,
+        rows: Pages<f64>,
+        blocks: OnceLock<Pages<Lane>>,
     },
     Single {
-        covariates: Vec<f32>,
-        extra: Vec<f64>,
+        covariates: Pages<f32>,
+        extra: Pages<f64>,
         /// Of covariates alone.
-        blocks: OnceLock<Vec<[f32; LANES]>>,
+        blocks: OnceLock<Pages<[f32; LANES]>>,
     },
 }
 
@@ -51,7 +53,7 @@ impl RowStore {
             extra: Extra::taken_from(&mut rows, num_columns, num_extra),
             num_obs,
             numbers: Numbers::Double {
-                rows,
+                rows: Pages::from(&rows[..]),
                 blocks: OnceLock::new(),
             },
         }
@@ -65,12 +67,15 @@ impl RowStore {
         if self.num_columns == 0 {
             return self;
         }
-        let mut covariates = Vec::with_capacity(self.num_obs * self.num_columns);
-        let mut extra = Vec::with_capacity(self.num_obs * self.extra.num_stored());
-        for row in rows.chunks_exact(self.stride()) {
-            let (x, rest) = row.split_at(self.num_columns);
-            covariates.extend(x.iter().map(|&x| x as f32));
-            extra.extend_from_slice(rest);
+        let (columns, count) = (self.num_columns, self.extra.num_stored());
+        let mut covariates = Pages::zeros(self.num_obs * columns);
+        let mut extra = Pages::zeros(self.num_obs * count);
+        for (i, row) in rows.chunks_exact(self.stride()).enumerate() {
+            let (x, rest) = row.split_at(columns);
+            for (single, &x) in covariates[i * columns..].iter_mut().zip(x) {
+                *single = x as f32;
+            }
+            extra[i * count..][..count].copy_from_slice(rest);
         }
         Self {
             numbers: Numbers::Single {
@@ -98,7 +103,7 @@ impl RowStore {
         match &self.numbers {
             Numbers::Double { rows, blocks } => [
                 size_of_val(&rows[..]),
-                blocks.get().map_or(0, |it| size_of_val(it.lanes())),
+                blocks.get().map_or(0, |it| size_of_val(&it[..])),
             ],
             Numbers::Single {
                 covariates,
@@ -207,12 +212,12 @@ pub(super) struct View<'a> {
 enum Viewed<'a> {
     Double {
         rows: &'a [f64],
-        blocks: &'a OnceLock<Blocks>,
+        blocks: &'a OnceLock<Pages<Lane>>,
     },
     Single {
         covariates: &'a [f32],
         extra: &'a [f64],
-        blocks: &'a OnceLock<Vec<[f32; LANES]>>,
+        blocks: &'a OnceLock<Pages<[f32; LANES]>>,
     },
 }
 
@@ -230,7 +235,7 @@ impl<'a> View<'a> {
             return None;
         };
         start.is_multiple_of(LANES).then(|| Neighbours {
-            blocks: kept(blocks, || self.transposed(rows)).lanes(),
+            blocks: kept(blocks, || self.transposed(rows)),
             stride: self.stride(),
             view: self,
             start,
@@ -250,7 +255,7 @@ impl<'a> View<'a> {
         match self.numbers {
             Viewed::Double { rows, blocks } => match block {
                 Some(block) => {
-                    let blocks = kept(blocks, || self.transposed(rows)).lanes();
+                    let blocks = kept(blocks, || self.transposed(rows));
                     &blocks[block * stride..][..stride]
                 }
                 None => {
@@ -288,7 +293,7 @@ impl<'a> View<'a> {
         &self,
         covariates: &[f32],
         extra: &[f64],
-        blocks: &OnceLock<Vec<[f32; LANES]>>,
+        blocks: &OnceLock<Pages<[f32; LANES]>>,
         block: Option<usize>,
         rows: [usize; LANES],
         buffer: &mut [Lane],
@@ -314,11 +319,10 @@ impl<'a> View<'a> {
     }
 
     #[cold]
-    fn transposed(&self, rows: &[f64]) -> Blocks {
+    fn transposed(&self, rows: &[f64]) -> Pages<Lane> {
         let stride = self.stride();
-        let mut blocks = Blocks::new(self.num_obs / LANES * stride);
-        let lanes = blocks.lanes_mut();
-        for (block, tile) in lanes.chunks_exact_mut(stride).enumerate() {
+        let mut blocks = Pages::zeros(self.num_obs / LANES * stride);
+        for (block, tile) in blocks.chunks_exact_mut(stride).enumerate() {
             let row = |k: usize| &rows[(block * LANES + k) * stride..][..stride];
             Separate::transpose(eight(row), tile);
         }
@@ -326,9 +330,9 @@ impl<'a> View<'a> {
     }
 
     #[cold]
-    fn transposed_single(&self, covariates: &[f32]) -> Vec<[f32; LANES]> {
+    fn transposed_single(&self, covariates: &[f32]) -> Pages<[f32; LANES]> {
         let p = self.num_columns;
-        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * p];
+        let mut blocks = Pages::<[f32; LANES]>::zeros(self.num_obs / LANES * p);
         for (tile, rows) in blocks
             .chunks_exact_mut(p)
             .zip(covariates.chunks_exact(LANES * p))
@@ -348,7 +352,7 @@ impl<'a> View<'a> {
         let stride = self.stride();
         match self.numbers {
             Viewed::Double { rows, blocks } => {
-                let blocks = kept(blocks, || self.transposed(rows)).lanes();
+                let blocks = kept(blocks, || self.transposed(rows));
                 prefetch_span(blocks, block * stride, stride);
             }
             Viewed::Single { .. } => self.prefetch_single_block(block),
@@ -397,7 +401,7 @@ impl<'a> View<'a> {
 
 /// Tiles that are kept from the first use on.
 #[inline(always)]
-fn kept<T>(blocks: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+fn kept<T: Pod>(blocks: &OnceLock<Pages<T>>, make: impl FnOnce() -> Pages<T>) -> &[T] {
     blocks.get_or_init(make)
 }
 

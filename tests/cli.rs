@@ -962,6 +962,18 @@ fn control_variates_correct_the_estimates_of_a_run_folder() {
         let off = (number(saved) - number(again)).abs();
         assert!(off < 1e-8 * number(again).abs(), "{saved} {again}");
     }
+    let args = ["report", "kept", "--out", "kept.md", "--format", "markdown"];
+    ergodic(folder.path(), &args);
+    let report = fs::read_to_string(folder.path().join("kept.md")).unwrap();
+    let (_, section) = report
+        .split_once("### Corrected by control variates")
+        .unwrap();
+    assert!(
+        section.contains("linear control variates from exact"),
+        "{report}"
+    );
+    let mean = saved["rows"][0]["mean"].as_f64().unwrap();
+    assert!(section.contains(&format!("{mean:.2}")), "{mean} {section}");
     let args = ["summarise", "a/draws.csv", "--zero-variance", "linear"];
     assert_refused(&ergodic(folder.path(), &args), &["run folder"]);
 }

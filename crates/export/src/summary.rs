@@ -12,6 +12,7 @@ use super::{Results, number};
 use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
+use ergodic_base::param::ParamId;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::inefficiency::Inefficiency;
@@ -123,7 +124,7 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     }
     for row in results.estimates.iter() {
         out.write_field(row.variable.as_str())?;
-        for value in values(&unjudged(row)) {
+        for value in values(&unjudged(&row.variable, row.mean, row.sd)) {
             out.write_field(number::or_na(value))?;
         }
         for _ in 0..further {
@@ -136,13 +137,13 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// A row of the summary with what is known of a quantity whose draws were not kept.
-pub fn unjudged(row: &Estimate) -> SummaryRow {
+/// A row of the summary with the moments of a quantity alone.
+pub fn unjudged(variable: &ParamId, mean: Option<f64>, sd: Option<f64>) -> SummaryRow {
     SummaryRow {
-        variable: row.variable.clone(),
-        mean: row.mean,
+        variable: variable.clone(),
+        mean,
         mcse_mean: None,
-        sd: row.sd,
+        sd,
         mad: None,
         q5: None,
         q50: None,

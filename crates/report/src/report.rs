@@ -3,7 +3,7 @@
 //! Every number is that of the run's summary and manifest, as `summary.json` has them. A new way of writing a report is a file and
 //! a line of [`FORMATS`].
 
-use self::estimates::{MOST_EFFECTS, not_kept};
+use self::estimates::{MOST_EFFECTS, corrected, not_kept};
 use super::{Chains, FIGURES, Figure, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::predict::r2::R2;
@@ -43,6 +43,8 @@ pub struct Report {
     pub description: Result<Description, String>,
     /// Results, grouped.
     pub sections: Vec<Section>,
+    /// How estimates were corrected by control variates, if they were.
+    pub correction: Option<String>,
     /// The share of the variance of the outcome that the model explains, where it is defined and the data are there.
     pub r2: Option<R2>,
     /// The worst of each measure of convergence, over all parameters.
@@ -104,7 +106,9 @@ impl Report {
             label: Label::default(),
             sections: (sections(&results.summary, params, MOST_EFFECTS).into_iter())
                 .chain(not_kept(&results.estimates))
+                .chain(results.corrected.as_deref().map(corrected))
                 .collect(),
+            correction: results.corrected.as_ref().map(|it| it.sentence()),
             r2,
             worst: Worst::of(&results.summary),
             priors: priors::rows(&manifest),

@@ -6,6 +6,7 @@ use ergodic_core::models::ParamInfo;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::sentence::rhat_text;
+use ergodic_diagnostics::zero_variance::{Corrected, ZeroVarianceRow};
 use ergodic_export::summary::unjudged;
 
 /// Effects of groups in a report.
@@ -201,10 +202,29 @@ pub(super) fn not_kept(estimates: &[Estimate]) -> Option<Section> {
     let section = Section {
         title: "Draws not kept: means and standard deviations alone",
         is_of_coefficients: false,
-        rows: rows.map(|row| (unjudged(row), None)).collect(),
+        rows: rows
+            .map(|row| (unjudged(&row.variable, row.mean, row.sd), None))
+            .collect(),
         more: estimates.len().saturating_sub(MOST_ROWS),
     };
     (!estimates.is_empty()).then_some(section)
+}
+
+/// Means and standard deviations that control variates corrected.
+pub(super) fn corrected(corrected: &Corrected) -> Section {
+    let all = &corrected.estimates.rows;
+    let row = |row: &ZeroVarianceRow| SummaryRow {
+        mcse_mean: row.mcse_mean,
+        ..unjudged(&row.variable, row.mean, row.sd)
+    };
+    Section {
+        title: "Corrected by control variates: means and standard deviations alone",
+        is_of_coefficients: false,
+        rows: (all.iter().take(MOST_ROWS))
+            .map(|it| (row(it), None))
+            .collect(),
+        more: all.len().saturating_sub(MOST_ROWS),
+    }
 }
 
 #[cfg(test)]

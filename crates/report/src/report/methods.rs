@@ -8,6 +8,9 @@ use ergodic_core::samplers::{self, DIVERGENT};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::{count, rhat_text};
 
+/// Where control variates of finished runs come from.
+const MIRA: &str = "Mira, Solgi, Imparato (2013), \"Zero variance Markov chain Monte Carlo for Bayesian estimators\", Statistics and \
+                    Computing 23";
 /// Where R-hat and the effective sample sizes come from.
 const VEHTARI: &str = "Vehtari, Gelman, Simpson, Carpenter, Bürkner (2021), \"Rank-normalization, folding, and localization: an \
                        improved R-hat for assessing convergence of MCMC\", Bayesian Analysis 16, doi 10.1214/20-BA1221";
@@ -95,6 +98,11 @@ fn sampling(report: &Report) -> String {
         "Reported are posterior means with their Monte Carlo standard errors, standard deviations, medians and central 90 % intervals."
             .to_owned(),
     );
+    if let Some(correction) = &report.correction {
+        text.push(format!(
+            "Beside them stand means and standard deviations corrected by control variates: {correction}."
+        ));
+    }
     text.join(" ")
 }
 
@@ -110,6 +118,7 @@ pub fn references(report: &Report) -> Vec<String> {
         Some(software),
         cite,
         Some(format!("R-hat and effective sample sizes: {VEHTARI}")),
+        (report.correction.as_ref()).map(|_| format!("Control variates: {MIRA}")),
     ]
     .into_iter()
     .flatten()

@@ -1,6 +1,8 @@
 //! The left panel: data, model and runs.
 
 use ergodic_analysis::templates;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
 use eframe::egui::{Galley, Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
@@ -88,11 +90,16 @@ fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
     }
     let Some(table) = table_of(state, entry) else {
         let source = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
-        let name = source.unwrap_or("Draws from a file");
-        TreeRow::new(name)
+        let source = source.unwrap_or("Draws from a file");
+        // Of a path the end tells, which a narrow row would cut off.
+        let name = Path::new(source)
+            .file_name()
+            .map_or(source.into(), OsStr::to_string_lossy);
+        TreeRow::new(&name)
             .icon(icons::TABLE)
             .fact("not open")
-            .show(ui);
+            .show(ui)
+            .on_hover_text(source);
         return;
     };
     let shape = format!(

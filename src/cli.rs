@@ -32,6 +32,7 @@ mod results;
 mod resume;
 mod score;
 mod show;
+mod source;
 mod summarise;
 mod tune;
 

@@ -198,8 +198,8 @@ fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
         said.contains("write a whole number of at least 100"),
         "{said}"
     );
-    let said = refused(folder, &["fit", "t.csv"]);
-    assert!(said.contains("a table is named by --data: t.csv"), "{said}");
+    let said = refused(folder, &["fit", "a", "--formula", "y ~ x"]);
+    assert!(said.contains("A recipe has its own model"), "{said}");
     for command in ["loo", "check"] {
         let said = refused(folder, &[command, "a/draws.csv"]);
         assert!(said.contains("A run is named by its folder"), "{said}");

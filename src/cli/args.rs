@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser as _;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use super::source::Source;
+
 use ergodic_core::samplers::names::NUTS;
 use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
@@ -190,17 +192,17 @@ pub struct DemoArgs {
 #[derive(Clone, Debug, Default, Parser)]
 #[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct FitArgs {
-    /// Recipe to run, or a run folder whose recipe it is
-    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "response"])]
-    pub recipe: Option<PathBuf>,
-    /// Data file, or sample:NAME for a bundled one
+    /// Data file or sample:NAME to fit; or a recipe to run, or a run folder whose recipe it is
+    #[arg(value_name = "FILE", conflicts_with = "data", value_parser = Source::parser())]
+    pub source: Option<Source>,
+    /// Data file or sample:NAME, another way to write FILE
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
     /// Model formula, such as 'y ~ x1 + x2'; guessed from the columns and said if there is none
     #[arg(long, conflicts_with_all = ["response", "predictors", "group"])]
     pub formula: Option<String>,
     /// Model as text, instead of a formula (docs/models-as-text.md); needs data only if it names columns
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["recipe", "formula", "response", "template"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["formula", "response", "template"])]
     pub model: Option<PathBuf>,
     /// Outcome column, instead of a formula
     #[arg(long, requires = "predictors")]

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
+use super::source::Source;
 use super::{Failure, fit, output, results};
 use ergodic_analysis::comparison::{self, Measured, Row, Spread, Variant, Yardstick, unit_of_cost};
 use ergodic_analysis::recipe::Scale;
@@ -78,8 +79,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
 /// Files and run folders that a comparison reads.
 fn inputs(args: &CompareArgs) -> Vec<&Path> {
     let model = &args.model;
-    let paths = [&model.recipe, &model.model, &model.centre_from];
+    let paths = [&model.model, &model.centre_from];
     let mut inputs: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
+    inputs.extend(model.source.as_ref().map(Source::path));
     inputs.extend(model.data.iter().chain(&model.start).map(Path::new));
     if let Reference::Run(folder) = &args.reference {
         inputs.push(folder);
@@ -109,8 +111,8 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
                 ))
             })?;
             scale = folder.recipe().map_err(Failure::request)?.report.scale;
-            if model.recipe.is_none() && model.data.is_none() {
-                model.recipe = Some(path.join("recipe.toml"));
+            if model.source.is_none() && model.data.is_none() {
+                model.source = Some(Source::Recipe(path.join("recipe.toml")));
             }
             let results = results::of_folder(&folder)?;
             Yardstick::Summary(results.summary)

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::source::Source;
 use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{self, LikelihoodError, LikelihoodFit, LikelihoodOptions};
@@ -29,9 +30,9 @@ const ROWS_PRINTED: usize = 10;
 #[derive(Debug, clap::Parser)]
 #[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct EstimateArgs {
-    /// Recipe, or run folder, whose data and formula to fit
-    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "compare_with", "beside"])]
-    pub recipe: Option<PathBuf>,
+    /// Data file or sample:NAME to fit; or a recipe or run folder, whose data and formula to fit
+    #[arg(value_name = "FILE", conflicts_with_all = ["data", "compare_with", "beside"], value_parser = Source::parser())]
+    pub source: Option<Source>,
     /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
     #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "formula"])]
     pub compare_with: Option<PathBuf>,
@@ -41,7 +42,7 @@ pub struct EstimateArgs {
     /// Data file with rows to predict, with and without group effects
     #[arg(long, value_name = "FILE")]
     pub predict: Option<PathBuf>,
-    /// Data file, or sample:NAME for a bundled one
+    /// Data file or sample:NAME, another way to write FILE
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
     /// Model formula, such as 'y ~ x' or 'y ~ x + (1 + x | group)'
@@ -179,7 +180,13 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
 
 /// The recipe that `args` name or make, and where it stands; that of the run that is `compared`, if there is one.
 fn recipe_of(args: &EstimateArgs, compared: Option<&Path>) -> Result<(Recipe, PathBuf), Failure> {
-    if let Some(path) = &args.recipe {
+    if let Some(Source::Recipe(path)) = &args.source {
+        if args.formula.is_some() {
+            return Err(Failure::request(format!(
+                "A recipe has its own model, so --formula does not go with {}; leave one of them out, or write --set model.formula='y ~ x'",
+                path.display()
+            )));
+        }
         return fit::read_recipe(path, &args.set);
     }
     if let Some(path) = compared {
@@ -190,9 +197,10 @@ fn recipe_of(args: &EstimateArgs, compared: Option<&Path>) -> Result<(Recipe, Pa
             path.to_owned(),
         ));
     }
-    let (Some(data), Some(formula)) = (&args.data, &args.formula) else {
+    let source = args.source.as_ref().and_then(Source::data);
+    let (Some(data), Some(formula)) = (source.or(args.data.as_deref()), &args.formula) else {
         return Err(Failure::request(
-            "Nothing to fit: name a recipe, a run with --compare-with, or --data FILE with --formula 'y ~ x + (1 | group)'",
+            "Nothing to fit: name a data file with --formula 'y ~ x + (1 | group)', a recipe, or a run with --compare-with",
         ));
     };
     // Of the template only the family is used.

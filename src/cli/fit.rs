@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::args::{DemoArgs, FitArgs};
 use super::progress::{Progress, SavingProgress};
+use super::source::Source;
 use super::{Failure, output, results};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
@@ -55,16 +56,12 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         let (draws, _weights) = results.usable();
         recipe.mode.start = mode_drift::start(&draws);
     }
-    let name = args
-        .recipe
-        .as_deref()
+    let replayed = args.source.as_ref().and_then(Source::recipe);
+    let name = replayed
         .and_then(Path::file_stem)
         .map(|stem| stem.to_string_lossy().into_owned());
     let mut job = prepare(&recipe, &folder, loaded)?;
-    let replayed = args
-        .recipe
-        .as_ref()
-        .and_then(|_path| RunFolder::open(&folder).ok());
+    let replayed = replayed.and_then(|_path| RunFolder::open(&folder).ok());
     let replayed = replayed.filter(|run| run.recipe().is_ok_and(|it| it == recipe));
     if let Some(remark) = replayed.and_then(|run| run.replay_remark(&job)) {
         output::note(&format!("note: {remark}"));
@@ -159,6 +156,12 @@ fn bad_run(out: Option<&Path>) -> Result<(), Failure> {
 }
 
 impl FitArgs {
+    /// The data that flags name.
+    pub(super) fn data(&self) -> Option<&str> {
+        let source = self.source.as_ref().and_then(Source::data);
+        source.or(self.data.as_deref())
+    }
+
     /// Refuses what only a fit does, for a command that makes trial runs.
     pub(super) fn keeps_nothing(&self, command: &str) -> Result<(), Failure> {
         let asked = [
@@ -225,7 +228,18 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         args.max_seconds.map(|value| value.to_string()),
     );
     changes.extend(args.set.iter().cloned());
-    if let Some(path) = &args.recipe {
+    if let Some(Source::Recipe(path)) = &args.source {
+        let own = [
+            ("--formula", args.formula.is_some()),
+            ("--response", args.response.is_some()),
+            ("--model", args.model.is_some()),
+        ];
+        if let Some((flag, _)) = own.iter().find(|(_, is)| *is) {
+            return Err(Failure::request(format!(
+                "A recipe has its own model, so {flag} does not go with {}; leave one of them out, or change the recipe by --set",
+                path.display()
+            )));
+        }
         let (mut recipe, folder) = read_recipe(path, &changes)?;
         // A model as text says its columns itself.
         if recipe.model.template != Own::ID {
@@ -242,15 +256,15 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         });
     }
     if let Some(path) = &args.model {
-        let recipe = own_recipe(path, args.data.as_deref())?;
+        let recipe = own_recipe(path, args.data())?;
         return Ok(Request {
             recipe: recipe.changed(&changes).map_err(Failure::request)?,
             folder: PathBuf::from("."),
             loaded: None,
         });
     }
-    let data = args.data.as_deref().ok_or_else(|| {
-        Failure::request("Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x'")
+    let data = args.data().ok_or_else(|| {
+        Failure::request("Nothing to fit: name a data file with --formula 'y ~ x', or a recipe")
     })?;
     let named = args.template.as_deref();
     let formula = match (&args.formula, &args.response) {
@@ -321,14 +335,7 @@ pub(super) fn read_recipe(path: &Path, changes: &[String]) -> Result<(Recipe, Pa
     let path = if of_run.is_file() { &of_run } else { path };
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new(".")).to_owned();
-    let is_other_file = path.is_file() && path.extension().is_none_or(|end| end != "toml");
-    let recipe = Recipe::read(path, changes).map_err(|error| match is_other_file {
-        true => Failure::request(format!(
-            "This file is no recipe, whose name ends in .toml; a table is named by --data: {}",
-            path.display()
-        )),
-        false => Failure::request(error),
-    })?;
+    let recipe = Recipe::read(path, changes).map_err(Failure::request)?;
     Ok((recipe, folder))
 }
 

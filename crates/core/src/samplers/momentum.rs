@@ -58,7 +58,7 @@ pub const PACKAGE_SHARE: f64 = 0.01;
 /// The time of a step.
 pub const STEP: Field = Field::real("Step size", 1e-12, 1e9, None)
     .help(
-        "Time ε per step of the dynamics, as in HMC, in units in which the posterior has curvature 1 at the mode: h of 003, \
+        "Time ε per step of the dynamics, as in HMC, in units in which the posterior has curvature 1 at the mode: h of Chen (2016), \
          the root of ε in SGD with momentum; 1 crosses about a standard deviation. With `mass` = identity in the model's own \
          coordinates",
     )

@@ -56,7 +56,7 @@ ergodic_base::settings! {
         step_size: Option<f64> = STEP;
         friction: Option<f64> = Field::real("Friction", 1e-12, 1e12, None)
             .help(
-                "Friction γ per unit of time: A of 003, α/ε of SGD with momentum; large values make the chain slow, small ones let \
+                "Friction γ per unit of time: A of Chen (2016), α/ε of SGD with momentum; large values make the chain slow, small ones let \
                  it swing and heat up by gradient noise",
             )
             .why("critical damping, which is 2 with the curvature as mass, or more where gradient noise of a given step needs it; without a \

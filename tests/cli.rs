@@ -748,6 +748,87 @@ fn samplers_are_compared_on_a_synthetic_set() {
     );
 }
 
+/// One row stands for 60, so that signs are negative at times: what the comparison says of signs and of rows is what a run of the same
+/// recipe has in its information columns.
+#[test]
+fn a_comparison_tells_the_signs_of_signed_samplers_and_how_often_new_rows_are_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..60)
+        .map(|i| {
+            let x = f64::from(i * 7 % 60) / 10.0 - 3.0;
+            let is_yes = f64::from(i * 13 % 10) / 10.0 < 1.0 / (1.0 + (-x).exp());
+            format!("{x},{}\n", if is_yes { "yes" } else { "no" })
+        })
+        .collect();
+    fs::write(folder.path().join("rows.csv"), format!("x,y\n{rows}")).unwrap();
+    let model = [
+        "--data",
+        "rows.csv",
+        "--formula",
+        "y ~ x",
+        "--chains",
+        "2",
+        "--warmup",
+        "100",
+        "--draws",
+        "200",
+    ];
+    let samplers = ["--samplers", "nuts,hmc-ecs-signed:factors=1:batch=1"];
+    let compare = |more: &[&str]| {
+        let args = [&["compare"][..], &model, &samplers, more].concat();
+        let output = ergodic(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        text(&output.stdout)
+    };
+    let rows: serde_json::Value = serde_json::from_str(&compare(&["--json"])).unwrap();
+    let [nuts, signed] = rows.as_array().unwrap().as_slice() else {
+        panic!("{rows}");
+    };
+    // NUTS has neither signs nor rows of its own.
+    assert!(nuts["positive"].is_null() && nuts["accept_rows"].is_null());
+    let [positive, accept_rows] =
+        ["positive", "accept_rows"].map(|name| signed[name].as_f64().unwrap());
+    assert!(positive > 0.9 && positive < 1.0, "{positive}");
+    assert!(accept_rows > 0.5 && accept_rows < 1.0, "{accept_rows}");
+    // The table has the same numbers, in its last two columns.
+    let table = compare(&[]);
+    let line = table
+        .lines()
+        .find(|line| line.starts_with("hmc-ecs-signed"));
+    let cells: Vec<&str> = line.unwrap().split_whitespace().collect();
+    let last = [accept_rows, positive].map(|value| format!("{value:.3}"));
+    assert_eq!(cells[cells.len() - 2..], last, "{table}");
+    assert!(table.contains("accept rows") && table.contains("sign"));
+    let settings = [
+        "--sampler",
+        "hmc-ecs-signed",
+        "--set",
+        "sampler.factors=1",
+        "--set",
+        "sampler.batch=1",
+        "--out",
+        "run",
+    ];
+    let fit = ergodic(folder.path(), &[&["fit"][..], &model, &settings].concat());
+    assert_eq!(fit.status.code(), Some(0), "{}", stderr(&fit));
+    let mut info = csv::Reader::from_path(folder.path().join("run/info.csv")).unwrap();
+    let heads = info.headers().unwrap().clone();
+    let records: Vec<csv::StringRecord> = info.records().map(Result::unwrap).collect();
+    let mean = |name: &str, of: fn(f64) -> f64| {
+        let place = heads.iter().position(|head| head == name).unwrap();
+        let values = records.iter().map(|it| of(it[place].parse().unwrap()));
+        values.sum::<f64>() / records.len() as f64
+    };
+    assert_eq!(records.len(), 400);
+    let share = mean("sign", |sign| f64::from(u8::from(sign > 0.0)));
+    assert!((positive - share).abs() < 1e-12, "{positive} {share}");
+    let accepted = mean("accept_rows", |it| it);
+    assert!(
+        (accept_rows - accepted).abs() < 1e-12,
+        "{accept_rows} {accepted}"
+    );
+}
+
 #[test]
 fn a_model_is_shown_in_other_notations() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,11 +12,13 @@ use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
 use ergodic_analysis::templates;
+use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Field;
 use ergodic_core::estimators;
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::samplers;
 use ergodic_core::samplers::SamplerFamily;
+use ergodic_diagnostics::Verdict;
 
 /// How to write the pages anew, as every page and a failing test say it.
 const UPDATE: &str = "ERGODIC_UPDATE_DOCS=1 cargo test --test documents";
@@ -553,5 +555,29 @@ fn sources_of_methods_are_in_the_list_of_references() {
                 "docs/references.md lacks the source of `{id}`: {surname} {year}"
             );
         }
+    }
+}
+
+/// Programs match on the codes of JSON, people read the words of badges: one page says which belong together.
+#[test]
+fn words_of_verdicts_and_severities_are_documented() {
+    let page = fs::read_to_string(root().join("docs/run-folder.md")).unwrap();
+    let verdicts = [
+        Verdict::Good,
+        Verdict::Watch,
+        Verdict::Bad,
+        Verdict::TooEarly,
+        Verdict::NotCertified,
+    ];
+    let verdicts = verdicts.map(|it| (serde_json::to_value(it).unwrap(), it.word()));
+    let severities = [
+        (Severity::Info, "Note"),
+        (Severity::Watch, "Watch"),
+        (Severity::Bad, "Bad"),
+    ];
+    let severities = severities.map(|(it, word)| (serde_json::to_value(it).unwrap(), word));
+    for (code, word) in verdicts.into_iter().chain(severities) {
+        let row = format!("| {} | {word} |", code.as_str().map(self::code).unwrap());
+        assert!(page.contains(&row), "docs/run-folder.md lacks `{row}`");
     }
 }

@@ -1440,6 +1440,37 @@ fn mixed_models_are_estimated_by_likelihood() {
     ] {
         assert_refused(&estimate("none", formula, more), &[words]);
     }
+    // Outcomes of levels: the sentence names what fits them, and what it names does.
+    let churn = |formula: &str, more: &[&str]| {
+        let args = ["estimate", "--data", "sample:churn", "--formula", formula];
+        ergodic(folder.path(), &[&args, more].concat())
+    };
+    assert_refused(
+        &churn("churned ~ age", &[]),
+        &["family bernoulli", "model.success"],
+    );
+    assert_refused(
+        &churn("plan ~ age", &["--family", "bernoulli"]),
+        &["family ordered", "model.levels", "template `multinomial`"],
+    );
+    for (formula, more) in [
+        (
+            "churned ~ age",
+            ["--family", "bernoulli", "--set", "model.success=no"],
+        ),
+        (
+            "plan ~ age",
+            [
+                "--family",
+                "ordered",
+                "--set",
+                "model.levels=[\"basic\", \"plus\", \"pro\"]",
+            ],
+        ),
+    ] {
+        let output = churn(formula, &more);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
 }
 
 /// Columns named by role: every coefficient varies by the group, as the template wants, and the record says so.

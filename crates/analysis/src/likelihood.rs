@@ -8,16 +8,18 @@ use super::job::{self, JobError};
 use super::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::design::DesignError;
 use ergodic_core::design::checks;
 use ergodic_core::design::coding::Coding;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::ResponseInfo;
+use ergodic_core::design::response::{OutcomeLevels, ResponseInfo};
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, FamilyError};
 use ergodic_core::formula::Formula;
+use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
 
 /// Code of remarks that predictors separate outcomes.
@@ -116,7 +118,8 @@ pub fn fit(
     };
     let mut frame = job::model_frame(recipe, &loaded.table)?;
     frame.response_use = options.family.definition().response;
-    let (design, reporter) = Design::build(&loaded.table, &frame).map_err(JobError::from)?;
+    let built = Design::build(&loaded.table, &frame);
+    let (design, reporter) = built.map_err(|error| refused(error, options.family))?;
     let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
     warnings.extend(reporter.warnings);
     let about_data = checks::check(&design).warnings;
@@ -174,6 +177,14 @@ pub fn fit(
     })
 }
 
+/// Why there is no design: where an outcome has levels, with families instead of templates.
+fn refused(error: DesignError, family: Family) -> LikelihoodError {
+    match error {
+        DesignError::Levels(outcome) => LikelihoodError::Levels { outcome, family },
+        other => JobError::from(other).into(),
+    }
+}
+
 /// A remark on data, with advice for a fit that has no priors.
 fn without_prior(mut warning: Warning) -> Warning {
     if warning.code == SEPARATION {
@@ -227,9 +238,44 @@ pub enum LikelihoodError {
     /// A response that the family cannot have.
     #[error(transparent)]
     Family(#[from] FamilyError),
+    /// An outcome of levels, which the family does not explain.
+    #[error(
+        "{} but the family {} explains {}; choose {}",
+        outcome.found(),
+        family.id(),
+        outcome.explained(),
+        for_levels(outcome)
+    )]
+    Levels {
+        /// The outcome.
+        outcome: OutcomeLevels,
+        /// The family.
+        family: Family,
+    },
     /// An option.
     #[error("{0}")]
     Option(String),
+}
+
+/// What fits levels by likelihood, and what samples those that nothing fits.
+fn for_levels(outcome: &OutcomeLevels) -> String {
+    if outcome.levels.len() <= 2 {
+        return format!(
+            "the family {}, for which model.success names the value that counts",
+            Family::Bernoulli.id()
+        );
+    }
+    let ordered = format!(
+        "the family {}, with model.levels from lowest to highest; levels without an order have no likelihood fit",
+        Family::Ordered.id()
+    );
+    match outcome.has_groups {
+        true => ordered,
+        false => format!(
+            "{ordered}, but a posterior by template `{}`",
+            names::MULTINOMIAL
+        ),
+    }
 }
 
 /// The family with yes-no responses and successes among trials, numbers and those with known errors told apart by the data.
@@ -263,6 +309,46 @@ fn method(options: &LikelihoodOptions, family: Family) -> Result<Method, Likelih
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With the families that do, and words that `estimate` takes.
+    #[test]
+    fn levels_that_a_family_does_not_explain_are_refused_with_families_that_do() {
+        let refused = |formula: &str, family: Family| {
+            let recipe = Recipe::new("sample:churn", names::LINEAR, formula);
+            let options = LikelihoodOptions {
+                family,
+                reml: false,
+                ..LikelihoodOptions::default()
+            };
+            let done = fit(&recipe, Path::new(""), None, &options, &Control::default());
+            done.unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused("churned ~ age", Family::Gaussian),
+            "The outcome `churned` has 2 different values (`no`, `yes`) but the family gaussian explains numbers; choose the family \
+             bernoulli, for which model.success names the value that counts"
+        );
+        let ordered = "choose the family ordered, with model.levels from lowest to highest; levels without an order have no likelihood fit";
+        for (family, explained) in [
+            (Family::Gaussian, "numbers"),
+            (Family::Poisson, "counts"),
+            (Family::Bernoulli, "two values"),
+        ] {
+            assert_eq!(
+                refused("plan ~ age", family),
+                format!(
+                    "The outcome `plan` has 3 different values (`basic`, `plus`, `pro`) but the family {} explains {explained}; \
+                     {ordered}, but a posterior by template `multinomial`",
+                    family.id()
+                )
+            );
+        }
+        let grouped = refused("plan ~ age + (1 | churned)", Family::Gaussian);
+        assert!(grouped.ends_with(ordered), "{grouped}");
+        // What looks like numbers with a function, or has very many values, is text by mistake.
+        let text = refused("log(plan) ~ age", Family::Gaussian);
+        assert!(text.contains("holds text; give the column"), "{text}");
+    }
 
     /// All outcomes above 4 are yes: without priors nothing bounds the slope.
     #[test]

@@ -246,7 +246,7 @@ fn responses_that_are_not_yes_or_no() {
     );
     assert_eq!(
         design_error(b"y,x\na,1\nb,2\nc,3\n", "y ~ x"),
-        "The outcome `y` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `y | trials(n)` if it is a count"
+        "The outcome `y` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two; choose template `multinomial`, or template `ordered` with model.levels from lowest to highest, or an outcome with two values, or name the number of trials as `y | trials(n)` if it is a count"
     );
 }
 

@@ -1,5 +1,6 @@
 //! Why no design can be made: one sentence each, saying what happened, where, and what to do.
 
+use super::response::OutcomeLevels;
 use crate::formula::FormulaError;
 use ergodic_base::names::nearest;
 use ergodic_base::shown::shortened;
@@ -26,6 +27,9 @@ pub enum DesignError {
     /// A column that cannot play its role.
     #[error("{0}")]
     Role(String),
+    /// An outcome of levels, where the model explains something else.
+    #[error(transparent)]
+    Levels(#[from] OutcomeLevels),
     /// No rows are left.
     #[error("{0}")]
     NoRows(String),

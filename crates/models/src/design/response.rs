@@ -35,6 +35,9 @@ pub const MAX_CATEGORIES: usize = 1000;
 /// Most levels that a response of levels may have, with or without an order.
 pub const MAX_LEVELS: usize = 20;
 
+/// Levels that a sentence lists: more make it hard to read.
+const LEVELS_SHOWN: usize = 6;
+
 /// What the response of a design is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResponseKind {
@@ -185,6 +188,78 @@ impl ResponseInfo {
     }
 }
 
+/// An outcome of a few levels, under a model that explains something else: refused, with the models that explain levels.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct OutcomeLevels {
+    /// The outcome.
+    pub name: String,
+    /// Values of the outcome, two or more.
+    pub levels: Vec<String>,
+    /// What the model explains: numbers, counts or two values.
+    pub wanted: ResponseUse,
+    /// Whether the formula has effects of groups, which not every template has.
+    pub has_groups: bool,
+}
+
+impl OutcomeLevels {
+    /// "The outcome `plan` has 3 different values (`basic`, `plus`, `pro`)".
+    pub fn found(&self) -> String {
+        format!(
+            "The outcome `{}` has {} different values ({})",
+            self.name,
+            self.levels.len(),
+            first_levels(self.levels.iter())
+        )
+    }
+
+    /// What the model explains, in words.
+    pub fn explained(&self) -> &'static str {
+        match self.wanted {
+            ResponseUse::Number => "numbers",
+            ResponseUse::Count => "counts",
+            _ => "two values",
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let template = match (self.levels.len(), self.has_groups) {
+            (..=2, false) => "template `logistic`, whose model.success names the value that counts",
+            (..=2, true) => {
+                "template `mixed` with model.family = \"bernoulli\", whose model.success names the value that counts"
+            }
+            (_, false) => {
+                "template `multinomial`, or template `ordered` with model.levels from lowest to highest"
+            }
+            (_, true) => {
+                "template `mixed` with model.family = \"ordered\" and model.levels from lowest to highest"
+            }
+        };
+        let (found, name) = (self.found(), &self.name);
+        match self.wanted {
+            ResponseUse::Number | ResponseUse::Count => format!(
+                "{found} but this model explains {}; choose {template}, or give the column the type number on import",
+                self.explained()
+            ),
+            _ => format!(
+                "{found} but a yes-no model needs exactly two; choose {template}, or an outcome with two values, or name the number of \
+                 trials as `{name} | trials(n)` if it is a count"
+            ),
+        }
+    }
+}
+
+/// The first of some levels, for a sentence.
+fn first_levels<'a>(levels: impl ExactSizeIterator<Item = &'a String>) -> String {
+    let all = levels.len();
+    let shown: Vec<String> = levels
+        .take(LEVELS_SHOWN)
+        .map(|level| format!("`{level}`"))
+        .collect();
+    let rest = if all > shown.len() { ", …" } else { "" };
+    format!("{}{rest}", shown.join(", "))
+}
+
 /// Words that mean success, lower case, where the other level means failure.
 const SUCCESS_WORDS: [(&str, &str); 9] = [
     ("1", "0"),
@@ -206,13 +281,15 @@ pub(crate) fn default_success(levels: &[String; 2]) -> usize {
 }
 
 /// Checks that column `col` has exactly two levels and finds the one that means success: (success, failure) as
-/// positions in `labels.levels`. Only rows with `used` count. The error lists the levels.
+/// positions in `labels.levels`. Only rows with `used` count. The error lists the levels, and models of more than two for a
+/// formula that `has_groups` or not.
 pub(crate) fn binary_levels(
     table: &dyn Columns,
     col: usize,
     labels: &Labels,
     used: &[u32],
     wanted: Option<&str>,
+    has_groups: bool,
 ) -> Result<(usize, usize), DesignError> {
     let name = &table.columns()[col].name;
     let mut seen = vec![false; labels.levels.len()];
@@ -220,19 +297,7 @@ pub(crate) fn binary_levels(
         seen[labels.codes[row as usize] as usize] = true;
     }
     let present: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
-    let words = |levels: &[usize]| {
-        let shown: Vec<String> = levels
-            .iter()
-            .take(6)
-            .map(|&level| format!("`{}`", labels.levels[level]))
-            .collect();
-        let rest = if levels.len() > shown.len() {
-            ", …"
-        } else {
-            ""
-        };
-        format!("{}{rest}", shown.join(", "))
-    };
+    let words = || first_levels(present.iter().map(|&level| &labels.levels[level]));
     // A level that only left-out rows have still tells what success means, but then there is one outcome only.
     match present.as_slice() {
         [only] => Err(DesignError::Role(format!(
@@ -250,16 +315,25 @@ pub(crate) fn binary_levels(
                 Some(wanted) => pair.iter().position(|level| level == wanted).ok_or_else(|| {
                     DesignError::Role(format!(
                         "The success level `{wanted}` is not a value of the outcome `{name}`, which has {}; choose one of these",
-                        words(&present)
+                        words()
                     ))
                 })?,
             };
             Ok((present[success], present[1 - success]))
         }
+        few if few.len() <= MAX_LEVELS => Err(DesignError::Levels(OutcomeLevels {
+            name: name.clone(),
+            levels: few
+                .iter()
+                .map(|&level| labels.levels[level].clone())
+                .collect(),
+            wanted: ResponseUse::Outcome,
+            has_groups,
+        })),
         _ => Err(DesignError::Role(format!(
             "The outcome `{name}` has {} different values ({}) but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count",
             present.len(),
-            words(&present)
+            words()
         ))),
     }
 }

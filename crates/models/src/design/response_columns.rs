@@ -4,7 +4,8 @@ use super::columns::{every, plural};
 use super::model_frame::FrameReader;
 use super::ordered_levels;
 use super::response::{
-    MAX_CATEGORIES, MAX_LEVELS, ResponseInfo, ResponseKind, ResponseUse, binary_levels, fits,
+    MAX_CATEGORIES, MAX_LEVELS, OutcomeLevels, ResponseInfo, ResponseKind, ResponseUse,
+    binary_levels, fits,
 };
 use crate::design::columns::Columns;
 use crate::design::error::DesignError;
@@ -99,6 +100,7 @@ impl FrameReader<'_> {
                 &labels,
                 rows,
                 self.frame.success.as_deref(),
+                !self.frame.formula.groups.is_empty(),
             )?;
             let y: Vec<f64> = rows
                 .iter()
@@ -164,7 +166,9 @@ impl FrameReader<'_> {
             )));
         }
         let label = response.label();
-        let mut y = self.numbers(col, rows, "outcome")?;
+        let mut y = self
+            .numbers(col, rows, "outcome")
+            .map_err(|holds_text| self.levels_instead(response, col).unwrap_or(holds_text))?;
         if let Some(function) = response.function {
             for (y, &row) in y.iter_mut().zip(rows) {
                 let value = function.at(*y);
@@ -209,6 +213,20 @@ impl FrameReader<'_> {
             counts: Vec::new(),
         };
         Ok((y, info))
+    }
+
+    /// Why an outcome that holds text is no number, where it has so few values that they look like levels.
+    fn levels_instead(&self, response: &Response, col: usize) -> Option<DesignError> {
+        let levels = self.table.few_levels(col, MAX_LEVELS)?;
+        let looks_leveled = levels.len() > 1 && response.function.is_none();
+        looks_leveled.then(|| {
+            DesignError::Levels(OutcomeLevels {
+                name: response.column.clone(),
+                levels,
+                wanted: self.frame.response_use,
+                has_groups: !self.frame.formula.groups.is_empty(),
+            })
+        })
     }
 
     /// Places of levels from 1, with or without an order, and what to say about them.

@@ -185,7 +185,16 @@ fn numbers_counts_and_formulas_without_a_response_are_read() {
         matches!(&design.columns[..], [(_, Predictor::Categorical { levels, .. })] if levels.len() == 5)
     );
     for (formula, response_use, sentence) in [
-        ("f ~ x", ResponseUse::Number, "The outcome `f` holds text"),
+        (
+            "f ~ x",
+            ResponseUse::Number,
+            "The outcome `f` has 3 different values (`a`, `b`, `c`) but this model explains numbers; choose template `multinomial`",
+        ),
+        (
+            "f ~ x + (1 | day)",
+            ResponseUse::Count,
+            "The outcome `f` has 3 different values (`a`, `b`, `c`) but this model explains counts; choose template `mixed`",
+        ),
         (
             "x | trials(3) ~ f",
             ResponseUse::Count,

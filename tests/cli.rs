@@ -1848,6 +1848,7 @@ fn two_runs_are_compared_in_settings_parameters_and_predictions() {
         "Same model and data",
         "run.seed",
         "energy distance",
+        "TV: total variation distance",
         "b[age]",
     ] {
         assert!(seeds.contains(words), "`{words}` is not in: {seeds}");
@@ -1872,6 +1873,9 @@ fn two_runs_are_compared_in_settings_parameters_and_predictions() {
         first["shift_sd"]["value"].as_f64().unwrap().abs() > 1.0,
         "{first}"
     );
+    // More than chance makes of halves of one run, and no more than 1.
+    let variation = ["tv", "tv_halves"].map(|name| first[name].as_f64().unwrap());
+    assert!(0.0 < variation[1] && variation[1] < variation[0] && variation[0] <= 1.0);
     assert!(json["joint"]["distances"]["wasserstein"].as_f64().unwrap() > 1.0);
     let sentences = json["loo"]["sentences"].as_array().unwrap();
     assert!(
@@ -1882,12 +1886,9 @@ fn two_runs_are_compared_in_settings_parameters_and_predictions() {
     );
     let csv = fs::read_to_string(table).unwrap();
     let mut lines = csv.lines();
-    assert!(
-        lines
-            .next()
-            .unwrap()
-            .starts_with("variable,mean_a,sd_a,mean_b,sd_b,shift_sd")
-    );
+    let head = lines.next().unwrap();
+    assert!(head.starts_with("variable,mean_a,sd_a,mean_b,sd_b,shift_sd"));
+    assert!(head.ends_with(",ks,tv,tv_halves,differs"), "{head}");
     assert_eq!(lines.count(), json["parameters"].as_array().unwrap().len());
     // A run and itself.
     let same = done(&compare(&["a", "a", "--no-loo"]));

@@ -327,6 +327,8 @@ fn parameters(found: &RunComparison) -> String {
             cells.push(decimals(shift.map(|it| it.1), 3));
             cells.push(decimals(row.sd_ratio.map(|it| it.value), 3));
             cells.push(decimals(row.ks, 3));
+            cells.push(decimals(row.total_variation.map(|it| it.value), 3));
+            cells.push(decimals(row.total_variation.and_then(|it| it.halves), 3));
             cells.push(row.change.map_or("", |_| "*").to_owned());
             cells
         })
@@ -341,6 +343,8 @@ fn parameters(found: &RunComparison) -> String {
         "MCSE",
         "sd ratio",
         "KS",
+        "TV",
+        "TV halves",
         "",
     ];
     let mut text = output::table(&heads, &rows);
@@ -349,6 +353,12 @@ fn parameters(found: &RunComparison) -> String {
         .any(|row| row.last().is_some_and(|cell| !cell.is_empty()))
     {
         text.push_str("*: beyond Monte Carlo error\n");
+    }
+    if (found.parameters.iter()).any(|row| row.total_variation.is_some()) {
+        text.push_str(
+            "TV: total variation distance, the largest difference of the probabilities of being in a set of values; TV halves: the largest \
+             between halves of one of the runs, which chance makes with half of the draws\n",
+        );
     }
     if order.len() > rows.len() {
         let more = order.len() - rows.len();

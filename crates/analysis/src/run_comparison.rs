@@ -1,8 +1,8 @@
 //! Two runs beside each other: what differs in their settings, how far their posteriors are apart, and whether Monte Carlo error
 //! explains it.
 //!
-//! Parameters are compared one by one (shift of the mean, ratio of standard deviations, Kolmogorov-Smirnov distance) and as a
-//! whole ([`ergodic_diagnostics::distance`]). A difference is clear where Monte Carlo error would make one as large in fewer than
+//! Parameters are compared one by one (shift of the mean, ratio of standard deviations, Kolmogorov-Smirnov and total variation
+//! distance) and as a whole ([`ergodic_diagnostics::distance`]). A difference is clear where Monte Carlo error would make one as large in fewer than
 //! one comparison of a hundred, whatever the number of parameters ([`LEVEL`]).
 
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ use ergodic_core::formula::Formula;
 use ergodic_diagnostics::bias::{BiasRow, Interval, TOLERANCE, compare_columns};
 use ergodic_diagnostics::distance::{self, Apart, Cloud, MOST_QUANTITIES};
 use ergodic_diagnostics::kolmogorov::{distance_between, p_value};
+use ergodic_diagnostics::total_variation::{self, TotalVariation};
 use ergodic_diagnostics::{Missing, SummaryRow, Verdict as Certified, quantiles};
 
 mod words;
@@ -80,6 +81,9 @@ pub struct ParameterRow {
     pub sd_ratio: Option<Interval>,
     /// Kolmogorov-Smirnov distance: largest difference of the probabilities of being below a value.
     pub ks: Option<f64>,
+    /// Total variation distance: largest difference of the probabilities of being in a set of values. `None` where effective draws are
+    /// not known or weights are negative.
+    pub total_variation: Option<TotalVariation>,
     /// What differs beyond Monte Carlo error, if anything does.
     pub change: Option<Change>,
 }
@@ -290,13 +294,19 @@ fn parameter(
     count: usize,
 ) -> ParameterRow {
     let summary = [0, 1].map(|k| runs[k].summary.get(columns[k]));
-    let ks = kolmogorov(runs, columns).ok();
+    let draws = [0, 1].map(|k| Marginal::of(runs[k], columns[k]));
+    let effective = summary.map(|row| row?.ess_bulk);
+    let fewer = effective[0].zip(effective[1]).map(|(a, b)| a.min(b));
     let mut found = ParameterRow {
         means: summary.map(|row| row?.mean),
         sds: summary.map(|row| row?.sd),
         shift: row.shift,
         sd_ratio: row.sd_ratio,
-        ks,
+        ks: kolmogorov(&draws).ok(),
+        total_variation: fewer.and_then(|fewer| {
+            let [one, other] = draws.each_ref().map(Marginal::by_chain);
+            total_variation::compare(one, other, total_variation::bins(fewer)).ok()
+        }),
         change: None,
         variable: row.variable,
     };
@@ -310,7 +320,7 @@ fn parameter(
     // The interval of a ratio is symmetric on the log scale.
     let error = 0.5 * (ratio.high / ratio.low).ln() / quantiles::NORMAL_95;
     let widened = ratio.value.ln().abs() > far * error;
-    let shaped = ks.filter(|ks| {
+    let shaped = found.ks.filter(|ks| {
         // Between two samples the distance is that of one of this many draws.
         let effective = summary.map(|row| Some(row?.ess_bulk?.min(row?.ess_tail?)));
         let [Some(a), Some(b)] = effective else {
@@ -330,21 +340,36 @@ fn parameter(
     found
 }
 
-fn kolmogorov(runs: [&ComparedRun<'_>; 2], columns: [usize; 2]) -> Result<f64, Missing> {
-    let [(x, u), (y, v)] = [0, 1].map(|k| {
-        let run = runs[k];
-        // Cut to the shortest chain, as every other number is.
+/// Draws of a quantity by chain, cut to the shortest as for every other number, and their weights, one vector per chain or none.
+struct Marginal {
+    chains: Vec<Vec<f64>>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl Marginal {
+    fn of(run: &ComparedRun<'_>, column: usize) -> Self {
         let draws = run.draws.iter().map(|list| list.len()).min().unwrap_or(0);
-        let mut values = Vec::with_capacity(draws * run.draws.len());
-        for list in run.draws {
-            values.extend(list.column(columns[k]).into_iter().take(draws));
+        let first = |mut values: Vec<f64>| {
+            values.truncate(draws);
+            values
+        };
+        Self {
+            chains: (run.draws.iter())
+                .map(|list| first(list.column(column)))
+                .collect(),
+            weights: run.weights.iter().cloned().map(first).collect(),
         }
-        let weights = run
-            .weights
-            .iter()
-            .flat_map(|chain| chain.iter().take(draws));
-        (values, weights.copied().collect::<Vec<f64>>())
-    });
+    }
+
+    fn by_chain(&self) -> total_variation::Sample<'_> {
+        (&self.chains, &self.weights)
+    }
+}
+
+fn kolmogorov(draws: &[Marginal; 2]) -> Result<f64, Missing> {
+    let [(x, u), (y, v)] = draws
+        .each_ref()
+        .map(|of| (of.chains.concat(), of.weights.concat()));
     distance_between((&x, &u), (&y, &v))
 }
 

@@ -123,6 +123,11 @@ fn known_changes_are_found_and_told() {
     assert!((shift.error() / by_hand - 1.0).abs() < 0.2, "{shift:?}");
     assert!((row("b[x]").ks.unwrap() - 0.516).abs() < 4.0 * 0.016);
     assert!(matches!(row("b[x]").change, Some(Change::Shift(_))));
+    // So is the total variation distance; halves of one run show what chance does.
+    let apart = row("b[x]").total_variation.unwrap();
+    assert!((apart.value - 0.516).abs() < 4.0 * 0.016, "{apart:?}");
+    let same = row("b[z]").total_variation.unwrap();
+    assert!(same.value < same.halves.unwrap(), "{same:?}");
     let ratio = row("b[y]").sd_ratio.unwrap();
     assert!((ratio.value - 1.6).abs() < 4.0 * ratio.error(), "{ratio:?}");
     assert!(matches!(row("b[y]").change, Some(Change::Width(_))));
@@ -163,6 +168,7 @@ fn a_run_agrees_with_itself_at_distance_zero() {
     for row in &found.parameters {
         let (shift, ratio) = (row.shift.unwrap(), row.sd_ratio.unwrap());
         assert_eq!((shift.value, ratio.value, row.ks), (0.0, 1.0, Some(0.0)));
+        assert_eq!(row.total_variation.unwrap().value, 0.0);
     }
     assert!(found.agrees(), "{:?}", found.verdict);
     let distances = found.distances();

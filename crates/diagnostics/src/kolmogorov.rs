@@ -45,7 +45,7 @@ pub fn distance_between(one: (&[f64], &[f64]), other: (&[f64], &[f64])) -> Resul
 }
 
 /// Values in ascending order, each with its share of the weight.
-fn steps((values, weights): (&[f64], &[f64])) -> Result<Vec<(f64, f64)>, Missing> {
+pub(crate) fn steps((values, weights): (&[f64], &[f64])) -> Result<Vec<(f64, f64)>, Missing> {
     if values.is_empty() {
         return Err(Missing::TooFew);
     }

@@ -29,6 +29,7 @@
 //! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`distance`] | how far apart two joint posteriors are |
+//! | [`total_variation`] | how far apart two marginal posteriors are |
 //! | [`psis`] | Pareto-smoothed importance weights |
 //! | [`loo`] | how well models predict rows that they have not seen, and how they compare |
 //! | [`scores`] | how good predictions were, by what was observed then |
@@ -81,6 +82,7 @@ pub mod stein;
 mod summary;
 #[cfg(test)]
 mod testing;
+pub mod total_variation;
 pub mod uniformity;
 pub mod verdict;
 pub mod weights;

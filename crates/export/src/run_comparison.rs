@@ -14,7 +14,7 @@ use ergodic_diagnostics::bias::Interval;
 use ergodic_diagnostics::distance::Distances;
 
 /// The columns of a table of parameters, those that change most first; `NA` where there is no number.
-pub const HEADER: [&str; 10] = [
+pub const HEADER: [&str; 12] = [
     "variable",
     "mean_a",
     "sd_a",
@@ -24,6 +24,8 @@ pub const HEADER: [&str; 10] = [
     "mcse_shift",
     "sd_ratio",
     "ks",
+    "tv",
+    "tv_halves",
     "differs",
 ];
 
@@ -59,6 +61,8 @@ pub fn write_csv(found: &RunComparison, out: &mut dyn Write) -> io::Result<()> {
             row.shift.map(|shift| shift.error()),
             row.sd_ratio.map(|ratio| ratio.value),
             row.ks,
+            row.total_variation.map(|it| it.value),
+            row.total_variation.and_then(|it| it.halves),
         ];
         let mut cells = vec![row.variable.as_str().to_owned()];
         cells.extend(numbers.map(or_na));
@@ -91,6 +95,8 @@ fn parameter(row: &ParameterRow) -> Json {
         "mcse_shift": row.shift.map(|shift| shift.error()),
         "sd_ratio": row.sd_ratio.map(interval),
         "ks": row.ks,
+        "tv": row.total_variation.map(|it| it.value),
+        "tv_halves": row.total_variation.and_then(|it| it.halves),
         "differs": word(row.change),
     })
 }

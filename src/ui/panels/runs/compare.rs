@@ -240,6 +240,7 @@ fn parameters_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &mut Outb
         Cell::number(text, Tone::Secondary)
     };
     let shift = |k: usize| rows[k].shift.map_or(f64::NAN, |shift| shift.value);
+    let variation = |k: usize| rows[k].total_variation.map(|it| it.value);
     let heads = names
         .each_ref()
         .map(|name| [format!("mean, {name}"), format!("sd, {name}")]);
@@ -280,6 +281,17 @@ fn parameters_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &mut Outb
             Column::number("KS", 68.0, move |k| fixed(rows[k].ks))
                 .help("Kolmogorov-Smirnov distance: largest difference of the probabilities of being below a value")
                 .by(move |k| rows[k].ks.unwrap_or(f64::NAN)),
+        )
+        .column(
+            Column::number("TV", 68.0, move |k| fixed(variation(k)))
+                .help("Total variation distance: largest difference of the probabilities of being in a set of values")
+                .by(move |k| variation(k).unwrap_or(f64::NAN)),
+        )
+        .column(
+            Column::number("TV halves", 84.0, move |k| {
+                fixed(rows[k].total_variation.and_then(|it| it.halves))
+            })
+            .help("The largest between halves of one of the runs: what chance does with half of the draws"),
         )
         .show(ui);
     let index = shown.chosen.and_then(|k| {
@@ -503,6 +515,8 @@ mod tests {
         let drawn = std::fs::read_to_string(path).unwrap();
         let points = drawn.lines().filter(|line| line.contains(",parameters,"));
         assert_eq!(points.count(), 2 * done.found.parameters.len());
+        harness.get_by_role_and_label(Role::ColumnHeader, "TV");
+        harness.get_by_role_and_label(Role::ColumnHeader, "TV halves");
         harness.get_by_role_and_label(Role::Cell, "energy distance");
         harness
             .get_by_label("Leave rows out of both")

@@ -560,3 +560,86 @@ fn a_sampler_of_subsamples_shows_its_energy_with_all_rows_too() {
     let why = text(&refused.stderr);
     assert!(why.contains("follows no trajectories"), "{why}");
 }
+
+/// Each column of `info.csv` can be drawn, chain by chain, with the numbers that the file has.
+#[test]
+fn columns_of_the_sampler_are_drawn_as_they_stand_in_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let model = "--data sample:churn --formula churned~age --chains 2 --warmup 80 --draws 60 --set run.zero_variance=linear";
+    let fitted = format!("fit {model} --sampler hmc-ecs --out a");
+    ergodic(folder, &fitted, 0);
+    let said = ergodic(
+        folder,
+        "plot a --what info --columns log_lik_variance,energy --out i.csv",
+        0,
+    );
+    let caption = text(&said.stderr);
+    assert!(
+        caption.contains("2 columns of the sampler. Kept draws, without the warm-up."),
+        "{caption}"
+    );
+    let mut info = csv::Reader::from_path(folder.join("a/info.csv")).unwrap();
+    let heads = info.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = info.records().map(Result::unwrap).collect();
+    let place = |name: &str| heads.iter().position(|head| head == name).unwrap();
+    for (chain, series) in [("1", "chain 1"), ("2", "chain 2")] {
+        let found = marks(folder, "i.csv", series);
+        let of_chain = rows.iter().filter(|row| &row[0] == chain);
+        let of_chain: Vec<&csv::StringRecord> = of_chain.collect();
+        assert_eq!((found.len(), of_chain.len()), (120, 60));
+        // One panel after the other, draws counted from 1.
+        for (column, points) in ["log_lik_variance", "energy"].iter().zip(found.chunks(60)) {
+            for (k, (point, row)) in points.iter().zip(&of_chain).enumerate() {
+                let value: f64 = row[place(column)].parse().unwrap();
+                assert_eq!(point[0], (k + 1) as f64);
+                assert!(
+                    (point[1] - value).abs() <= 1e-9 * value.abs(),
+                    "{column}: {point:?} {value}"
+                );
+            }
+        }
+    }
+    // One column says what it means, all are those of the sampler without gradients.
+    let said = ergodic(
+        folder,
+        "plot a --what info --columns rows_share --out one.svg",
+        0,
+    );
+    let caption = text(&said.stderr);
+    assert!(
+        caption.starts_with("Sampler column `rows_share`. `rows_share`: "),
+        "{caption}"
+    );
+    ergodic(folder, "plot a --what info --out all.png", 0);
+    ergodic(folder, "plot a --what info --out all.csv", 0);
+    let table = fs::read_to_string(folder.join("all.csv")).unwrap();
+    assert!(table.contains("accept_rows,chain 1") && !table.contains("gradient["));
+    assert!(
+        fs::read(folder.join("all.png"))
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
+    for (line, words) in [
+        (
+            "plot a --what info --columns enrgy --out no.svg",
+            "is it `energy`?",
+        ),
+        (
+            "plot a --what trace --columns energy --out no.svg",
+            "leave --columns out, or draw `info`",
+        ),
+    ] {
+        let refused = text(&ergodic(folder, line, 2).stderr);
+        assert!(refused.contains(words), "{refused}");
+    }
+    assert!(!folder.join("no.svg").exists());
+    // Draws of other origin have columns where their file has.
+    ergodic(folder, "export a --format draws-csv --out draws.csv", 0);
+    let refused = ergodic(folder, "plot draws.csv --what info --out no.svg", 2);
+    let refused = text(&refused.stderr);
+    assert!(
+        refused.contains("reports nothing with its draws"),
+        "{refused}"
+    );
+}

@@ -159,6 +159,7 @@ pub(super) fn save_picture(
                 model: known.map(|_known| &read as ReadModel<'_>),
                 trajectories: follow.as_ref().map(|follow| follow as FollowChains<'_>),
                 bins,
+                columns: &[],
             },
             other: other.as_ref().map(|(with, results)| OtherRun {
                 names: [named.clone(), with.clone()],

@@ -28,6 +28,10 @@ pub struct PlotArgs {
     /// Such as 'b[age],sigma', or b for all of b; the main ones if absent
     #[arg(long, value_name = "NAME,NAME")]
     pub parameters: Vec<String>,
+    /// Columns of info.csv that `info` draws, such as 'energy,step_size'; all if absent, but for components of gradients. They are of
+    /// kept draws, without the warm-up, of which run folders have none
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// Another run folder or file of draws: `moments` compares with it, `density` and `components` draw it too
     #[arg(long = "with", value_name = "RUN")]
     pub other: Option<PathBuf>,
@@ -86,6 +90,7 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
             model: read.as_ref().map(|read| read as ReadModel<'_>),
             trajectories: follow.as_ref().map(|follow| follow as FollowChains<'_>),
             bins: args.bins.map(|bins| bins as usize),
+            columns: &args.columns,
         },
         other: other.as_ref().map(|results| OtherRun {
             names: both(args),

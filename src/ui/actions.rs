@@ -194,6 +194,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::Picture("components"), icons::CHART_LINE, &[], "Save a picture: principal components…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("moments"), icons::CHART_LINE, &[], "Save a picture: moments of two runs…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("energy"), icons::CHART_LINE, &[], "Save a picture: energy…", "SVG, PNG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("info"), icons::CHART_LINE, &[], "Save a picture: sampler columns…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("trajectory"), icons::CHART_LINE, &[], "Save a picture: energy along trajectories…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("prior-predictive"), icons::CHART_LINE, &[], "Save a picture: what the priors expect…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("statistics"), icons::CHART_LINE, &[], "Save a picture: check of statistics…", "SVG, PNG, or a table of what is drawn"),

@@ -69,6 +69,26 @@ impl<'a> Chains<'a> {
         self.numbers.iter().map(of_chain).collect()
     }
 
+    /// Names of what the sampler reports with each draw.
+    pub fn info_names(&self) -> &'a [String] {
+        &self.results.info_names
+    }
+
+    /// What the sampler reports in `column`, by chain.
+    pub fn info(&self, column: usize) -> Vec<Vec<f64>> {
+        let of_chain = |&chain: &usize| {
+            let info = self.results.info.get(chain);
+            info.map_or_else(Vec::new, |info| info.column(column))
+        };
+        self.numbers.iter().map(of_chain).collect()
+    }
+
+    /// Identifier of the sampler; `None` for draws of other origin.
+    pub fn sampler(&self) -> Option<&'a str> {
+        let manifest = self.results.manifest.as_ref();
+        manifest.map(|manifest| manifest.sampler.as_str())
+    }
+
     /// Reported quantities.
     pub fn names(&self) -> &'a [ParamId] {
         &self.results.variables

@@ -38,6 +38,16 @@ pub enum ReportError {
         /// The parameter most like it.
         nearest: Option<String>,
     },
+    /// A column that the sampler does not report.
+    #[error("The run has no sampler column `{name}`{}; {}", like(.nearest.as_deref()), there(.known))]
+    UnknownColumn {
+        /// Name that was asked for.
+        name: String,
+        /// The column most like it.
+        nearest: Option<String>,
+        /// The columns that there are.
+        known: String,
+    },
     /// Fewer or more parameters than a figure takes.
     #[error(
         "Figure `{figure}` takes {takes}, not {named}; name them as in --parameters 'b[age],sigma'"
@@ -109,6 +119,13 @@ pub enum ReportError {
 
 fn like(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!(" (is it `{name}`?)"))
+}
+
+fn there(known: &str) -> String {
+    match known {
+        "" => "its sampler reports nothing with its draws".to_owned(),
+        known => format!("it has {known}"),
+    }
 }
 
 fn why(missing: Missing) -> &'static str {

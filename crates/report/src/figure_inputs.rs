@@ -9,6 +9,8 @@ use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::prior_predictive::PriorPredictive;
 use ergodic_base::control::Control;
+use ergodic_base::names::nearest;
+use ergodic_core::engine::gradients::is_gradient;
 use ergodic_core::engine::trajectories::{FromChain, TrajectoryError};
 use ergodic_export::trajectories::TrajectoriesError;
 use ergodic_export::{Results, scores};
@@ -18,6 +20,8 @@ use ergodic_export::{Results, scores};
 pub enum Needs {
     /// Draws alone.
     Draws,
+    /// What the sampler reports with each draw.
+    Info,
     /// Predictive checks.
     Check,
     /// Scores of rows that were held out.
@@ -48,7 +52,7 @@ pub type ReadModel<'a> = &'a (dyn Fn(&Control) -> Result<Fitted, PredictError> +
 pub type FollowChains<'a> =
     &'a (dyn Fn(&Control) -> Result<Vec<FromChain>, TrajectoriesError> + 'a);
 
-/// Ways to the model of a run, none for draws of other origin, and how checks are asked for.
+/// Ways to the model of a run, none for draws of other origin, how checks are asked for, and columns of the sampler.
 #[derive(Clone, Copy, Default)]
 pub struct Access<'a> {
     /// To the model with its data.
@@ -57,6 +61,34 @@ pub struct Access<'a> {
     pub trajectories: Option<FollowChains<'a>>,
     /// Bins that checks divide numbers in; as many as suit the rows where `None`.
     pub bins: Option<usize>,
+    /// Columns of the sampler; all but components of gradients where there are none.
+    pub columns: &'a [String],
+}
+
+/// Most panels of columns of the sampler where none is named.
+const MOST_COLUMNS: usize = 24;
+
+/// Positions of the information columns that a figure of them shows.
+fn info(results: &Results, wanted: &[String]) -> Result<Vec<usize>, ReportError> {
+    let names = &results.info_names;
+    if wanted.is_empty() {
+        let own = (0..names.len()).filter(|&column| !is_gradient(&names[column]));
+        return Ok(own.take(MOST_COLUMNS).collect());
+    }
+    let place = |name: &String| {
+        let found = names.iter().position(|it| it == name);
+        found.ok_or_else(|| ReportError::UnknownColumn {
+            name: name.clone(),
+            nearest: nearest(name, names.iter().map(String::as_str)).map(str::to_owned),
+            known: names
+                .iter()
+                .filter(|it| !is_gradient(it))
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
+    };
+    wanted.iter().map(place).collect()
 }
 
 /// What some figures are drawn of besides draws.
@@ -68,6 +100,8 @@ pub struct FigureInputs<'a> {
     pub scores: Option<PredictionScores>,
     /// Trajectories by chain.
     pub trajectories: Option<Vec<FromChain>>,
+    /// Positions of columns of the sampler.
+    pub info: Vec<usize>,
     /// The expected outcome along each predictor.
     pub curves: Vec<Conditional>,
     /// How many predictors there are: of very many the first have curves.
@@ -84,7 +118,7 @@ impl<'a> FigureInputs<'a> {
     /// What a figure called `figure` needs, from `results` and the model that `access` leads to, which draws of other origin have not.
     ///
     /// # Errors
-    /// There is no model, the data cannot be read, the sampler follows no trajectories, or somebody cancelled.
+    /// There is no model, the data cannot be read, the sampler follows no trajectories or has no such column, or somebody cancelled.
     pub fn find(
         (figure, needs): (&'static str, Needs),
         (results, other): (&Results, Option<OtherRun<'a>>),
@@ -96,6 +130,10 @@ impl<'a> FigureInputs<'a> {
             ..Self::default()
         };
         if needs == Needs::Draws {
+            return Ok(inputs);
+        }
+        if needs == Needs::Info {
+            inputs.info = info(results, access.columns)?;
             return Ok(inputs);
         }
         let unknown = || ReportError::Unsuitable {
@@ -121,7 +159,7 @@ impl<'a> FigureInputs<'a> {
         let fitted = read(control).map_err(ScoresError::from)?;
         let (draws, weights) = results.usable();
         match needs {
-            Needs::Draws | Needs::Trajectories => {}
+            Needs::Draws | Needs::Info | Needs::Trajectories => {}
             Needs::Check => {
                 let resolution = Resolution {
                     bins: access.bins,

@@ -16,6 +16,7 @@ mod effects;
 mod energy;
 mod ess;
 mod groups;
+mod info;
 mod intervals;
 mod loo_pit;
 mod moments;
@@ -52,6 +53,7 @@ pub static FIGURES: &[FigureEntry] = &[
     components::ENTRY,
     moments::ENTRY,
     energy::ENTRY,
+    info::ENTRY,
     trajectory::ENTRY,
     prior_predictive::ENTRY,
     statistics::ENTRY,
@@ -208,6 +210,23 @@ impl FigureEntry {
             why: format!(
                 "it shows one run alone; leave --with out, or draw {}",
                 of_two.join(" or ")
+            ),
+        })
+    }
+
+    /// Refuses names of sampler columns where the figure draws none.
+    ///
+    /// # Errors
+    /// It draws none.
+    pub fn check_columns(&self, columns: &[String]) -> Result<(), ReportError> {
+        if columns.is_empty() || self.needs == Needs::Info {
+            return Ok(());
+        }
+        Err(ReportError::Unsuitable {
+            figure: self.id,
+            why: format!(
+                "it draws no columns of the sampler; leave --columns out, or draw `{}`",
+                info::ENTRY.id
             ),
         })
     }

@@ -76,6 +76,7 @@ pub fn write_picture(
 ) -> Result<String, ReportError> {
     let format = PictureFormat::of(path)?;
     entry.check_other(of.other.as_ref())?;
+    entry.check_columns(of.access.columns)?;
     let runs = (of.results, of.other.clone());
     let inputs = FigureInputs::find((entry.id, entry.needs), runs, of.access, control)?;
     control.enter("drawing the picture");

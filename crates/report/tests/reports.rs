@@ -144,6 +144,7 @@ fn figure_of(ran: &Ran, entry: &'static FigureEntry) -> Option<Figure> {
             model: Some(&read),
             trajectories: Some(&follow),
             bins: None,
+            columns: &[],
         },
         &Control::default(),
     );

@@ -1,0 +1,95 @@
+//! What the sampler reports with each draw: its columns in the order of the draws, chain by chain.
+
+use super::{
+    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, roomy,
+};
+use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Swatch};
+use crate::thin::extremes;
+use crate::{Chains, Needs};
+use ergodic_core::samplers;
+
+pub const ENTRY: FigureEntry = FigureEntry {
+    id: "info",
+    title: "Sampler columns",
+    about: "What the sampler reports with each kept draw, such as energy, acceptance and step size, in the order of the draws of each \
+            chain; run folders have none of it from the warm-up",
+    takes: Takes::NONE,
+    needs: Needs::Info,
+    other: OtherShown::Never,
+    compares: Compares::Nothing,
+    make,
+};
+
+/// Columns of a thinned line per point of its width: half of what a printer with 300 dots per inch tells apart.
+const COLUMNS_PER_POINT: f64 = 2.0;
+
+fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
+    let wanted = chains.inputs().map_or(&[][..], |inputs| &inputs.info);
+    let names = chains.info_names();
+    let mut figure = Figure::new(ENTRY.id, String::new());
+    let across = columns_for(wanted.len());
+    let points = (figure.width_mm * POINTS_PER_MM / across as f64 * COLUMNS_PER_POINT) as usize;
+    let mut shown = Vec::new();
+    for &column in wanted {
+        let name = names[column].as_str();
+        let Some(panel) = panel(chains, column, points) else {
+            let note = format!("`{name}` is not defined at any draw");
+            figure.notes.push(note);
+            continue;
+        };
+        figure.panels.push(Some(panel));
+        shown.push(name);
+    }
+    figure.title = match shown[..] {
+        [] => {
+            return Err(Trouble::Nothing(
+                "its sampler reports nothing with its draws that has a number",
+            ));
+        }
+        [name] => format!("Sampler column `{name}`"),
+        _ => format!("{} columns of the sampler", shown.len()),
+    };
+    if let [name] = shown[..] {
+        figure.notes.extend(meaning(chains, name));
+    }
+    figure.columns = columns_for(shown.len());
+    figure.panel_height = 72.0;
+    figure.legend = chain_keys(chains, Swatch::Dense);
+    figure
+        .notes
+        .push("Kept draws, without the warm-up".to_owned());
+    if chains.longest() > 2 * points {
+        figure.notes.push(format!(
+            "Of each of {points} stretches of the draws the smallest and the largest value are drawn"
+        ));
+    }
+    Ok(figure)
+}
+
+/// What the sampler of the run says of a column.
+fn meaning(chains: &Chains<'_>, name: &str) -> Option<String> {
+    let entry = samplers::find(chains.sampler()?)?;
+    let mut columns = entry.spec.info.iter();
+    let found = columns.find(|column| column.name == name)?;
+    Some(format!("`{name}`: {}", found.help))
+}
+
+/// The values of a column in all chains, at most so many `points` twice; `None` where none is finite.
+fn panel(chains: &Chains<'_>, column: usize, points: usize) -> Option<Panel> {
+    let x = Axis::numbers("draw", (0.0, chains.longest() as f64));
+    let name = chains.info_names()[column].as_str();
+    let mut panel = Panel::new(name, x, Axis::hidden((0.0, 1.0)));
+    for (values, &number) in chains.info(column).iter().zip(chains.numbers()) {
+        let mut line = extremes(values, points);
+        for point in &mut line {
+            // Draws count from 1.
+            point[0] += 1.0;
+        }
+        panel.add(chain_name(number), Ink::Chain(number), Line::dense(line));
+    }
+    let range = panel.extent().y;
+    range.0.is_finite().then(|| {
+        panel.y = Axis::numbers("", roomy(range));
+        panel
+    })
+}

@@ -9,7 +9,7 @@ use ergodic_analysis::comparison::{Variant, VariantError, quadratic_summary};
 use ergodic_analysis::{Job, JobError, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
-use ergodic_base::settings::Value;
+use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::columns::Values;
 use ergodic_core::engine::{RunSection, Start};
 use ergodic_data::{Guesses, Loaded, Table};
@@ -108,10 +108,25 @@ impl Problem {
         variant: &str,
         change: impl FnOnce(&mut RunSection),
     ) -> Result<Run, JobError> {
-        let mut job = self.variant(variant)?;
-        change(&mut job.recipe.run);
-        finished(job, &Control::default())
+        run_of(self.variant(variant)?, change)
     }
+
+    /// The same of the sampler called `id` with settings that a variant cannot say, because they have colons.
+    ///
+    /// # Errors
+    /// The sampler refuses the model or a setting.
+    pub fn run_with(
+        &self,
+        (id, settings): (&str, Settings),
+        change: impl FnOnce(&mut RunSection),
+    ) -> Result<Run, JobError> {
+        run_of(self.job.with_settings(id, settings)?, change)
+    }
+}
+
+fn run_of(mut job: Job, change: impl FnOnce(&mut RunSection)) -> Result<Run, JobError> {
+    change(&mut job.recipe.run);
+    finished(job, &Control::default())
 }
 
 /// What the quadratic approximation at the mode says of each quantity, as the truth about a posterior that is normal.

@@ -12,7 +12,7 @@
 //! have equal chances and nothing is taken off the injected noise, as in the source. Their defaults would reckon with the noise of first
 //! order from rows with equal chances, for which a rare outcome leaves batches of all rows.
 
-use super::problem::{Problem, row};
+use super::problem::{Problem, info, row};
 use super::tall::{Shape, Tall};
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::comparison::{Measured, measure};
@@ -21,6 +21,7 @@ use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::{JobError, Run};
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::quote_name;
+use ergodic_core::samplers::N_LEAPFROG;
 use ergodic_diagnostics::quantiles;
 use ergodic_diagnostics::scores::Roc;
 
@@ -212,7 +213,7 @@ impl Trial {
     }
 
     fn row(&self, it: &Entrant) -> Vec<Cell> {
-        let numbers = it.measured.as_ref().map_or([f64::NAN; 7], |it| {
+        let numbers = it.measured.as_ref().map_or([f64::NAN; 9], |it| {
             [
                 it.mean_shift,
                 it.sd_ratio.0,
@@ -220,11 +221,14 @@ impl Trial {
                 it.accept.unwrap_or(f64::NAN),
                 it.accept_rows.unwrap_or(f64::NAN),
                 it.inefficiency,
+                it.ess,
+                it.positive.unwrap_or(f64::NAN),
                 100.0 * it.rows_share,
             ]
         });
         let predicted = [self.area(it.id)[0], self.gap(it.id)];
-        let numbers = [self.cost(it.id).as_slice(), &numbers, &predicted].concat();
+        let steps = [steps(&it.run)];
+        let numbers = [self.cost(it.id).as_slice(), &steps, &numbers, &predicted].concat();
         row(&[it.id], &numbers)
     }
 
@@ -239,12 +243,15 @@ impl Trial {
                 "rct_min",
                 "rct_median",
                 "rct_max",
+                "steps",
                 "mean_shift_sd",
                 "sd_ratio_least",
                 "sd_ratio_most",
                 "accept",
                 "accept_rows",
                 "inefficiency",
+                "ess",
+                "positive",
                 "rows_percent",
                 "auc",
                 "roc_gap",
@@ -309,6 +316,10 @@ impl Trial {
                 self.fitted.num_held_out(),
                 self.source
             ),
+            "steps: L, mean steps of the integrator from one draw to the next; inefficiency and ess, draws per effective draw and effective draws \
+             of all chains: of the parameter that mixes worst, where the source has means over parameters; positive: share of draws with \
+             positive weights, τ of the source"
+                .to_owned(),
             "order=2: control variates of second order, with batch and step of those of first; a row costs about twice as much, which rct \
              does not count"
                 .to_owned(),
@@ -403,6 +414,19 @@ fn variant(problem: &Problem, id: &str) -> Result<String, JobError> {
     Ok(variant)
 }
 
+/// Steps of the integrator from one draw to the next, on average over draws.
+fn steps(run: &Run) -> f64 {
+    let leapfrogs = info(run, N_LEAPFROG).concat();
+    match leapfrogs.len() {
+        // Samplers without trajectories make as many between all draws.
+        0 => {
+            let settings = &run.job().recipe.sampler.settings;
+            settings.real("steps_per_draw").unwrap_or(f64::NAN)
+        }
+        count => leapfrogs.iter().sum::<f64>() / count as f64,
+    }
+}
+
 /// What the signed variant costs, or why it costs more than can be said.
 fn signed(measured: Option<&Measured>, median: f64) -> String {
     let positive = measured.and_then(|it| it.positive).unwrap_or(f64::NAN);
@@ -487,6 +511,18 @@ mod tests {
             let by_trapezoids = heights.sum::<f64>() / (curve.len() - 1) as f64;
             assert!((by_trapezoids - area).abs() < 0.02, "{id}: {by_trapezoids}");
         }
+        // As many leapfrog steps as trajectories of length 1.2 take, and no more effective draws than draws of four chains, or little.
+        let draws = 4.0 * DRAWS[1] as f64;
+        for id in SAMPLERS {
+            assert!(number(&table, &[id], "steps") >= 1.0, "{id}");
+            let [ess, inefficiency] =
+                ["ess", "inefficiency"].map(|column| number(&table, &[id], column));
+            assert!(ess > 1.0 && ess < 3.0 * draws, "{id}: {ess}");
+            assert!((ess * inefficiency / draws - 1.0).abs() < 1e-9, "{id}");
+        }
+        assert!((2.0..=12.0).contains(&number(&table, &["hmc-ecs"], "steps")));
+        assert!(number(&table, &["hmc-ecs-signed"], "positive") > 0.9);
+        assert!(number(&table, &["hmc"], "positive").is_nan());
         // Gradients of the same rows are compared with other expansions, and the draws are as good.
         for (first, second) in [("sghmc-cv", SGHMC_SECOND), ("sgld-cv", SGLD_SECOND)] {
             let [shift, other] = [first, second].map(|id| number(&table, &[id], "mean_shift_sd"));

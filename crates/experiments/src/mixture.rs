@@ -41,8 +41,9 @@ const HELD_OUT: f64 = 0.1326;
 const SEEDS: usize = 5;
 /// Clusters of starts with many: K of the paper's tables.
 const START_CLUSTERS: i64 = 20;
-/// Simulated users, kinds and pages.
+/// Simulated users, kinds and pages, and users of the quick version.
 const USERS: usize = 37_711;
+const QUICK_USERS: usize = 500;
 const KINDS: usize = 8;
 const PAGES: usize = 200;
 /// Concentration of the simulated probabilities: most pages are rare for most kinds.
@@ -95,14 +96,14 @@ pub(super) struct Found {
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
-        None => simulated(options.sized(2_000, USERS))?,
+        None => simulated(options.sized(QUICK_USERS, USERS))?,
     };
     let models: Vec<Arc<dyn Model>> = PRIORS
         .iter()
         .map(|&prior| model(&table, FORMULA, HELD_OUT, Some(prior)))
         .collect::<Result<_, _>>()?;
     let seeds = options.sized(2, SEEDS);
-    let draws = options.sized(20, 200);
+    let draws = options.sized(10, 200);
     let visits = visits_held_out(models[0].as_ref());
     let mut rows = Vec::new();
     for (model, entrant) in (PRIORS.iter().zip(&models))
@@ -350,7 +351,46 @@ fn simulated(users: usize) -> Result<Table, JobError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::problem::testing::{numbers, quick_without_claims};
     use super::*;
+
+    #[test]
+    fn all_samplers_predict_users_held_out() {
+        let table = quick_without_claims(run);
+        assert_eq!(
+            table.rows.len(),
+            PRIORS.len() * entrants(PRIORS[0], 1).len()
+        );
+        for prior in PRIORS {
+            let prior = prior.to_string();
+            let mut best = Vec::new();
+            for (id, lines) in [
+                ("dp-gibbs", 4),
+                ("dp-slice", 4),
+                ("dp-scir", 3),
+                ("dp-sgrld", 6),
+            ] {
+                let column = |name: &str| numbers(&table, &[&prior, id], name);
+                let [mean, least, most] =
+                    ["perplexity_mean", "perplexity_min", "perplexity_max"].map(column);
+                assert_eq!(mean.len(), lines);
+                for ((mean, least), most) in mean.iter().zip(&least).zip(&most) {
+                    assert!(1.0 < *least && least <= mean && mean <= most, "{id}");
+                }
+                assert!(column("clusters_mean").iter().all(|count| *count >= 1.0));
+                assert!(column("seconds_per_chain").iter().all(|secs| *secs > 0.0));
+                assert!(
+                    column("log_predictive_per_user")
+                        .iter()
+                        .all(|log| *log < 0.0)
+                );
+                best.push(mean.iter().copied().fold(f64::INFINITY, f64::min));
+            }
+            // No knowledge is a perplexity of 200, the number of pages; exact samplers know most.
+            assert!(best.iter().all(|it| *it < PAGES as f64), "{best:?}");
+            assert!(best[0].max(best[1]) < best[2].min(best[3]), "{best:?}");
+        }
+    }
 
     /// The paper's appendix E.1; that SCIR is before SGRLD takes more pages than a test has time for.
     #[test]

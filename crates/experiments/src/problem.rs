@@ -230,6 +230,18 @@ pub mod testing {
 
     /// The quick version of an experiment, whose rows fit its columns and which judges a claim; prints what it found.
     pub fn quick(run: fn(&BenchOptions) -> Result<BenchTable, JobError>) -> BenchTable {
+        let table = quick_without_claims(run);
+        assert!(!table.findings.is_empty());
+        for finding in &table.findings {
+            println!("{finding}");
+        }
+        table
+    }
+
+    /// The same of one that makes no claim.
+    pub fn quick_without_claims(
+        run: fn(&BenchOptions) -> Result<BenchTable, JobError>,
+    ) -> BenchTable {
         let options = BenchOptions {
             seed: 1,
             quick: true,
@@ -238,27 +250,36 @@ pub mod testing {
         let table = run(&options).unwrap();
         let width = table.columns.len();
         assert!(table.rows.iter().all(|row| row.len() == width));
-        assert!(!table.findings.is_empty());
         println!("{}", table.to_csv());
-        for finding in &table.findings {
-            println!("{finding}");
-        }
         table
+    }
+
+    /// The numbers in `column` of all rows that begin with `words`, finite all.
+    #[track_caller]
+    pub fn numbers(table: &BenchTable, words: &[&str], column: &str) -> Vec<f64> {
+        let rows = table.rows.iter().filter(|row| begins(row, words));
+        let numbers: Vec<f64> = rows.map(|row| cell(table, row, column)).collect();
+        assert!(
+            numbers.iter().all(|it| it.is_finite()),
+            "{column}: {numbers:?}"
+        );
+        numbers
     }
 
     /// The number in `column` of the first row that begins with `words`.
     #[track_caller]
     pub fn number(table: &BenchTable, words: &[&str], column: &str) -> f64 {
+        let row = table.rows.iter().find(|row| begins(row, words));
+        cell(table, row.expect("a row of these words"), column)
+    }
+
+    fn begins(row: &[Cell], words: &[&str]) -> bool {
+        let mut pairs = words.iter().zip(row);
+        pairs.all(|(word, cell)| cell.plain() == **word)
+    }
+
+    fn cell(table: &BenchTable, row: &[Cell], column: &str) -> f64 {
         let place = table.columns.iter().position(|it| *it == column).unwrap();
-        let begins = |row: &&Vec<Cell>| {
-            let mut pairs = words.iter().zip(row.iter());
-            pairs.all(|(word, cell)| cell.plain() == **word)
-        };
-        let row = table
-            .rows
-            .iter()
-            .find(begins)
-            .expect("a row of these words");
         match &row[place] {
             Cell::Number(number) => *number,
             Cell::Count(count) => *count as f64,

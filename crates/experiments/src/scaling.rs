@@ -21,6 +21,10 @@ use ergodic_data::synthetic::PREFIX;
 const COLUMNS: usize = 10;
 /// Rows of the tables.
 const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+/// Rows of the small version.
+const QUICK_SIZES: [usize; 2] = [1_000, 10_000];
+/// By how many times fewer rows are the most that a sampler is tried with there.
+const QUICK_SHARE: usize = 100;
 /// Samplers and the most rows that they are tried with: beyond, a run takes hours.
 const ENTRANTS: [(&str, usize); 5] = [
     ("sgld-cv", 10_000_000),
@@ -32,12 +36,12 @@ const ENTRANTS: [(&str, usize); 5] = [
 /// Draws per chain: enough for an effective sample size to within a tenth.
 const DRAWS: u64 = 500;
 
-/// Runs the experiment; the quick version has the two smallest tables.
+/// Runs the experiment.
 ///
 /// # Errors
 /// A run cannot be prepared.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
-    let sizes = options.sized(&SIZES[..2], &SIZES[..]);
+    let (sizes, fewer) = options.sized((&QUICK_SIZES[..], QUICK_SHARE), (&SIZES[..], 1));
     let mut rows = Vec::new();
     for &num_obs in sizes {
         let name = format!("{PREFIX}{num_obs}x{COLUMNS}");
@@ -48,7 +52,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         recipe.report.scale = Scale::Standardised;
         let job = Job::prepare(&recipe, Path::new("."), None, &Control::default())?;
         let truth = truth_at_mode(&job)?;
-        let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most);
+        let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most / fewer);
         for &(id, _most) in entrants {
             let mut job = job.with_sampler(id)?;
             job.recipe.run.draws = DRAWS;
@@ -86,13 +90,30 @@ fn row(num_obs: usize, id: &str, outcome: Option<Measured>) -> Vec<Cell> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::problem::testing::{number, quick_without_claims};
     use super::*;
-    use ergodic_core::samplers::REGISTRY;
 
+    /// With ten times the rows an effective draw of SGLD touches about ten times as many, one of SGLD-CV hardly more.
     #[test]
-    fn entrants_are_registered() {
-        for (id, _most) in ENTRANTS {
-            assert!(REGISTRY.iter().any(|entry| entry.spec.id == id), "{id}");
+    fn the_cost_grows_without_control_variates_alone() {
+        let table = quick_without_claims(run);
+        // Plain HMC is tried with the fewest rows alone.
+        assert_eq!(table.rows.len(), 2 * ENTRANTS.len() - 1);
+        for row in &table.rows {
+            let [size, id] = [0, 1].map(|k| row[k].plain());
+            let of = |column| number(&table, &[&size, &id], column);
+            assert!(of("rows_per_ess") > 0.0 && of("rows_per_ess").is_finite());
+            assert!(of("sd_ratio_least") <= of("sd_ratio_most"));
+            // Of posteriors that are nearly normal every sampler knows means and standard deviations.
+            assert!(of("mean_shift_sd") < 0.5, "{size} {id}");
+            assert!(of("rhat") < 1.1, "{size} {id}");
         }
+        let growth = |id: &str| {
+            let [few, many] =
+                QUICK_SIZES.map(|size| number(&table, &[&size.to_string(), id], "rows_per_ess"));
+            many / few
+        };
+        let [plain, centred] = ["sgld", "sgld-cv"].map(growth);
+        assert!(centred < 0.5 * plain, "{plain} {centred}");
     }
 }

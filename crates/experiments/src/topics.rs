@@ -102,7 +102,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let models: Vec<Arc<dyn Model>> = (PRIORS.iter())
         .map(|&prior| model(&table, topics, prior))
         .collect::<Result<_, _>>()?;
-    let (seeds, sweeps, draws) = options.sized((2, 20, 40), (SEEDS, 100, 400));
+    let (seeds, sweeps, draws) = options.sized((2, 20, 20), (SEEDS, 100, 400));
     let entrants: Vec<Entrant> = (0..PRIORS.len())
         .flat_map(|prior| {
             [
@@ -457,7 +457,58 @@ fn best(corpus: &Corpus, truth: &Synthetic) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::problem::testing::{numbers, quick};
     use super::*;
+
+    /// All three under both priors, each from no knowledge to below it.
+    #[test]
+    fn all_samplers_are_followed_under_both_priors() {
+        let table = quick(run);
+        assert_eq!(table.findings.len(), 3);
+        for [alpha, beta] in PRIORS {
+            let prior = [alpha.to_string(), beta.to_string()];
+            let mut ends = Vec::new();
+            for (id, iterations) in [
+                ("topics-gibbs", 20.0),
+                ("topics-scir", 100.0),
+                ("topics-sgrld", 100.0),
+            ] {
+                let words = [prior[0].as_str(), prior[1].as_str(), id];
+                let column = |name: &str| numbers(&table, &words, name);
+                let [mean, least, most] =
+                    ["perplexity_mean", "perplexity_min", "perplexity_max"].map(column);
+                for ((mean, least), most) in mean.iter().zip(&least).zip(&most) {
+                    assert!(1.0 < *least && least <= mean && mean <= most, "{id}");
+                }
+                let (steps, documents) = (column("iterations"), column("documents"));
+                assert_eq!(*steps.last().unwrap(), iterations);
+                // Gibbs sampling looks at all 270, the others at 50 in each iteration.
+                let each = if id == "topics-gibbs" { 270.0 } else { 50.0 };
+                assert!(
+                    steps
+                        .iter()
+                        .zip(&documents)
+                        .all(|(n, all)| *all == each * n)
+                );
+                let seconds = column("seconds");
+                assert!(seconds.windows(2).all(|pair| pair[0] < pair[1]), "{id}");
+                // Averaged probabilities stand in the last line alone.
+                let words: Vec<&str> = words.to_vec();
+                let lines = table.rows.iter().filter(|row| {
+                    let mut pairs = words.iter().zip(row.iter());
+                    pairs.all(|(word, cell)| cell.plain() == **word)
+                });
+                let averaged: Vec<String> = lines.map(|row| row[row.len() - 1].plain()).collect();
+                let (last, others) = averaged.split_last().unwrap();
+                assert!(others.iter().all(|it| it == "NA") && last != "NA", "{id}");
+                ends.push(*mean.last().unwrap());
+            }
+            // The number of words is the perplexity of no knowledge; one sweep of Gibbs sampling is nearly enough.
+            let vocabulary = SMALL.vocabulary as f64;
+            assert!(ends.iter().all(|end| *end < vocabulary), "{ends:?}");
+            assert!(ends[0] < 0.25 * vocabulary, "{ends:?}");
+        }
+    }
 
     /// Perplexities come down from the number of words, 100, to near that of the topics that documents were drawn from, about 12.
     /// One sweep of Gibbs sampling is nearly enough.

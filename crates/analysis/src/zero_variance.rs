@@ -129,7 +129,11 @@ fn affordable(rows: u64, draws: u64) -> Gradients {
     }
 }
 
-fn points_of(
+/// Positions and gradients of the first `draws` draws `list` of chain `chain`, in unconstrained coordinates.
+///
+/// # Errors
+/// Somebody cancelled.
+pub fn points_of(
     job: &Job,
     (chain, list): (usize, &DrawList),
     draws: usize,

@@ -18,6 +18,7 @@ mod certificate_cost;
 mod certificates;
 mod chain;
 mod control_orders;
+mod corrected;
 mod dimension;
 mod double_well;
 mod ellipses;

@@ -7,19 +7,27 @@
 //!
 //! Steps are tuned on a grid as in section 3.5, by the squared distance of the log loss from that at the mode in the second half of the
 //! run. The source's own steps are for predictors scaled to [0, 1]; here these have standard deviation 1. Samplers without control
-//! variates and SAGA start at draws of the prior, those with control variates at their centre, whose search is counted in passes.
+//! variates and SAGA start at draws of the prior, those with control variates at their centre, whose search is counted in passes and
+//! seconds. SGLD also runs with the decreasing steps h (1 + k/1000)^(−0.33) of appendix A.3 (figure A.3.1), and the log predictive
+//! density of SGLD-CV is corrected by zero-variance control variates (figure 3.5.2, [`super::corrected`]).
+
+use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::corrected::{self, Corrected};
 use super::problem::{Problem, passes, row};
 use super::tall::{Shape, Tall};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, FurtherTable};
 use ergodic_analysis::predict::Fitted;
+use ergodic_analysis::zero_variance::{Gradients, points_of};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Start;
+use ergodic_core::estimators::mode::find_mode;
+use ergodic_diagnostics::zero_variance::Points;
 
 /// Rows with their predictors, as in the source, and in the quick version.
 const SHAPES: [Shape; 2] = [
@@ -52,6 +60,16 @@ const BETTER: f64 = 1.1;
 /// A chain has arrived where its log loss is within this share of the way from its start to the mode.
 const ARRIVED: f64 = 0.01;
 
+/// Langevin dynamics in the model's own coordinates, as in the source.
+const PLAIN: &str = ":precondition=none";
+/// The same with the source's decreasing steps.
+const DECREASING: &str =
+    ":precondition=none:schedule=decreasing:decay_offset=1000:decay_exponent=0.33";
+/// Lines of the course of a sampler, evenly spaced in the logarithm of the draw.
+const LINES: i32 = 12;
+/// Chains of a run.
+const CHAINS: usize = 4;
+
 /// Control variates at three sizes of the data.
 ///
 /// # Errors
@@ -61,25 +79,44 @@ pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let count = all.table.num_rows();
     let shares: &[usize] = options.sized(&[10, 1][..], &[100, 10, 1][..]);
     let mut rows = Vec::new();
+    let mut course = Vec::new();
     let mut gains = Vec::new();
     let mut last = Vec::new();
+    let mut corrections = Vec::new();
     for share in shares {
         let part = all.thinned(count / share)?;
         let trial = Trial::new(part, options)?;
-        let found = ["sgld", "sgld-cv", "saga-ld"].map(|id| trial.tuned(id, ":precondition=none"));
+        let found = [
+            ("sgld", "sgld", PLAIN),
+            ("sgld-cv", "sgld-cv", PLAIN),
+            ("saga-ld", "saga-ld", PLAIN),
+            ("sgld decreasing", "sgld", DECREASING),
+        ]
+        .map(|(name, id, more)| trial.tuned(name, id, more));
         let found: Vec<Tuned> = found.into_iter().collect::<Result<_, _>>()?;
         for tuned in &found {
             rows.push(tuned.row(trial.rows()));
+            course.extend(tuned.course(trial.rows()));
         }
         gains.push(found[0].distance / found[1].distance);
+        corrections.push((trial.rows(), trial.corrected(&found[1])?));
         last = found;
     }
     let grows = gains.windows(2).all(|pair| pair[1] > pair[0]);
     let (centred, saga) = (&last[1], &last[2]);
+    let mut notes = Tuned::notes(options, &all.source);
+    notes.push(
+        "sgld decreasing: steps h (1 + k/1000)^(-0.33), of which the column step has h".to_owned(),
+    );
+    notes.push(corrected::note());
     Ok(BenchTable {
         columns: Tuned::COLUMNS.to_vec(),
         rows,
-        notes: Tuned::notes(options, &all.source),
+        notes,
+        further: vec![
+            course_table(course),
+            corrected::table("rows", corrections.iter().map(|(rows, it)| (*rows, it))),
+        ],
         findings: vec![
             Finding {
                 claim: "the gain of SGLD with control variates over SGLD grows with the number of rows",
@@ -103,6 +140,7 @@ pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
                     centred.distance
                 ),
             },
+            corrections[corrections.len() - 1].1.finding(),
         ],
         ..BenchTable::default()
     })
@@ -118,13 +156,10 @@ pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let trial = Trial::new(all, options)?;
     let mut found = Vec::new();
     for plain in ["sgld", "sghmc", "sgnht"] {
-        let more = if plain == "sgld" {
-            ":precondition=none"
-        } else {
-            ""
-        };
-        found.push(trial.tuned(plain, more)?);
-        found.push(trial.tuned(&format!("{plain}-cv"), more)?);
+        let more = if plain == "sgld" { PLAIN } else { "" };
+        found.push(trial.tuned(plain, plain, more)?);
+        let centred = format!("{plain}-cv");
+        found.push(trial.tuned(&centred, &centred, more)?);
     }
     let gains = [0, 2, 4].map(|k: usize| found[k].distance / found[k + 1].distance);
     let sd = |k: usize| found[k].sd;
@@ -132,6 +167,9 @@ pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
         columns: Tuned::COLUMNS.to_vec(),
         rows: found.iter().map(|it| it.row(trial.rows())).collect(),
         notes: Tuned::notes(options, &source),
+        further: vec![course_table(
+            (found.iter().flat_map(|it| it.course(trial.rows()))).collect(),
+        )],
         findings: vec![
             Finding {
                 claim: "samplers with control variates predict significantly better and vary less than those without",
@@ -169,13 +207,20 @@ struct Trial {
     quick: usize,
     /// Log loss at the mode.
     at_mode: f64,
+    /// Seconds that the search for the mode takes.
+    search_secs: f64,
 }
 
 /// A sampler with the step that suits it best.
 struct Tuned {
     sampler: String,
+    /// As `ergodic compare` takes it.
+    variant: String,
     step: f64,
     passes: f64,
+    seconds: f64,
+    /// Passes, seconds and mean log loss of chains at some draws.
+    course: Vec<[f64; 3]>,
     passes_to_arrive: f64,
     /// Mean and standard deviation over draws of the log loss, and root mean square of its distance from that at the mode, of the second
     /// half.
@@ -185,11 +230,12 @@ struct Tuned {
 }
 
 impl Tuned {
-    const COLUMNS: [&'static str; 8] = [
+    const COLUMNS: [&'static str; 9] = [
         "rows",
         "sampler",
         "step",
         "passes",
+        "seconds",
         "passes_to_arrive",
         "log_loss",
         "log_loss_sd",
@@ -200,6 +246,7 @@ impl Tuned {
         let numbers = [
             self.step,
             self.passes,
+            self.seconds,
             self.passes_to_arrive,
             self.mean,
             self.sd,
@@ -208,6 +255,13 @@ impl Tuned {
         let mut cells = vec![Cell::from(rows), Cell::from(self.sampler.as_str())];
         cells.extend(row(&[], &numbers));
         cells
+    }
+
+    fn course(&self, rows: usize) -> impl Iterator<Item = Vec<Cell>> {
+        self.course.iter().map(move |numbers| {
+            let cells = [Cell::from(rows), Cell::from(self.sampler.as_str())];
+            cells.into_iter().chain(row(&[], numbers)).collect()
+        })
     }
 
     fn notes(options: &BenchOptions, source: &str) -> Vec<String> {
@@ -223,6 +277,11 @@ impl Tuned {
                  loss of chains is within {} % of the way from a prior draw to the mode; step: the best of {} times the default",
                 100.0 * ARRIVED,
                 listed(&FACTORS)
+            ),
+            format!(
+                "seconds: of a chain beside {} others on the cores of this computer, the search for a centre included and scores left out; the \
+                 further table course: mean log loss of the chains against passes and seconds",
+                CHAINS - 1
             ),
         ]
     }
@@ -256,7 +315,11 @@ impl Trial {
         mode.push(&theta);
         let fitted = fitted(&problem)?;
         let at_mode = losses(&fitted, &[&mode])?[0][0];
+        let begun = Instant::now();
+        find_mode(problem.job().model.as_ref(), &Control::default())
+            .map_err(|error| JobError::Impossible(error.to_string()))?;
         Ok(Self {
+            search_secs: begun.elapsed().as_secs_f64(),
             problem,
             quick,
             at_mode,
@@ -268,33 +331,18 @@ impl Trial {
     }
 
     /// The run with the best step, of those with which chains do not explode.
-    fn tuned(&self, sampler: &str, more: &str) -> Result<Tuned, JobError> {
-        let base = format!(
-            "{sampler}{more}:batch={}:steps_per_draw={EVERY}",
-            BATCH[self.quick].min(self.rows())
-        );
+    fn tuned(&self, name: &str, id: &str, more: &str) -> Result<Tuned, JobError> {
+        let base = format!("{id}{more}:batch={}:steps_per_draw={EVERY}", self.batch());
         let default = self
             .problem
             .setting(&base, "step_size")?
             .unwrap_or(f64::NAN);
-        let is_centred = sampler.ends_with("-cv");
         let fitted = fitted(&self.problem)?;
         let mut best: Option<Tuned> = None;
         for factor in FACTORS {
             let step = factor * default;
-            let run = self
-                .problem
-                .run(&format!("{base}:step_size={step}"), |run| {
-                    run.warmup = Some(0);
-                    run.draws = ITERATIONS[self.quick] / EVERY;
-                    if is_centred {
-                        // At the centre, but for rounding.
-                        run.start_spread = 1e-6;
-                    } else {
-                        run.start = Start::Prior;
-                    }
-                });
-            let run = match run {
+            let variant = format!("{base}:step_size={step}");
+            let run = match self.run(&variant, CHAINS) {
                 // With longer steps the chain would explode.
                 Err(JobError::Sampler(_)) => continue,
                 run => run?,
@@ -304,7 +352,7 @@ impl Trial {
             if lists.len() < view.chains.len() {
                 continue;
             }
-            let tuned = self.measured(sampler, step, &run, &losses(&fitted, &lists)?);
+            let tuned = self.measured((name, variant), step, &run, &losses(&fitted, &lists)?);
             if best
                 .as_ref()
                 .is_none_or(|best| tuned.distance < best.distance)
@@ -314,12 +362,75 @@ impl Trial {
         }
         best.ok_or_else(|| {
             JobError::Impossible(format!(
-                "No step of {sampler} that was tried keeps its chains from exploding"
+                "No step of {name} that was tried keeps its chains from exploding"
             ))
         })
     }
 
-    fn measured(&self, sampler: &str, step: f64, run: &Run, losses: &[Vec<f64>]) -> Tuned {
+    fn batch(&self) -> usize {
+        BATCH[self.quick].min(self.rows())
+    }
+
+    fn run(&self, variant: &str, chains: usize) -> Result<Run, JobError> {
+        self.problem.run(variant, |run| {
+            run.chains = chains;
+            run.warmup = Some(0);
+            run.draws = ITERATIONS[self.quick] / EVERY;
+            if is_centred(variant) {
+                // At the centre, but for rounding.
+                run.start_spread = 1e-6;
+            } else {
+                run.start = Start::Prior;
+            }
+        })
+    }
+
+    /// What zero-variance control variates make of a run of chains of their own with the step that suits best.
+    fn corrected(&self, tuned: &Tuned) -> Result<Corrected, JobError> {
+        let run = self.run(&tuned.variant, corrected::CHAINS)?;
+        let view = run.view();
+        let mut late = Vec::new();
+        for chain in view.usable() {
+            let draws = &chain.draws.draws;
+            let mut half = DrawList::new(draws.width());
+            let mut theta = vec![0.0; draws.width()];
+            for i in draws.len() / 2..draws.len() {
+                for (j, theta) in theta.iter_mut().enumerate() {
+                    *theta = draws.value(i, j);
+                }
+                half.push(&theta);
+            }
+            late.push(half);
+        }
+        let mut densities = losses(&fitted(&self.problem)?, &late.iter().collect::<Vec<_>>())?;
+        for loss in densities.iter_mut().flatten() {
+            *loss = -*loss;
+        }
+        let points = |gradients: Gradients| -> Result<Vec<Points>, JobError> {
+            let chains = late.iter().enumerate();
+            let points = chains.map(|(k, list)| {
+                points_of(
+                    run.job(),
+                    (k, list),
+                    list.len(),
+                    gradients,
+                    &Control::default(),
+                )
+                .map_err(|error| JobError::Impossible(error.to_string()))
+            });
+            points.collect()
+        };
+        let minibatches = points(Gradients::Estimated { rows: self.batch() })?;
+        Corrected::of(&densities, &minibatches, &points(Gradients::Exact)?)
+    }
+
+    fn measured(
+        &self,
+        (name, variant): (&str, String),
+        step: f64,
+        run: &Run,
+        losses: &[Vec<f64>],
+    ) -> Tuned {
         let length = losses.iter().map(Vec::len).min().unwrap_or(0);
         let late: Vec<f64> = losses
             .iter()
@@ -328,26 +439,61 @@ impl Trial {
         let [mean, sd] = super::problem::mean_and_sd(&late);
         let squares = late.iter().map(|it| (it - self.at_mode).powi(2));
         let distance = (squares.sum::<f64>() / late.len() as f64).sqrt();
-        let setup = match (sampler.ends_with("-cv"), &self.problem.job().mode) {
-            (true, Some(search)) => search.passes,
-            _ => 0.0,
+        let (setup, setup_secs) = match (is_centred(&variant), &self.problem.job().mode) {
+            (true, Some(search)) => (search.passes, self.search_secs),
+            _ => (0.0, 0.0),
         };
         let chains = losses.len() as f64;
         let sampling = passes(run) / chains;
-        let course = (0..length).map(|k| losses.iter().map(|chain| chain[k]).sum::<f64>() / chains);
+        let secs = run.view().chains.iter().map(|it| it.draw_secs).sum::<f64>() / chains;
+        let loss = |k: usize| losses.iter().map(|chain| chain[k]).sum::<f64>() / chains;
+        let course = (0..length).map(loss);
         // A prior draw predicts about as well as a coin, or worse.
         let limit = self.at_mode + ARRIVED * (std::f64::consts::LN_2 - self.at_mode);
         let arrived = course.enumerate().find(|(_, loss)| *loss <= limit);
         let share = arrived.map_or(f64::NAN, |(k, _)| (k + 1) as f64 / length as f64);
+        let line = |k: usize| {
+            let share = (k + 1) as f64 / length as f64;
+            [setup + share * sampling, setup_secs + share * secs, loss(k)]
+        };
         Tuned {
-            sampler: sampler.to_owned(),
+            sampler: name.to_owned(),
+            variant,
             step,
             passes: setup + sampling,
+            seconds: setup_secs + secs,
+            course: shown(length).into_iter().map(line).collect(),
             passes_to_arrive: setup + share * sampling,
             mean,
             sd,
             distance,
         }
+    }
+}
+
+/// Whether chains start at a centre of their gradients.
+fn is_centred(variant: &str) -> bool {
+    variant
+        .split(':')
+        .next()
+        .is_some_and(|id| id.ends_with("-cv"))
+}
+
+/// Draws that get a line, from 0.
+fn shown(draws: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (1..=LINES)
+        .map(|line| (draws as f64).powf(f64::from(line) / f64::from(LINES)))
+        .map(|draw| (draw.round() as usize).clamp(1, draws) - 1)
+        .collect();
+    shown.dedup();
+    shown
+}
+
+fn course_table(rows: Vec<Vec<Cell>>) -> FurtherTable {
+    FurtherTable {
+        name: "course",
+        columns: vec!["rows", "sampler", "passes", "seconds", "log_loss"],
+        rows,
     }
 }
 
@@ -400,6 +546,56 @@ mod tests {
     fn control_variates_gain_with_the_rows() {
         let table = quick(sizes);
         assert!(table.findings[0].reproduced);
+        let numbers = |name: &str| -> Vec<Vec<f64>> {
+            let found = table.further.iter().find(|it| it.name == name).unwrap();
+            let width = found.columns.len();
+            let numbers = |row: &Vec<Cell>| -> Vec<f64> {
+                let numbers = row.iter().filter_map(|cell| match cell {
+                    Cell::Number(number) => Some(*number),
+                    _ => None,
+                });
+                numbers.collect()
+            };
+            assert!(found.rows.iter().all(|row| row.len() == width));
+            found.rows.iter().map(numbers).collect()
+        };
+        // Each sampler's course goes on, and ends where its row says.
+        let course = numbers("course");
+        assert!(
+            course
+                .iter()
+                .flatten()
+                .all(|it| it.is_finite() && *it >= 0.0)
+        );
+        let names = ["sgld", "sgld-cv", "saga-ld", "sgld decreasing"];
+        let all = &table.further[0].rows;
+        for (k, name) in names.iter().enumerate() {
+            let own: Vec<&Vec<f64>> = (all.iter().zip(&course))
+                .filter(|(row, _)| row[0] == table.rows[k][0] && row[1].plain() == *name)
+                .map(|(_, numbers)| numbers)
+                .collect();
+            assert!(own.len() > 5, "{name}");
+            assert!(
+                own.windows(2)
+                    .all(|pair| pair[0][0] < pair[1][0] && pair[0][1] < pair[1][1])
+            );
+            let end = own[own.len() - 1];
+            assert_eq!(
+                [&table.rows[k][3], &table.rows[k][4]],
+                [&Cell::from(end[0]), &Cell::from(end[1])]
+            );
+        }
+        // Control variates from all rows reduce the variance most.
+        assert!(table.findings[2].claim.contains("zero-variance") && table.findings[2].reproduced);
+        for size in numbers("corrected").chunks(3) {
+            let gains = [0, 1, 2].map(|k| size[k][3]);
+            assert!(
+                gains[0] == 1.0 && gains[1] > 1.0 && gains[2] > 1.0,
+                "{gains:?}"
+            );
+            // Of the same draws: means agree to within errors of the plain one.
+            assert!((size[0][0] - size[2][0]).abs() < 4.0 * size[0][1]);
+        }
     }
 
     #[test]

@@ -271,3 +271,59 @@ fn defaults_follow_the_report_and_keep_draws_useful() {
             .is_err()
     );
 }
+
+/// Whitened by the curvature, a turned chain is z' = (I − k/2 (I + tJ)) z + noise with z of covariance I and k = 4|S|/(N+|S|) over 1 + t²:
+/// autocovariances of both coordinates are Re λ^l with λ = 1 − k/2 (1 + it), whose integrated time is that of t = 0, N/|S|.
+#[test]
+fn a_turned_chain_keeps_the_covariance() {
+    let (n, batch, draws) = (1000_usize, 50_usize, 200_000_usize);
+    // A prior as strong as the data, so that noise differs between directions. In three dimensions one has no partner.
+    for (dim, turn) in [(2, 1.0), (3, 2.0)] {
+        let model = Arc::new(GaussianRows::balanced(n, dim, 47).with_prior_precision(2000.0));
+        let (mean, variance) = (model.posterior_mean(), model.posterior_variance());
+        let given = [
+            ("batch", Value::Int(batch as i64)),
+            ("rotation", Value::Real(turn)),
+        ];
+        let mut chain = chain(&model, &given, &mean, 16);
+        let columns = chain.draws(5000, draws, 1);
+        let k = 4.0 * batch as f64 / (n + batch) as f64 / (1.0 + turn * turn);
+        assert!((chain.info[2] - k).abs() < 1e-12, "{}", chain.info[2]);
+        let z = |t: usize, i: usize| (columns[i][t] - mean[i]) / variance[i].sqrt();
+        // Means over long batches are independent.
+        let batches = 50;
+        let length = (draws - 1) / batches;
+        let check = |what: &str, wanted: f64, value: &dyn Fn(usize) -> f64| {
+            let means: Vec<f64> = (0..batches)
+                .map(|b| (b * length..(b + 1) * length).map(value).sum::<f64>() / length as f64)
+                .collect();
+            let moments = Moments::of(&means);
+            let error = (moments.variance / (batches - 1) as f64).sqrt();
+            assert!(
+                (moments.mean - wanted).abs() < 4.0 * error && error < 0.05,
+                "dimension {dim}, {what}: {} ± {error}, expected {wanted}",
+                moments.mean
+            );
+        };
+        for i in 0..dim {
+            check(&format!("mean {i}"), 0.0, &|t| z(t, i));
+            for j in 0..=i {
+                let wanted = f64::from(u8::from(i == j));
+                check(&format!("covariance {i}, {j}"), wanted, &|t| {
+                    z(t, i) * z(t, j)
+                });
+            }
+            if dim == 2 {
+                check(&format!("lag one {i}"), 1.0 - 0.5 * k, &|t| {
+                    z(t, i) * z(t + 1, i)
+                });
+            }
+        }
+        if dim == 2 {
+            // What the first coordinate does to the second, the second does to the first with the other sign, t k/2 in size.
+            let turned = |t: usize| z(t, 0) * z(t + 1, 1) - z(t, 1) * z(t + 1, 0);
+            let way = (0..draws - 1).map(turned).sum::<f64>().signum();
+            check("turn", turn * k, &|t| way * turned(t));
+        }
+    }
+}

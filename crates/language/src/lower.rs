@@ -16,6 +16,7 @@ mod calls;
 mod declarations;
 mod levels;
 mod outcome;
+mod products;
 mod relations;
 mod stan;
 
@@ -38,7 +39,7 @@ enum Section {
 }
 
 /// A position in one dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Pick {
     /// The code of the row in a group column.
     Code(usize),
@@ -194,6 +195,8 @@ struct Lowering<'a> {
     /// Lines `outcome ~ distribution(…)` of the rows, one per element.
     laws: Vec<RowLaw>,
     priors: Vec<PriorLaw>,
+    /// Elements of products of matrices that were asked for.
+    products: HashMap<products::Element, Id>,
 }
 
 impl<'a> Lowering<'a> {
@@ -209,6 +212,7 @@ impl<'a> Lowering<'a> {
             steps: 0,
             laws: Vec::new(),
             priors: Vec::new(),
+            products: HashMap::new(),
         }
     }
 
@@ -393,6 +397,7 @@ impl<'a> Lowering<'a> {
             ExprKind::Binary(_, a, b) => self.common_shape(&[a, b], e.span),
             ExprKind::Call(name, arguments) => match name.text.as_str() {
                 "sum" | "mean" | "dot" | "length" => Ok(Vec::new()),
+                products::MATMUL => self.shape_of_product(arguments, e.span),
                 "log_sum_exp" | "min" | "max" if arguments.len() == 1 => Ok(Vec::new()),
                 density if distributions::is_of_levels(density) => Ok(Vec::new()),
                 _ => self.common_shape(&arguments.iter().collect::<Vec<_>>(), e.span),
@@ -408,8 +413,12 @@ impl<'a> Lowering<'a> {
             if common.is_empty() {
                 common = sizes;
             } else if !sizes.is_empty() && sizes != common {
+                let hint = match products::product_shape(&common, &sizes) {
+                    Some(_) => "; their product as matrices is `matmul(…, …)`",
+                    None => "",
+                };
                 let message = format!(
-                    "{} and {} do not go together",
+                    "{} and {} do not go together{hint}",
                     shape_words(&common),
                     shape_words(&sizes)
                 );

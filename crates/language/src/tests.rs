@@ -15,6 +15,7 @@ mod exact_transition;
 mod levels;
 mod observation;
 mod passes;
+mod products;
 mod reading;
 mod stan;
 mod subsampling;
@@ -201,6 +202,17 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
          rows
            x ~ normal(a, s)
            churned ~ bernoulli_logit(a + dot(w[plan], x) - mean(x)^2)",
+        "data
+           x: vector = [age, fee, sh*]
+         parameters
+           w: matrix(4, length(x)) ~ normal(0, 1)
+           c: vector(4) ~ normal(0, 1)
+           v: matrix(3, 4) ~ normal(0, 1)
+           m = matmul(v, w)
+         rows
+           z = matmul(v, tanh(c + matmul(w, x)))
+           z[1] - log_sum_exp(z) - 0.1 * sum(square(matmul(m, x)))
+           rating ~ normal(z[2] * age, 1 + m[3, 1]^2)",
     ];
     texts
         .into_iter()

@@ -1,5 +1,6 @@
 //! Functions of several numbers and of vectors, and log densities as functions.
 
+use super::products::MATMUL;
 use super::{Lowering, Picks, are, shape_words};
 use crate::distributions::{self, Support};
 use crate::functions::{FUNCTIONS, Function};
@@ -8,10 +9,11 @@ use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, Law, Name};
 
 /// Functions of several numbers or of vectors, for messages.
-pub(crate) const OTHER_FUNCTIONS: [&str; 10] = [
+pub(crate) const OTHER_FUNCTIONS: [&str; 11] = [
     "sum",
     "mean",
     "dot",
+    "matmul",
     "length",
     "log_sum_exp",
     "log_mix",
@@ -78,6 +80,7 @@ impl Lowering<'_> {
                 arity(self, 2)?;
                 return self.dot(&arguments[0], &arguments[1], span);
             }
+            MATMUL => return self.product(arguments, span, picks),
             "log_sum_exp" | "min" | "max" if is_vector => self.vector(&arguments[0])?,
             "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" => {
                 let mut items = Vec::new();

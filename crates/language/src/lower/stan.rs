@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use code::{At, Bind, fixed, index, number};
 
+use super::products::has_product;
 use super::{Entity, Lowering, Section};
 use crate::columns::Columns;
 use crate::distributions::{self, Support};
@@ -461,7 +462,8 @@ impl Writer<'_, '_> {
     fn statement(&mut self, line: &Statement) -> Result<Vec<String>, Fault> {
         match line {
             Statement::Definition(definition) => {
-                if self.low.shape(&definition.value)?.is_empty() {
+                // A number, or a vector that is too long to be written out where it is used.
+                if self.low.shape(&definition.value)?.is_empty() || has_product(&definition.value) {
                     self.defined(definition)
                 } else {
                     Ok(Vec::new())

@@ -228,6 +228,7 @@ const WORDS: &[&str] = &[
     "1e999",
     "exp",
     "dot",
+    "matmul",
     "sum",
     "log_sum_exp",
     "normal_lpdf",
@@ -310,5 +311,9 @@ fn the_reference_has_every_distribution_and_function() {
     }
     for (name, _) in crate::functions::FUNCTIONS {
         assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+    for name in crate::lower::OTHER_FUNCTIONS {
+        let is_told = page.contains(&format!("`{name}`")) || page.contains(&format!("`{name}("));
+        assert!(is_told, "{name}");
     }
 }

@@ -4,6 +4,7 @@ use super::code::{At, Bind, Code, fixed, index, number};
 use super::{Writer, num_written_out};
 use crate::distributions;
 use crate::functions::Function;
+use crate::lower::products::{MATMUL, has_product};
 use crate::lower::{Entity, Pick, Section};
 use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Expr, ExprKind, Law, Name};
@@ -110,16 +111,62 @@ impl Writer<'_, '_> {
             )),
             Entity::Parameter(_) => Ok(Code::atom(format!("{}{}", self.name(name), index(at)))),
             Entity::Definition(which) => {
-                let section = self.low.defined[which].section;
-                let is_variable =
-                    at.is_empty() || matches!(section, Section::Parameters | Section::Report);
-                if is_variable {
+                if at.is_empty() || self.is_variable(which) {
                     return Ok(Code::atom(format!("{}{}", self.name(name), index(at))));
                 }
                 let value = self.low.defined[which].definition.value.clone();
                 self.part(&value, at)
             }
         }
+    }
+
+    /// Whether a definition that is a vector is a variable of the code, not written out where it is used: those of parameters, and those
+    /// with products of matrices, which would become too long.
+    pub(super) fn is_variable(&self, which: usize) -> bool {
+        let defined = &self.low.defined[which];
+        matches!(defined.section, Section::Parameters | Section::Report)
+            || has_product(&defined.definition.value)
+    }
+
+    /// An element of a product of matrices: of vectors where Stan has both as such, otherwise written out.
+    fn product(&mut self, arguments: &[Expr], span: Span, at: &[At]) -> Result<Code, Fault> {
+        let [(a, of_a), (b, of_b)] = self.low.factors(arguments, span)?;
+        let (row, column) = at.split_at((of_a.len() - 1).min(at.len()));
+        if let ([row], []) = (row, column)
+            && let Some(of_row) = self.row(a, row)?
+            && let Some(vector) = self.vector(b)?
+        {
+            return Ok(Code::atom(format!("dot_product({of_row}, {vector})")));
+        }
+        let mut products = Vec::new();
+        for k in 1..=num_written_out(&[of_b[0]], span)? {
+            let inner = [At::Fixed(k)];
+            let a = self.code(a, &[row, &inner[..]].concat())?;
+            let b = self.code(b, &[&inner[..], column].concat())?;
+            products.push(format!(
+                "{} * {}",
+                a.within(Bind::Product),
+                b.within(Bind::Sign)
+            ));
+        }
+        Ok(Code {
+            text: products.join(" + "),
+            bind: Bind::Sum,
+        })
+    }
+
+    /// A row of a matrix that Stan has as a vector: of a parameter, or of a definition that is a variable.
+    fn row(&mut self, e: &Expr, row: &At) -> Result<Option<String>, Fault> {
+        let ExprKind::Name(name) = &e.kind else {
+            return Ok(None);
+        };
+        let is_one = match self.low.entity(name, e.span)? {
+            Entity::Parameter(_) => true,
+            Entity::Definition(which) => self.is_variable(which),
+            _ => false,
+        };
+        let at = std::slice::from_ref(row);
+        Ok(is_one.then(|| format!("{}{}", self.name(name), index(at))))
     }
 
     /// An element of a vector of columns in a row.
@@ -143,7 +190,7 @@ impl Writer<'_, '_> {
         let is_one = match self.low.entity(name, e.span)? {
             Entity::Vector(at) => !self.whole_vectors.contains_key(&at),
             Entity::Parameter(_) => true,
-            Entity::Definition(at) => self.low.defined[at].section == Section::Parameters,
+            Entity::Definition(at) => self.is_variable(at),
             _ => false,
         };
         if !is_one || self.low.shape(e)?.len() != 1 {
@@ -266,6 +313,7 @@ impl Writer<'_, '_> {
                     bind: Bind::Sum,
                 })
             }
+            MATMUL => self.product(arguments, span, at),
             "sum" | "mean" | "log_sum_exp" | "min" | "max" if is_vector => {
                 if let Some(vector) = self.vectors(arguments)? {
                     return Ok(Code::atom(format!("{}({})", name.text, vector.join(", "))));

@@ -48,7 +48,9 @@ pub fn pick(purpose: Pick) -> Picked {
             .set_title("Open data, a project, a recipe or draws")
             .add_filter(
                 "Data, projects, recipes and draws",
-                &["csv", "tsv", "txt", "gz", "parquet", "toml", "ergodic"],
+                &[
+                    "csv", "tsv", "txt", "gz", "bz2", "zst", "parquet", "toml", "ergodic",
+                ],
             )
             .add_filter("All files", &["*"])
             .pick_file(),

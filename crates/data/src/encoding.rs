@@ -1,6 +1,4 @@
-//! From the bytes of a file to text: compression, binary formats, character encodings.
-
-use std::io::Read as _;
+//! From the bytes of a file to text: binary formats, character encodings.
 
 use encoding_rs::Encoding;
 
@@ -12,7 +10,7 @@ use super::sniff::Guess;
 use super::split::line_at;
 
 /// What a file begins with, in words, and what to do about it.
-const BINARY_FORMATS: [(&[u8], &str, &str); 11] = [
+const BINARY_FORMATS: [(&[u8], &str, &str); 9] = [
     (
         b"PK\x03\x04",
         "it is a zip archive or an Excel workbook",
@@ -46,19 +44,9 @@ const BINARY_FORMATS: [(&[u8], &str, &str); 11] = [
         "write it as Parquet or CSV",
     ),
     (
-        b"BZh",
-        "it is compressed with bzip2",
-        "decompress it, or use gzip",
-    ),
-    (
         b"\xFD7zXZ",
         "it is compressed with xz",
-        "decompress it, or use gzip",
-    ),
-    (
-        b"\x28\xB5\x2F\xFD",
-        "it is compressed with zstd",
-        "decompress it, or use gzip",
+        "decompress it, or use gzip, bzip2 or Zstandard",
     ),
 ];
 
@@ -71,51 +59,6 @@ pub(crate) struct Decoded {
     pub encoding: Guess<String>,
     /// The bytes as they were, if they are not those of `text`.
     pub original: Option<Vec<u8>>,
-}
-
-/// Whether the bytes are a gzip stream.
-pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0x1f, 0x8b])
-}
-
-/// Decompresses gzip; `cancelled` is asked now and then. With a `limit`, for a preview, it stops there, and bytes
-/// that end too early are no error. More than `most` bytes are refused.
-pub(crate) fn gunzip(
-    bytes: &[u8],
-    file: &str,
-    limit: Option<usize>,
-    most: u64,
-    cancelled: &dyn Fn() -> bool,
-) -> Result<Vec<u8>, DataError> {
-    const BLOCK: u64 = 1 << 20;
-    let mut decoder = flate2::read::MultiGzDecoder::new(bytes);
-    let mut out = Vec::new();
-    loop {
-        if cancelled() {
-            return Err(DataError::Cancelled);
-        }
-        let read = decoder.by_ref().take(BLOCK).read_to_end(&mut out);
-        let read = match read {
-            Err(error) if limit.is_some() && error.kind() == std::io::ErrorKind::UnexpectedEof => {
-                return Ok(out);
-            }
-            read => read.map_err(|error| DataError::Compressed {
-                file: file.to_owned(),
-                reason: error.to_string(),
-            })?,
-        };
-        if out.len() as u64 > most {
-            return Err(DataError::TooLarge(format!(
-                "{file} unpacks to more than {} MB, {} times its own size, and reading stopped there; if the file is right, allow \
-                 more with `data.import.max_gigabytes`",
-                most / 1_000_000,
-                most / (bytes.len() as u64).max(1)
-            )));
-        }
-        if read == 0 || limit.is_some_and(|limit| out.len() >= limit) {
-            return Ok(out);
-        }
-    }
 }
 
 /// Turns bytes into text. `wanted` is the encoding the user chose; `cut` says that the bytes are only the
@@ -411,27 +354,5 @@ mod tests {
         assert!(refused(b"\x01\x02\x03\x04\x05", None).contains("control characters"));
         assert!(refused(b"a\n\xFF\n", Some("utf-8")).contains("line 2 has the byte 0xFF"));
         assert!(refused(b"a", Some("klingon")).contains("`klingon` is not known"));
-    }
-
-    #[test]
-    fn gzip_is_read_and_damage_named() {
-        use std::io::Write as _;
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(b"a,b\n1,2\n").unwrap();
-        let packed = encoder.finish().unwrap();
-        assert!(is_gzip(&packed));
-        assert_eq!(
-            gunzip(&packed, "x", None, u64::MAX, &|| false).unwrap(),
-            b"a,b\n1,2\n"
-        );
-        let error = gunzip(&packed[..packed.len() - 6], "x.gz", None, u64::MAX, &|| {
-            false
-        })
-        .unwrap_err();
-        assert!(error.to_string().starts_with("x.gz cannot be decompressed"));
-        assert!(matches!(
-            gunzip(&packed, "x", None, u64::MAX, &|| true),
-            Err(DataError::Cancelled)
-        ));
     }
 }

@@ -74,6 +74,18 @@ pub enum DataError {
         /// All such lines, and the place of the first.
         lines: Box<RaggedLines>,
     },
+    /// A line of a LIBSVM file that is no row.
+    #[error(
+        "Line {line} of {file} is no row in the LIBSVM format: {what}; a row is a label and pairs of a column's number and its value, such as `1 3:0.5 11:2`"
+    )]
+    Libsvm {
+        /// File name.
+        file: String,
+        /// 1-based line.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
     /// Draws of Stan where a table of data is wanted.
     #[error(
         "{0} is a Stan CSV, so it holds draws and no data; write it as CSV with `as_draws_df` of the R package posterior and open that, or choose the file of the data"

@@ -20,8 +20,10 @@
 pub mod bounded;
 mod encoding;
 mod error;
+mod libsvm;
 pub mod load;
 pub mod nothing;
+mod packed;
 mod parquet;
 mod parse;
 pub mod profile;

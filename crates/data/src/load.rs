@@ -1,4 +1,4 @@
-//! Reading a data file into a [`Table`]: CSV and its relatives, also gzipped, and Parquet.
+//! Reading a data file into a [`Table`]: CSV and its relatives and LIBSVM, also packed, and Parquet.
 //!
 //! The text is split by the `csv` crate and typed here, because every conversion must be reportable: a row of
 //! the wrong length is an error with its line, a value that is no number is named, nothing is padded or guessed
@@ -13,8 +13,10 @@ use std::sync::Arc;
 use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
 
-use super::encoding::{decode, gunzip, is_gzip};
+use super::encoding::decode;
 use super::error::DataError;
+use super::libsvm::{Libsvm, is_libsvm};
+use super::packed::{Packing, unpack};
 use super::parquet;
 use super::parse::{Extent, Parse, Parsed};
 use super::sniff::{Guesses, ImportOptions, SAMPLE_RECORDS};
@@ -48,7 +50,7 @@ pub struct Loaded {
     pub reporter: Reporter,
 }
 
-/// Reads a `.csv`, `.tsv`, `.txt` (also `.gz`) or Parquet file. Blocks; run it on a worker thread.
+/// Reads a `.csv`, `.tsv`, `.txt` or LIBSVM file (also `.gz`, `.bz2`, `.zst`) or a Parquet file. Blocks; run it on a worker thread.
 /// Errors: one sentence each, see [`DataError`].
 pub fn load(path: &Path, options: &ImportOptions, control: &Control) -> Result<Loaded, DataError> {
     options.check()?;
@@ -166,11 +168,13 @@ fn read_text(
 ) -> Result<Loaded, DataError> {
     let mut reporter = Reporter::default();
     let (mut extent, mut original) = (extent, None);
-    let plain = if is_gzip(&bytes) {
+    let plain = if let Some(packing) = Packing::of(&bytes) {
         let limit = (extent != Extent::All).then_some(PREVIEW_BYTES);
         let usual = UNASKED_BYTES.max(UNPACKED_TIMES * bytes.len() as u64);
         let most = allowed(options).unwrap_or(usual);
-        let plain = gunzip(&bytes, name, limit, most, &|| control.is_cancelled())?;
+        let plain = unpack((&bytes, packing), name, limit, most, &|| {
+            control.is_cancelled()
+        })?;
         if limit.is_some_and(|limit| plain.len() >= limit) {
             extent = Extent::FirstRecordsOfCut;
         }
@@ -184,6 +188,19 @@ fn read_text(
     let original = original.or(decoded.original);
     let text = Arc::new(decoded.text);
     let hashed = original.as_deref().unwrap_or_else(|| text.as_bytes());
+    let body = &text[decoded.start..];
+    // Between spaces alone there are no pairs: whoever says so means a column of times or ratios.
+    if options.delimiter != Some(' ') && is_libsvm(body, extent == Extent::FirstRecordsOfCut) {
+        let file = Libsvm {
+            name,
+            source,
+            text: body,
+            allowed: allowed(options),
+            control,
+            extent,
+        };
+        return file.read(hex_sha256(hashed));
+    }
     let (fingerprint, parsed) = rayon::join(
         || hex_sha256(hashed),
         || {

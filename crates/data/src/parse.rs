@@ -42,7 +42,7 @@ pub(super) enum Extent {
 }
 
 /// Most columns of a table: each takes a kilobyte before it has a value.
-const MAX_COLUMNS: usize = 100_000;
+pub(super) const MAX_COLUMNS: usize = 100_000;
 
 /// A text on its way to columns.
 pub(super) struct Parse<'a> {

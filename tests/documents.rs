@@ -240,6 +240,31 @@ fn templates_page() -> String {
         &["data set", "rows", "what is in it", "template", "formula"],
         rows,
     );
+    page.push_str(
+        "## Public data sets\n\nThe sets of the papers and experiments, for which the program makes no requests: fetch the file from the page, and the \
+         command fits it. `ergodic list datasets` prints the same. Tables in the LIBSVM format, `label 3:0.5 11:2`, become columns `x1`, `x2`, … \
+         and `label`; files may be packed with gzip, bzip2 or Zstandard.\n\n",
+    );
+    let rows = ergodic_data::public::PUBLIC_SETS.iter().map(|set| {
+        vec![
+            code(set.id),
+            format!("{} × {}", set.rows, set.columns),
+            format!("{}. {}", set.title, set.about),
+            format!("[page]({}), {}", set.address, code(set.file)),
+            code(set.command),
+        ]
+    });
+    table(
+        &mut page,
+        &[
+            "data set",
+            "rows × columns",
+            "what is in it",
+            "where",
+            "command",
+        ],
+        rows,
+    );
     page
 }
 

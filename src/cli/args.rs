@@ -411,7 +411,7 @@ pub enum Listing {
     Formats,
     /// Pictures of a run
     Figures,
-    /// Bundled data sets
+    /// Bundled data sets, and public ones with where to get them
     Datasets,
     /// Experiments for `bench`
     Benches,

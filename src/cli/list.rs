@@ -8,8 +8,11 @@ use super::{Failure, fit, output};
 use ergodic_analysis::Job;
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
 use ergodic_base::control::Control;
+use ergodic_base::numerals::thousands;
 use ergodic_base::settings::Field;
 use ergodic_core::{estimators, samplers};
+use ergodic_data::public::PUBLIC_SETS;
+use ergodic_data::samples;
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -75,14 +78,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json
             })
             .collect(),
-        Listing::Datasets => ergodic_data::samples::all()
-            .iter()
-            .map(|sample| {
-                let mut json = named(sample.id, sample.title, sample.formula);
-                json["template"] = json!(sample.template);
-                json
-            })
-            .collect(),
+        Listing::Datasets => datasets(),
         Listing::Benches => ergodic_experiments::REGISTRY
             .iter()
             .map(|bench| {
@@ -100,6 +96,41 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         output::result(&plain(&entries));
     }
     Ok(())
+}
+
+/// Data sets that come with the program, and public ones with the places where they can be had.
+fn datasets() -> Vec<Json> {
+    let size = |json: &mut Json, rows: usize, columns: usize| {
+        json["rows"] = json!(rows);
+        json["columns"] = json!(columns);
+        json["size"] = json!(format!(
+            "{} rows, {columns} columns",
+            thousands(rows as u64)
+        ));
+    };
+    let bundled = samples::all().iter().map(|sample| {
+        let mut json = named(sample.id, sample.title, sample.formula);
+        json["group"] = json!("Bundled with the program");
+        json["template"] = json!(sample.template);
+        size(&mut json, sample.info.rows, sample.info.columns.len());
+        json["command"] = json!(format!(
+            "ergodic fit --data {}{}",
+            samples::PREFIX,
+            sample.id
+        ));
+        json
+    });
+    let public = PUBLIC_SETS.iter().map(|set| {
+        let mut json = named(set.id, set.title, set.about);
+        json["group"] =
+            json!("Public, to be fetched by you: the program makes no requests to the network");
+        size(&mut json, set.rows, set.columns);
+        json["address"] = json!(set.address);
+        json["file"] = json!(set.file);
+        json["command"] = json!(set.command);
+        json
+    });
+    bundled.chain(public).collect()
 }
 
 /// Prints how samplers rank for data and a formula.
@@ -248,6 +279,10 @@ fn plain(entries: &[Json]) -> String {
             "source",
             "formula",
             "approximation",
+            "size",
+            "address",
+            "file",
+            "command",
         ] {
             if let Some(value) = entry[key].as_str()
                 && !value.is_empty()
@@ -257,4 +292,27 @@ fn plain(entries: &[Json]) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Args;
+
+    #[test]
+    fn commands_of_data_sets_are_understood() {
+        for entry in datasets() {
+            let command = entry["command"].as_str().unwrap();
+            // Every other part stands between quotes.
+            let mut words: Vec<&str> = Vec::new();
+            for (k, part) in command.split('\'').enumerate() {
+                match k % 2 {
+                    1 => words.push(part),
+                    _ => words.extend(part.split_whitespace()),
+                }
+            }
+            let read = Args::program().try_get_matches_from(words);
+            assert!(read.is_ok(), "{command}: {:?}", read.err());
+        }
+    }
 }

@@ -27,6 +27,7 @@ mod packed;
 mod parquet;
 mod parse;
 pub mod profile;
+pub mod public;
 pub mod ragged;
 mod remark;
 mod role_checks;

@@ -16,6 +16,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Field, heading, list_card, number, paint, sentence_line};
+use ergodic_data::public::PUBLIC_SETS;
 use ergodic_data::samples::{self, Sample};
 
 /// Height of an example's card.
@@ -90,6 +91,50 @@ fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outb
         section(ui, "Recent");
         recent_ui(ui, &state.preferences.recent, out);
     }
+    ui.add_space(t.space.x4);
+    section(ui, "Public data sets");
+    public_ui(ui);
+}
+
+/// Public data sets: the program fetches nothing, so what is needed to do so is copied.
+fn public_ui(ui: &mut Ui) {
+    let t = tokens();
+    list_card(ui, |ui| {
+        for set in PUBLIC_SETS {
+            let inner = Frame::NONE.inner_margin(Margin::symmetric(t.space.x3 as i8, 0));
+            let shown = inner.show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = t.space.x4;
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        let command = link(ui, "Copy command").on_hover_text(set.command);
+                        name_link(&command, "command", set.title);
+                        if command.clicked() {
+                            ui.ctx().copy_text(set.command.to_owned());
+                        }
+                        let address = link(ui, "Copy address").on_hover_text(set.address);
+                        name_link(&address, "address", set.title);
+                        if address.clicked() {
+                            ui.ctx().copy_text(set.address.to_owned());
+                        }
+                        let rows = format!("{} rows", number::integer(set.rows as u64));
+                        sentence_line(ui, &rows, Text::Caption, true);
+                        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                            sentence_line(ui, set.title, Text::Body, false);
+                        });
+                    });
+                });
+            });
+            shown
+                .response
+                .on_hover_text(format!("{}. File: {}", set.about, set.file));
+        }
+    });
+}
+
+/// Links of one wording are told apart by what they copy.
+fn name_link(response: &eframe::egui::Response, what: &str, title: &str) {
+    let name = format!("Copy the {what} of {title}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Link, true, &name));
 }
 
 fn section(ui: &mut Ui, title: &str) {
@@ -121,8 +166,8 @@ fn drop_zone_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
                 ui.vertical(|ui| {
                     ui.set_width(ui.available_width() - button);
                     heading(ui, "Open data");
-                    let what = "CSV, TSV, text or Parquet, also compressed with gzip; projects, \
-                                recipes, run folders and tables of draws as well";
+                    let what = "CSV, TSV, text, LIBSVM or Parquet, also packed with gzip, bzip2 or \
+                                Zstandard; projects, recipes, run folders and tables of draws as well";
                     ui.add(
                         eframe::egui::Label::new(Text::Body.rich(what, p.text_secondary)).wrap(),
                     );
@@ -337,7 +382,7 @@ fn recent_row(ui: &mut Ui, path: &Path, last: bool) -> eframe::egui::Response {
     }
     let y = rect.center().y;
     let icon = match path.extension().and_then(|end| end.to_str()) {
-        Some("csv" | "tsv" | "txt" | "gz") => icons::FILE_CSV,
+        Some("csv" | "tsv" | "txt" | "gz" | "bz2" | "zst") => icons::FILE_CSV,
         Some("toml") => icons::FILE_CODE,
         Some("ergodic") => icons::FOLDER_OPEN,
         Some("parquet") => icons::TABLE,
@@ -486,6 +531,25 @@ mod tests {
             harness.state().sent,
             [Command::Open(folder.path().join("small.csv"))]
         );
+    }
+
+    #[test]
+    fn public_data_sets_can_be_found_by_what_is_copied() {
+        let mut harness = page_harness(Session::default(), start_ui);
+        for set in PUBLIC_SETS {
+            for what in ["address", "command"] {
+                harness.get_by_label(&format!("Copy the {what} of {}", set.title));
+            }
+        }
+        let name = format!("Copy the address of {}", PUBLIC_SETS[0].title);
+        harness.get_by_label(&name).scroll_to_me();
+        harness.run();
+        harness.get_by_label(&name).click();
+        harness.step();
+        let copied = harness.output().platform_output.commands.iter().any(|it| {
+            matches!(it, eframe::egui::OutputCommand::CopyText(text) if text == PUBLIC_SETS[0].address)
+        });
+        assert!(copied);
     }
 
     #[test]

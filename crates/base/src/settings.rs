@@ -372,8 +372,8 @@ impl Field {
             }
             (Kind::Choice(words), Value::Text(v)) => words.contains(&v.as_str()),
             (Kind::Bool, Value::Bool(_)) => true,
-            // Its owner reads it.
-            (Kind::Text { .. }, Value::Text(_)) => true,
+            // Its owner reads it; one number, as in a list of one, is a text without quotes.
+            (Kind::Text { .. }, Value::Text(_) | Value::Int(_)) => true,
             _ => false,
         };
         if fits {

@@ -1,10 +1,12 @@
-//! A neural network with one hidden layer for levels without an order: Pr(y_i = k) ∝ e^{s_ik}, s_i = a + A'h(b + B'x_i), where h is
+//! A neural network with hidden layers for levels without an order: Pr(y_i = k) ∝ e^{s_ik}, s_i = a + A'h(b + B'x_i), where h is
 //! again a softmax over the H hidden units (Baker 2018, section 4.6.3, equations (4.6.2) and (4.6.3); Chen, Fox and Guestrin 2014,
-//! "Stochastic gradient Hamiltonian Monte Carlo") or tanh of each.
+//! "Stochastic gradient Hamiltonian Monte Carlo") or tanh of each. Further layers stand between: h_l = h(b_l + B_l'h_{l−1}), with
+//! weights and precisions of their own.
 //!
 //! | parameter | space | prior |
 //! |---|---|---|
 //! | `hidden_weight[unit,term]`, B and b | real | normal(0, 1/sqrt(`precision[hidden]`)), of intercepts `precision[hidden_bias]` |
+//! | `hidden_weight[l:unit,unit before]` of layer l = 2, … | real | the same with `precision[hidden:l]` and `precision[hidden_bias:l]` |
 //! | `output_weight[level,unit]`, A and a | real | normal(0, 1/sqrt(`precision[output]`)), of intercepts `precision[output_bias]` |
 //! | `precision[…]`, λ | positive | gamma(1, 1) |
 //!
@@ -37,7 +39,7 @@ use crate::design::response::ResponseUse;
 use crate::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Declared as _, Field};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 mod activation;
 mod described;
@@ -57,12 +59,53 @@ const DEFAULT_PRECISION: &str = "gamma(1, 1)";
 ergodic_base::settings! {
     /// Settings of [`NeuralNet`].
     struct NetSettings {
-        hidden_units: usize = Field::int("Hidden units", 1, 10_000, Some(10))
-            .help("H, the number of units between predictors and levels; more can follow more turns of the data and cost more")
+        hidden_units: usize = Field::int("Hidden units", 1, MOST_UNITS as i64, Some(10))
+            .help(
+                "H, the number of units between predictors and levels, of several hidden layers in the first one; more can follow more \
+                 turns of the data and cost more",
+            )
             .why("enough for a few turns; images of digits take a hundred");
+        further_layers: String = Field::text("Further hidden layers", &[NO_LAYERS], SOME_LAYERS, NO_LAYERS)
+            .help("none, or the numbers of units of hidden layers between the first one and the levels, from the first one on")
+            .why("the network of the source; every further layer makes the posterior harder to explore");
         activation: Activation = Activation::field("Hidden units pass on", Some(Activation::Softmax))
             .help("softmax: units share 1 among them, by which rows are sorted into soft classes; tanh: each its own number from -1 to 1")
             .why("the choice of the source");
+    }
+}
+
+/// `further_layers` of a network with one hidden layer.
+const NO_LAYERS: &str = "none";
+/// The notation of others.
+const SOME_LAYERS: &str = "8, 4";
+/// Most units of a hidden layer.
+const MOST_UNITS: usize = 10_000;
+/// Most hidden layers. Networks whose posteriors are explored have two or three.
+const MOST_LAYERS: usize = 10;
+
+impl NetSettings {
+    /// Units of each hidden layer.
+    fn hidden(&self) -> Result<Vec<usize>, SettingError> {
+        let mut hidden = vec![self.hidden_units];
+        let text = self.further_layers.trim();
+        if text != NO_LAYERS {
+            for part in text.split(',') {
+                let units = part.trim().parse().ok();
+                let units = units.filter(|units| (1..=MOST_UNITS).contains(units));
+                hidden.push(units.unwrap_or_default());
+            }
+        }
+        if hidden.contains(&0) || hidden.len() > MOST_LAYERS {
+            return Err(SettingError::Value {
+                key: "further_layers".to_owned(),
+                takes: format!(
+                    "none, or up to {} numbers of units from 1 to {MOST_UNITS} between commas, such as `{SOME_LAYERS}`",
+                    MOST_LAYERS - 1
+                ),
+                value: self.further_layers.clone(),
+            });
+        }
+        Ok(hidden)
     }
 }
 
@@ -107,26 +150,60 @@ struct Group {
     precision: Positive,
 }
 
-/// Which weights share a precision, in the order of coordinates: key, words and how many there are.
-fn groups_of(design: &Design, shape: Shape) -> Vec<(&'static str, &'static str, usize)> {
-    let biases = if design.has_intercept { shape.units } else { 0 };
-    [
-        ("hidden_bias", "intercepts of hidden units", biases),
-        (
-            "hidden",
-            "weights of predictors in hidden units",
-            shape.num_hidden() - biases,
+/// Weights that share a precision.
+struct Shared {
+    /// Key of the precision, which names the layer behind the first one.
+    key: String,
+    /// The weights in words.
+    words: String,
+    count: usize,
+}
+
+/// Which weights share a precision, in the order of coordinates.
+fn groups_of(design: &Design, shape: &Shape) -> Vec<Shared> {
+    let first = shape.first_units();
+    let biases = if design.has_intercept { first } else { 0 };
+    let shared = |key: String, words: String, count| Shared { key, words, count };
+    let mut all = vec![
+        shared(
+            "hidden_bias".to_owned(),
+            "intercepts of hidden units".to_owned(),
+            biases,
         ),
-        ("output_bias", "intercepts of levels", shape.levels),
-        (
-            "output",
-            "weights of hidden units in levels",
-            shape.levels * shape.units,
+        shared(
+            "hidden".to_owned(),
+            "weights of predictors in hidden units".to_owned(),
+            shape.num_first() - biases,
         ),
-    ]
-    .into_iter()
-    .filter(|(_, _, count)| *count > 0)
-    .collect()
+    ];
+    for (l, pair) in (2..).zip(shape.hidden.windows(2)) {
+        let (before, own) = (pair[0], pair[1]);
+        all.push(shared(
+            format!("hidden_bias:{l}"),
+            format!("intercepts of hidden units of layer {l}"),
+            own,
+        ));
+        all.push(shared(
+            format!("hidden:{l}"),
+            format!(
+                "weights of hidden units of layer {} in those of layer {l}",
+                l - 1
+            ),
+            before * own,
+        ));
+    }
+    all.push(shared(
+        "output_bias".to_owned(),
+        "intercepts of levels".to_owned(),
+        shape.levels,
+    ));
+    all.push(shared(
+        "output".to_owned(),
+        "weights of hidden units in levels".to_owned(),
+        shape.levels * shape.last_units(),
+    ));
+    all.retain(|it| it.count > 0);
+    all
 }
 
 /// The name of a precision.
@@ -164,14 +241,14 @@ impl Network {
         }
         let shape = Shape {
             inputs: design.terms.len(),
-            units: settings.hidden_units,
+            hidden: settings.hidden()?,
             levels: levels.len(),
         };
         let (mut groups, mut precisions) = (Vec::new(), Vec::new());
-        let mut params = Vec::with_capacity(shape.num_weights() + 4);
-        for (key, words, count) in groups_of(&design, shape) {
+        let mut params = Vec::with_capacity(shape.num_weights() + 2 + 2 * shape.hidden.len());
+        for Shared { key, words, count } in groups_of(&design, &shape) {
             let spec = PositiveSpec {
-                name: precision(key),
+                name: precision(&key),
                 class: PRECISION,
                 meaning: format!("precision of the {words}, one over their variance"),
                 lower: 0.0,
@@ -193,7 +270,7 @@ impl Network {
             let first = params.len();
             let prior = format!("normal(0, 1/sqrt({}))", told.name);
             params.extend((0..count).map(|k| {
-                let (name, meaning) = told_of(&design, levels, shape, first + k);
+                let (name, meaning) = told_of(&design, levels, &shape, first + k);
                 ParamInfo {
                     name,
                     meaning,
@@ -247,23 +324,43 @@ impl Network {
 }
 
 /// Name and meaning of weight `j`.
-fn told_of(design: &Design, levels: &[String], shape: Shape, j: usize) -> (ParamId, String) {
+fn told_of(design: &Design, levels: &[String], shape: &Shape, j: usize) -> (ParamId, String) {
     let name = &design.response.name;
-    if j < shape.num_hidden() {
-        let (term, unit) = (&design.terms[j / shape.units], j % shape.units + 1);
+    let units = shape.first_units();
+    if j < shape.num_first() {
+        let (term, unit) = (&design.terms[j / units], j % units + 1);
         let id = ParamId::of(Class::HiddenWeight, [unit.to_string(), term.to_string()]);
-        let what = match design.has_intercept && j < shape.units {
+        let what = match design.has_intercept && j < units {
             true => "sum at average inputs".to_owned(),
             false => format!("weight of {term}"),
         };
         return (id, format!("{what} in hidden unit {unit}"));
     }
-    let rest = j - shape.num_hidden();
-    let (unit, level) = (rest / shape.levels, &levels[rest % shape.levels]);
-    let what = match unit {
+    // Intercepts of a layer stand before its weights, as a unit 0 would.
+    let part = |unit: usize| match unit {
         0 => "Intercept".to_owned(),
         unit => unit.to_string(),
     };
+    let mut rest = j - shape.num_first();
+    for (l, pair) in (2..).zip(shape.hidden.windows(2)) {
+        let (before, own) = (pair[0], pair[1]);
+        if rest >= own * (1 + before) {
+            rest -= own * (1 + before);
+            continue;
+        }
+        let (from, unit) = (rest / own, rest % own + 1);
+        let meaning = match from {
+            0 => format!("sum without units before it in hidden unit {unit} of layer {l}"),
+            from => format!(
+                "weight of hidden unit {from} of layer {} in hidden unit {unit} of layer {l}",
+                l - 1
+            ),
+        };
+        let id = ParamId::of(Class::HiddenWeight, [format!("{l}:{unit}"), part(from)]);
+        return (id, meaning);
+    }
+    let (unit, level) = (rest / shape.levels, &levels[rest % shape.levels]);
+    let what = part(unit);
     let meaning = match unit {
         0 => format!("score of {name} {level} without hidden units"),
         unit => format!("weight of hidden unit {unit} in the score of {name} {level}"),
@@ -279,12 +376,8 @@ impl Predicts for Network {
         if theta.len() != self.params.len() {
             return None;
         }
-        let Shape {
-            inputs,
-            units,
-            levels,
-        } = self.shape;
-        let (hidden, output) = theta[..self.shape.num_weights()].split_at(self.shape.num_hidden());
+        let (inputs, units) = (self.shape.inputs, self.shape.first_units());
+        let (hidden, behind) = theta[..self.shape.num_weights()].split_at(self.shape.num_first());
         let design = &self.design;
         let mut coefficients = vec![0.0; units * inputs];
         for (unit, own) in coefficients.chunks_exact_mut(inputs).enumerate() {
@@ -298,9 +391,14 @@ impl Predicts for Network {
         }
         Some(Point {
             coefficients,
-            law: Law::Levels(Unordered::new(levels)),
+            law: Law::Levels(Unordered::new(self.shape.levels)),
             terms: Vec::new(),
-            layer: Some(HiddenLayer::new(self.activation, output, levels)),
+            layer: Some(HiddenLayer::new(
+                self.activation,
+                &self.shape.hidden,
+                behind,
+                self.shape.levels,
+            )),
         })
     }
 }
@@ -409,7 +507,7 @@ impl PriorDraws for Network {
         let mut weights = vec![0.0; self.shape.num_weights()];
         self.weights(u, &mut weights);
         let mut memory = vec![0.0; self.shape.tile_len()];
-        let mut tile = Tile::of(self.shape, &mut memory);
+        let mut tile = Tile::of(&self.shape, &mut memory);
         let levels = Unordered::new(self.shape.levels);
         let mut chances = [0.0; MAX_PREDICTORS];
         let chances = &mut chances[..levels.num_predictors()];

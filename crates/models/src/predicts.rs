@@ -38,40 +38,72 @@ pub struct Point {
     pub layer: Option<HiddenLayer>,
 }
 
-/// The hidden layer of a network in a draw: linear predictors from the sums of hidden units.
+/// The hidden layers of a network in a draw: linear predictors from the sums of the first hidden units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HiddenLayer {
     activation: Activation,
+    /// Units of each layer, H₁, H₂, ….
+    hidden: Vec<usize>,
+    /// Of each layer but the first: sums without units before, and what each of these adds ((Hₗ₋₁ + 1) × Hₗ).
+    further: Vec<f64>,
     /// By how much the score of each level but the first grows more than that of the first: without units, and with each ((H + 1) × (K − 1)).
     weights: Vec<f64>,
     num_predictors: usize,
 }
 
 impl HiddenLayer {
-    /// The layer whose scores of `num_levels` levels have these intercepts, and then these weights of units ((H + 1) × K).
-    pub fn new(activation: Activation, weights: &[f64], num_levels: usize) -> Self {
-        let scores = weights.chunks_exact(num_levels);
+    /// Layers of `hidden` units. `weights` are, of each layer but the first, intercepts and then weights of the units before
+    /// ((Hₗ₋₁ + 1) × Hₗ), and the same of the scores of `num_levels` levels ((H + 1) × K).
+    pub fn new(
+        activation: Activation,
+        hidden: &[usize],
+        weights: &[f64],
+        num_levels: usize,
+    ) -> Self {
+        let further = hidden.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum();
+        let (further, scores) = weights.split_at(further);
+        let scores = scores.chunks_exact(num_levels);
         let weights = scores.flat_map(|scores| scores[1..].iter().map(|it| it - scores[0]));
         Self {
             activation,
+            hidden: hidden.to_vec(),
+            further: further.to_vec(),
             weights: weights.collect(),
             num_predictors: num_levels - 1,
         }
     }
 
-    /// H.
+    /// H₁.
     pub fn num_units(&self) -> usize {
-        self.weights.len() / self.num_predictors - 1
+        self.hidden.first().copied().unwrap_or_default()
     }
 
-    /// Writes the linear predictors of a row (K − 1) whose hidden units have these sums (H), which are used up.
+    /// Writes the linear predictors of a row (K − 1) whose first hidden units have these sums (H₁), which are used up.
     pub fn predictors(&self, units: &mut [f64], out: &mut [f64]) {
         self.activation.apply(units);
-        let (intercepts, weights) = self.weights.split_at(self.num_predictors);
-        out.copy_from_slice(intercepts);
-        for (unit, weights) in units.iter().zip(weights.chunks_exact(self.num_predictors)) {
-            ergodic_base::linalg::axpy(*unit, weights, out);
+        let (mut own, mut rest): (Vec<f64>, &[f64]) = (Vec::new(), &self.further);
+        for &next in &self.hidden[1..] {
+            let before = if own.is_empty() { &*units } else { &own };
+            let (layer, after) = rest.split_at((before.len() + 1) * next);
+            let mut sums = vec![0.0; next];
+            sum(layer, before, &mut sums);
+            self.activation.apply(&mut sums);
+            (own, rest) = (sums, after);
         }
+        sum(
+            &self.weights,
+            if own.is_empty() { units } else { &own },
+            out,
+        );
+    }
+}
+
+/// Writes what `units` add up to in a layer, whose intercepts stand before its weights.
+fn sum(layer: &[f64], units: &[f64], out: &mut [f64]) {
+    let (intercepts, weights) = layer.split_at(out.len());
+    out.copy_from_slice(intercepts);
+    for (unit, weights) in units.iter().zip(weights.chunks_exact(out.len())) {
+        ergodic_base::linalg::axpy(*unit, weights, out);
     }
 }
 

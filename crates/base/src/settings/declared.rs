@@ -393,6 +393,7 @@ impl Setting for String {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(v) => Some(v.clone()),
+            Value::Int(v) => Some(v.to_string()),
             _ => None,
         }
     }

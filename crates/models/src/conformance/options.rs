@@ -48,6 +48,7 @@ fn other_settings(entry: &ModelEntry) -> Settings {
         let value = match field.kind {
             Kind::Choice(words) => Value::Text(words[words.len() - 1].to_owned()),
             Kind::Int { .. } => Value::Int(3),
+            Kind::Text { example, .. } => Value::Text(example.to_owned()),
             _ => Value::Real(0.7),
         };
         other.set(field.key, value);

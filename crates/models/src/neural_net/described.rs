@@ -1,6 +1,6 @@
 //! The network in other notations. Parameters of its Stan program stand in the order of the model's coordinates.
 
-use super::{Activation, NetSettings, Shape, TEMPLATE, groups_of, precision};
+use super::{Activation, NetSettings, Shape, Shared, TEMPLATE, groups_of, precision};
 use crate::translation::{Context, Program, Translation, comment, each_of, listed, numbers};
 use crate::{ModelError, unordered_levels};
 use ergodic_base::settings::Declared as _;
@@ -25,7 +25,7 @@ pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError>
         levels,
         shape: Shape {
             inputs: context.design.terms.len(),
-            units: settings.hidden_units,
+            hidden: settings.hidden()?,
             levels: levels.len(),
         },
         activation: settings.activation,
@@ -61,9 +61,9 @@ impl Described<'_> {
             true => " Inputs are centred and in units of their standard deviation.",
             false => "",
         };
-        let precisions: Vec<String> = groups_of(design, self.shape)
+        let precisions: Vec<String> = groups_of(design, &self.shape)
             .iter()
-            .map(|(key, words, _count)| {
+            .map(|Shared { key, words, .. }| {
                 let name = precision(key);
                 format!(
                     "{} for the precision of {words}",
@@ -71,12 +71,29 @@ impl Described<'_> {
                 )
             })
             .collect();
+        let (kind, further, last) = match &self.shape.hidden[1..] {
+            [] => ("one hidden layer".to_owned(), String::new(), ""),
+            more => {
+                let counts: Vec<String> = more.iter().map(usize::to_string).collect();
+                let (layers, make) = match more {
+                    [_] => ("A further layer", "makes"),
+                    _ => ("Further layers", "make"),
+                };
+                let further = format!(
+                    " {layers} of {} hidden units {make} the same of an intercept and a weight times what each unit of the layer before \
+                     passes on.",
+                    listed(&counts)
+                );
+                let kind = format!("{} hidden layers", more.len() + 1);
+                (kind, further, " of the last layer")
+            }
+        };
         format!(
-            "A network with one hidden layer: each of {} hidden units sums {sums}, and passes on {passed}. The score of each level of `{}` \
-             ({}) is an intercept and a weight times what each hidden unit passes on; the probability of a level is e to the power of its \
+            "A network with {kind}: each of {} hidden units sums {sums}, and passes on {passed}.{further} The score of each level of `{}` \
+             ({}) is an intercept and a weight times what each hidden unit{last} passes on; the probability of a level is e to the power of its \
              score over the sum of these powers over all levels.{scale}{}{} Weights are normal around 0, and priors are {}. Hidden units have \
              no order, so that single weights mean nothing, only what is predicted does. {}",
-            self.shape.units,
+            self.shape.first_units(),
             design.response.name,
             listed(self.levels),
             self.context.weights(),
@@ -95,23 +112,51 @@ impl Described<'_> {
                 false => format!("hidden_weight[l,{term}] × {term}[i]"),
             })
             .collect();
-        let passed = match self.activation {
-            Activation::Softmax => "h[i] = softmax(s[i])",
-            Activation::Tanh => "h[i,l] = tanh(s[i,l])",
+        // h and s of the first layer have no number, as in a network of one.
+        let layer = |l: usize| match l {
+            1 => String::new(),
+            l => l.to_string(),
         };
+        let passed = |l: usize| {
+            let l = layer(l);
+            match self.activation {
+                Activation::Softmax => format!("h{l}[i] = softmax(s{l}[i])"),
+                Activation::Tanh => format!("h{l}[i,l] = tanh(s{l}[i,l])"),
+            }
+        };
+        let hidden = &self.shape.hidden;
         let mut lines = vec![
             format!("{name}[i] ~ categorical(softmax(r[i]))"),
-            "r[i,k] = output_weight[k,Intercept] + Σ_l output_weight[k,l] × h[i,l]".to_owned(),
-            passed.to_owned(),
-            format!("s[i,l] = {}", inputs.join(" + ")),
-            format!("l = 1 … {}", self.shape.units),
-            format!("k = {}", self.levels.join(", ")),
+            format!(
+                "r[i,k] = output_weight[k,Intercept] + Σ_l output_weight[k,l] × h{}[i,l]",
+                layer(hidden.len())
+            ),
         ];
+        for l in (2..=hidden.len()).rev() {
+            lines.push(passed(l));
+            lines.push(format!(
+                "s{l}[i,l] = hidden_weight[{l}:l,Intercept] + Σ_m hidden_weight[{l}:l,m] × h{}[i,m]",
+                layer(l - 1)
+            ));
+        }
+        let counts: Vec<String> = hidden.iter().map(usize::to_string).collect();
+        lines.extend([
+            passed(1),
+            format!("s[i,l] = {}", inputs.join(" + ")),
+            match counts.as_slice() {
+                [units] => format!("l = 1 … {units}"),
+                all => format!(
+                    "l = 1 … {} in the layers one after the other",
+                    all.join(", ")
+                ),
+            },
+            format!("k = {}", self.levels.join(", ")),
+        ]);
         if design.weights.is_some() {
             lines.push("row i counts weight[i] times".to_owned());
         }
-        for (key, words, _count) in groups_of(design, self.shape) {
-            let name = precision(key);
+        for Shared { key, words, .. } in groups_of(design, &self.shape) {
+            let name = precision(&key);
             let prior = self.context.prior(name.as_str());
             lines.push(format!("{words} ~ normal(0, 1/sqrt({name}))"));
             lines.push(match prior {
@@ -125,11 +170,8 @@ impl Described<'_> {
 
     fn stan(&self) -> String {
         let design = self.context.design;
-        let Shape {
-            inputs,
-            units,
-            levels,
-        } = self.shape;
+        let (inputs, levels) = (self.shape.inputs, self.shape.levels);
+        let (units, last) = (self.shape.first_units(), self.shape.last_units());
         let first = self.first();
         let (slopes, some) = (inputs - first, inputs > first);
         let mut program = Program::default();
@@ -173,49 +215,76 @@ impl Described<'_> {
             .parameters
             .push("// weights in units of their prior standard deviation".to_owned());
         let mut sums = Vec::new();
-        for (key, words, _count) in groups_of(design, self.shape) {
-            let (declared, normal) = match key {
-                "hidden_bias" => {
+        for Shared { key, words, .. } in groups_of(design, &self.shape) {
+            // Names in Stan have no colon.
+            let (kind, layer) = key.split_once(':').unwrap_or((&key, ""));
+            let own: Option<usize> = layer.parse().ok();
+            let key = stan_name(&key);
+            let (declared, normal) = match (kind, own) {
+                (_, Some(l)) if kind == "hidden_bias" => (
+                    format!("vector[{}] {key}", self.shape.hidden[l - 1]),
+                    key.clone(),
+                ),
+                (_, Some(l)) => (
+                    format!(
+                        "matrix[{}, {}] {key}",
+                        self.shape.hidden[l - 1],
+                        self.shape.hidden[l - 2]
+                    ),
+                    format!("to_vector({key})"),
+                ),
+                ("hidden_bias", _) => {
                     sums.push(format!(
                         "rep_matrix(to_row_vector(hidden_bias) / sqrt(precision_{key}), N)"
                     ));
-                    (format!("vector[{units}] {key}"), key.to_owned())
+                    (format!("vector[{units}] {key}"), key.clone())
                 }
-                "hidden" => {
+                ("hidden", _) => {
                     sums.push(format!("{columns} * hidden' / sqrt(precision_{key})"));
                     (
                         format!("matrix[{units}, {slopes}] {key}"),
                         format!("to_vector({key})"),
                     )
                 }
-                "output_bias" => (format!("vector[{levels}] {key}"), key.to_owned()),
+                ("output_bias", _) => (format!("vector[{levels}] {key}"), key.clone()),
                 _ => (
-                    format!("matrix[{levels}, {units}] {key}"),
+                    format!("matrix[{levels}, {last}] {key}"),
                     format!("to_vector({key})"),
                 ),
             };
             program.parameters.push(format!("{declared};  // {words}"));
             program.model.push(format!("{normal} ~ std_normal();"));
         }
-        for (key, _words, _count) in groups_of(design, self.shape) {
-            let name = format!("precision_{key}");
+        for Shared { key, .. } in groups_of(design, &self.shape) {
+            let name = format!("precision_{}", stan_name(&key));
             program.parameters.push(format!("real<lower=0> {name};"));
-            program.prior(&name, self.context.prior(precision(key).as_str()));
+            program.prior(&name, self.context.prior(precision(&key).as_str()));
         }
         let weight = match design.weights {
             Some(_) => "weight[i] * ",
             None => "",
         };
-        let passed = match self.activation {
-            Activation::Softmax => "softmax(s[i]')",
-            Activation::Tanh => "tanh(s[i]')",
+        let function = match self.activation {
+            Activation::Softmax => "softmax",
+            Activation::Tanh => "tanh",
         };
         program.model.extend([
             format!("matrix[N, {units}] s = {};", sums.join(" + ")),
             "for (i in 1:N) {".to_owned(),
-            format!("  vector[{units}] h = {passed};"),
+            format!("  vector[{units}] h = {function}(s[i]');"),
+        ]);
+        let mut before = "h".to_owned();
+        for (l, own) in (2..).zip(&self.shape.hidden[1..]) {
+            let h = format!("h{l}");
+            program.model.push(format!(
+                "  vector[{own}] {h} = {function}(hidden_bias_{l} / sqrt(precision_hidden_bias_{l}) + hidden_{l} * {before} / \
+                 sqrt(precision_hidden_{l}));"
+            ));
+            before = h;
+        }
+        program.model.extend([
             format!(
-                "  vector[{levels}] r = output_bias / sqrt(precision_output_bias) + output * h / sqrt(precision_output);"
+                "  vector[{levels}] r = output_bias / sqrt(precision_output_bias) + output * {before} / sqrt(precision_output);"
             ),
             format!("  target += {weight}categorical_logit_lpmf(y[i] | r);"),
             "}".to_owned(),
@@ -231,4 +300,9 @@ impl Described<'_> {
         }
         program.text()
     }
+}
+
+/// The key of weights in Stan, whose names have no colon.
+fn stan_name(key: &str) -> String {
+    key.replace(':', "_")
 }

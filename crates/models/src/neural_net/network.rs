@@ -1,4 +1,4 @@
-//! Two layers of weights and what rows make of them, for a tile of rows at a time by products of matrices.
+//! Layers of weights and what rows make of them, for a tile of rows at a time by products of matrices.
 
 use super::Activation;
 use crate::Rows;
@@ -9,45 +9,94 @@ use ergodic_base::linalg::{Factor, add_product, axpy};
 /// Rows of a tile: their covariates, 784 of the images of digits, stay in the second-level cache while two products read them.
 pub const TILE_ROWS: usize = 64;
 
-/// Sizes of a network, and where its weights stand: those of hidden units (P × H), then biases of scores (K), then weights of scores
-/// (H × K), all row-major.
-#[derive(Clone, Copy, Debug)]
+/// Sizes of a network, and where its weights stand: those of the first hidden units (P × H₁), of each further layer biases (Hₗ) and then
+/// weights (Hₗ₋₁ × Hₗ), biases of scores (K), then weights of scores (H × K, H the units of the last layer), all row-major.
+#[derive(Clone, Debug)]
 pub struct Shape {
     /// P, the columns of rows with the intercept among them.
     pub inputs: usize,
-    /// H.
-    pub units: usize,
+    /// H₁, H₂, …: the units of each hidden layer, of which there is one at least.
+    pub hidden: Vec<usize>,
     /// K.
     pub levels: usize,
 }
 
+/// A layer behind the first one: its biases, and its weights (units before × units).
+struct Affine<'a> {
+    bias: &'a [f64],
+    weights: &'a [f64],
+}
+
 impl Shape {
-    /// Number of weights of hidden units.
+    /// H₁.
+    pub fn first_units(&self) -> usize {
+        self.hidden.first().copied().unwrap_or_default()
+    }
+
+    /// H, the units that scores are made of.
+    pub fn last_units(&self) -> usize {
+        self.hidden.last().copied().unwrap_or_default()
+    }
+
+    /// Units before and in each layer behind the first hidden one, that of scores among them.
+    pub fn behind(&self) -> impl Iterator<Item = (usize, usize)> {
+        let after = self.hidden.iter().skip(1).chain([&self.levels]);
+        self.hidden
+            .iter()
+            .zip(after)
+            .map(|(before, own)| (*before, *own))
+    }
+
+    /// Number of weights of the first hidden units.
+    pub fn num_first(&self) -> usize {
+        self.inputs * self.first_units()
+    }
+
+    /// Number of weights of hidden units, with their biases.
     pub fn num_hidden(&self) -> usize {
-        self.inputs * self.units
+        self.num_weights() - self.levels * (1 + self.last_units())
     }
 
     /// Number of all weights.
     pub fn num_weights(&self) -> usize {
-        self.num_hidden() + self.levels * (1 + self.units)
+        let behind: usize = self.behind().map(|(before, own)| own * (1 + before)).sum();
+        self.num_first() + behind
     }
 
-    /// Weights of hidden units, biases of scores, weights of scores.
-    fn parts<'a>(&self, weights: &'a [f64]) -> [&'a [f64]; 3] {
-        let (hidden, rest) = weights.split_at(self.num_hidden());
-        let (bias, output) = rest.split_at(self.levels);
-        [hidden, bias, output]
+    /// Where biases of the `l`-th layer behind the first one begin, and its units before and in it.
+    fn place(&self, l: usize) -> (usize, usize, usize) {
+        let earlier: usize = (self.behind().take(l))
+            .map(|(before, own)| own * (1 + before))
+            .sum();
+        let (before, own) = self.behind().nth(l).unwrap_or_default();
+        (self.num_first() + earlier, before, own)
     }
 
-    fn parts_mut<'a>(&self, weights: &'a mut [f64]) -> [&'a mut [f64]; 3] {
-        let (hidden, rest) = weights.split_at_mut(self.num_hidden());
-        let (bias, output) = rest.split_at_mut(self.levels);
-        [hidden, bias, output]
+    /// The `l`-th layer behind the first one.
+    fn layer<'a>(&self, l: usize, weights: &'a [f64]) -> Affine<'a> {
+        let (first, before, own) = self.place(l);
+        let (bias, rest) = weights[first..].split_at(own);
+        Affine {
+            bias,
+            weights: &rest[..before * own],
+        }
+    }
+
+    /// Biases and weights of the `l`-th layer behind the first one.
+    fn layer_mut<'a>(&self, l: usize, weights: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
+        let (first, before, own) = self.place(l);
+        let (bias, rest) = weights[first..].split_at_mut(own);
+        (bias, &mut rest[..before * own])
+    }
+
+    /// Units of all hidden layers.
+    fn all_units(&self) -> usize {
+        self.hidden.iter().sum()
     }
 
     /// Numbers that a tile takes ([`Tile::of`]).
     pub fn tile_len(&self) -> usize {
-        TILE_ROWS * (self.inputs + 2 * self.units + self.levels + 1)
+        TILE_ROWS * (self.inputs + 2 * self.all_units() + self.levels + 1)
     }
 }
 
@@ -83,12 +132,12 @@ impl Data<'_> {
 
 /// Working memory for a tile of rows.
 pub struct Tile<'a> {
-    shape: Shape,
+    shape: &'a Shape,
     /// Covariates (rows × P).
     x: &'a mut [f64],
-    /// What hidden units pass on (rows × H).
+    /// What hidden units pass on, of one layer after the other (rows × Hₗ).
     units: &'a mut [f64],
-    /// Derivatives in their sums (rows × H).
+    /// Derivatives in their sums (the same).
     slopes: &'a mut [f64],
     /// Scores of levels, then derivatives in them (rows × K).
     scores: &'a mut [f64],
@@ -97,12 +146,31 @@ pub struct Tile<'a> {
     len: usize,
 }
 
+/// The numbers of `len` rows in a hidden layer with the layers `before` it, among those of all layers.
+fn layer_of<'a>(all: &'a [f64], before: &[usize], units: usize, len: usize) -> &'a [f64] {
+    &all[TILE_ROWS * before.iter().sum::<usize>()..][..len * units]
+}
+
+/// The same to be written, and those of the layer before it.
+fn with_before<'a>(
+    all: &'a mut [f64],
+    before: &[usize],
+    units: usize,
+    len: usize,
+) -> (&'a mut [f64], &'a mut [f64]) {
+    let (earlier, rest) = all.split_at_mut(TILE_ROWS * before.iter().sum::<usize>());
+    let last = before.last().copied().unwrap_or_default();
+    let at = earlier.len() - TILE_ROWS * last;
+    (&mut earlier[at..][..len * last], &mut rest[..len * units])
+}
+
 impl<'a> Tile<'a> {
     /// In `memory` of [`Shape::tile_len`] numbers.
-    pub fn of(shape: Shape, memory: &'a mut [f64]) -> Self {
+    pub fn of(shape: &'a Shape, memory: &'a mut [f64]) -> Self {
+        let units = TILE_ROWS * shape.all_units();
         let (x, rest) = memory.split_at_mut(TILE_ROWS * shape.inputs);
-        let (units, rest) = rest.split_at_mut(TILE_ROWS * shape.units);
-        let (slopes, rest) = rest.split_at_mut(TILE_ROWS * shape.units);
+        let (units, rest) = rest.split_at_mut(units);
+        let (slopes, rest) = rest.split_at_mut(units.len());
         let (scores, log_p) = rest.split_at_mut(TILE_ROWS * shape.levels);
         Self {
             shape,
@@ -123,25 +191,41 @@ impl<'a> Tile<'a> {
         weights: &[f64],
         (rows, first): (Rows<'_>, usize),
     ) {
-        let Shape {
-            inputs,
-            units,
-            levels,
-        } = self.shape;
+        let (shape, inputs, levels) = (self.shape, self.shape.inputs, self.shape.levels);
         let all = rows.len(data.place.len());
         self.len = TILE_ROWS.min(all - first);
-        let [hidden, bias, output] = self.shape.parts(weights);
         let x = &mut self.x[..self.len * inputs];
         for (k, x) in x.chunks_exact_mut(inputs).enumerate() {
             data.write(rows.get(first + k), x);
         }
-        let own = &mut self.units[..self.len * units];
-        own.fill(0.0);
-        add_product(Factor::of(x, inputs), Factor::of(hidden, units), own);
-        (own.chunks_exact_mut(units)).for_each(|units| activation.apply(units));
+        for (l, &units) in shape.hidden.iter().enumerate() {
+            let (before, own) = with_before(self.units, &shape.hidden[..l], units, self.len);
+            match l.checked_sub(1) {
+                None => {
+                    own.fill(0.0);
+                    let hidden = Factor::of(&weights[..shape.num_first()], units);
+                    add_product(Factor::of(x, inputs), hidden, own);
+                }
+                Some(behind) => {
+                    let layer = shape.layer(behind, weights);
+                    (own.chunks_exact_mut(units)).for_each(|own| own.copy_from_slice(layer.bias));
+                    let before = Factor::of(before, shape.hidden[behind]);
+                    add_product(before, Factor::of(layer.weights, units), own);
+                }
+            }
+            (own.chunks_exact_mut(units)).for_each(|units| activation.apply(units));
+        }
+        let layer = shape.layer(shape.hidden.len() - 1, weights);
         let scores = &mut self.scores[..self.len * levels];
-        (scores.chunks_exact_mut(levels)).for_each(|scores| scores.copy_from_slice(bias));
-        add_product(Factor::of(own, units), Factor::of(output, levels), scores);
+        (scores.chunks_exact_mut(levels)).for_each(|scores| scores.copy_from_slice(layer.bias));
+        let units = shape.last_units();
+        let before = &shape.hidden[..shape.hidden.len() - 1];
+        let own = layer_of(self.units, before, units, self.len);
+        add_product(
+            Factor::of(own, units),
+            Factor::of(layer.weights, levels),
+            scores,
+        );
     }
 
     /// Chances of all levels but the first of the `k`-th row, into `chances`.
@@ -176,53 +260,76 @@ impl<'a> Tile<'a> {
 
     /// After [`Self::judge`]: derivatives in the sums of hidden units.
     pub fn pull_back(&mut self, activation: Activation, weights: &[f64]) {
-        let Shape { units, levels, .. } = self.shape;
-        let [_hidden, _bias, output] = self.shape.parts(weights);
-        let slopes = &mut self.slopes[..self.len * units];
-        slopes.fill(0.0);
-        let scores = Factor::of(&self.scores[..self.len * levels], levels);
-        add_product(scores, Factor::of(output, levels).transposed(), slopes);
-        let rows = (self.units.chunks_exact(units)).zip(slopes.chunks_exact_mut(units));
-        rows.for_each(|(units, slopes)| activation.pull_back(units, slopes));
+        let (shape, len) = (self.shape, self.len);
+        for (l, &units) in shape.hidden.iter().enumerate().rev() {
+            let before = &shape.hidden[..l];
+            let (own, after) = self
+                .slopes
+                .split_at_mut(TILE_ROWS * (before.iter().sum::<usize>() + units));
+            let start = own.len() - TILE_ROWS * units;
+            let slopes = &mut own[start..][..len * units];
+            slopes.fill(0.0);
+            // What the layer passes on to the next one, or to scores.
+            let (after, width) = match shape.hidden.get(l + 1) {
+                Some(&width) => (&after[..len * width], width),
+                None => (&self.scores[..len * shape.levels], shape.levels),
+            };
+            let layer = Factor::of(shape.layer(l, weights).weights, width);
+            add_product(Factor::of(after, width), layer.transposed(), slopes);
+            let passed = layer_of(self.units, before, units, len);
+            let rows = (passed.chunks_exact(units)).zip(slopes.chunks_exact_mut(units));
+            rows.for_each(|(units, slopes)| activation.pull_back(units, slopes));
+        }
+    }
+
+    /// After [`Self::pull_back`]: derivatives of `len` rows in the sums of the `l`-th layer behind the first one, and what the layer
+    /// before it passed on.
+    fn behind(&self, l: usize) -> (&[f64], &[f64]) {
+        let (hidden, len) = (&self.shape.hidden, self.len);
+        let passed = layer_of(self.units, &hidden[..l], hidden[l], len);
+        let slopes = match hidden.get(l + 1) {
+            Some(&units) => layer_of(self.slopes, &hidden[..=l], units, len),
+            None => &self.scores[..len * self.shape.levels],
+        };
+        (slopes, passed)
     }
 
     /// After [`Self::pull_back`]: ADDS the gradient in weights of the rows of the tile.
     pub fn add_gradient(&self, grad: &mut [f64]) {
-        let Shape {
-            inputs,
-            units,
-            levels,
-        } = self.shape;
-        let [hidden, bias, output] = self.shape.parts_mut(grad);
+        let (shape, inputs) = (self.shape, self.shape.inputs);
+        let units = shape.first_units();
         let x = Factor::of(&self.x[..self.len * inputs], inputs);
         let slopes = Factor::of(&self.slopes[..self.len * units], units);
-        add_product(x.transposed(), slopes, hidden);
-        let scores = &self.scores[..self.len * levels];
-        for scores in scores.chunks_exact(levels) {
-            axpy(1.0, scores, bias);
+        add_product(x.transposed(), slopes, &mut grad[..shape.num_first()]);
+        for (l, (before, own)) in shape.behind().enumerate() {
+            let (slopes, passed) = self.behind(l);
+            let (bias, weights) = shape.layer_mut(l, grad);
+            for slopes in slopes.chunks_exact(own) {
+                axpy(1.0, slopes, bias);
+            }
+            let passed = Factor::of(passed, before);
+            add_product(passed.transposed(), Factor::of(slopes, own), weights);
         }
-        let own = Factor::of(&self.units[..self.len * units], units);
-        add_product(own.transposed(), Factor::of(scores, levels), output);
     }
 
     /// Adds the gradient of the `k`-th row alone.
     pub fn add_gradient_of(&self, k: usize, grad: &mut [f64]) {
-        let Shape {
-            inputs,
-            units,
-            levels,
-        } = self.shape;
-        let [hidden, bias, output] = self.shape.parts_mut(grad);
+        let (shape, inputs) = (self.shape, self.shape.inputs);
+        let units = shape.first_units();
         let slopes = &self.slopes[k * units..][..units];
         let x = &self.x[k * inputs..][..inputs];
-        for (x, hidden) in x.iter().zip(hidden.chunks_exact_mut(units)) {
+        let first = grad[..shape.num_first()].chunks_exact_mut(units);
+        for (x, hidden) in x.iter().zip(first) {
             axpy(*x, slopes, hidden);
         }
-        let scores = &self.scores[k * levels..][..levels];
-        axpy(1.0, scores, bias);
-        let own = &self.units[k * units..][..units];
-        for (unit, output) in own.iter().zip(output.chunks_exact_mut(levels)) {
-            axpy(*unit, scores, output);
+        for (l, (before, own)) in shape.behind().enumerate() {
+            let (slopes, passed) = self.behind(l);
+            let (slopes, passed) = (&slopes[k * own..][..own], &passed[k * before..][..before]);
+            let (bias, weights) = shape.layer_mut(l, grad);
+            axpy(1.0, slopes, bias);
+            for (unit, weights) in passed.iter().zip(weights.chunks_exact_mut(own)) {
+                axpy(*unit, slopes, weights);
+            }
         }
     }
 }

@@ -41,7 +41,7 @@ impl Network {
         let (weights, of_weights) = halves(&mut scratch.lanes);
         self.weights(u, weights);
         of_weights.fill(0.0);
-        let mut tile = Tile::of(self.shape, &mut scratch.tile);
+        let mut tile = Tile::of(&self.shape, &mut scratch.tile);
         let mut value = 0.0;
         for first in (0..rows.len(self.num_obs())).step_by(TILE_ROWS) {
             tile.score(&data, activation, weights, (rows, first));
@@ -65,7 +65,7 @@ impl Network {
         let (data, activation) = (self.data(), self.activation);
         let (weights, of_weights) = halves(&mut scratch.lanes);
         self.weights(u, weights);
-        let mut tile = Tile::of(self.shape, &mut scratch.tile);
+        let mut tile = Tile::of(&self.shape, &mut scratch.tile);
         let dim = u.len();
         for (t, out) in out.chunks_mut(TILE_ROWS * dim).enumerate() {
             let at = (rows, t * TILE_ROWS);
@@ -124,7 +124,7 @@ impl RowLikelihood for Network {
         let data = self.data();
         let (weights, _of_weights) = halves(&mut scratch.lanes);
         self.weights(u, weights);
-        let mut tile = Tile::of(self.shape, &mut scratch.tile);
+        let mut tile = Tile::of(&self.shape, &mut scratch.tile);
         for (t, out) in out.chunks_mut(TILE_ROWS).enumerate() {
             let at = (rows, t * TILE_ROWS);
             tile.score(&data, self.activation, weights, at);

@@ -113,15 +113,12 @@ fn datasets() -> Vec<Json> {
         json["group"] = json!("Bundled with the program");
         json["template"] = json!(sample.template);
         size(&mut json, sample.info.rows, sample.info.columns.len());
-        json["command"] = json!(format!(
-            "ergodic fit --data {}{}",
-            samples::PREFIX,
-            sample.id
-        ));
+        json["command"] = json!(format!("ergodic fit {}{}", samples::PREFIX, sample.id));
         json
     });
     let public = PUBLIC_SETS.iter().map(|set| {
-        let mut json = named(set.id, set.title, set.about);
+        let about = format!("{}. {}", set.subject, set.about);
+        let mut json = named(set.id, set.title, &about);
         json["group"] =
             json!("Public, to be fetched by you: the program makes no requests to the network");
         size(&mut json, set.rows, set.columns);

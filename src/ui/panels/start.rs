@@ -120,6 +120,7 @@ fn public_ui(ui: &mut Ui) {
                         sentence_line(ui, &rows, Text::Caption, true);
                         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                             sentence_line(ui, set.title, Text::Body, false);
+                            sentence_line(ui, set.subject, Text::Caption, true);
                         });
                     });
                 });

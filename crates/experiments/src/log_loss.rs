@@ -421,7 +421,14 @@ impl Trial {
             points.collect()
         };
         let minibatches = points(Gradients::Estimated { rows: self.batch() })?;
-        Corrected::of(&densities, &minibatches, &points(Gradients::Exact)?)
+        let all_rows = points(Gradients::Exact)?;
+        Corrected::of(
+            &densities,
+            &[
+                ("minibatches", &minibatches[..]),
+                ("all rows", &all_rows[..]),
+            ],
+        )
     }
 
     fn measured(
@@ -445,7 +452,10 @@ impl Trial {
         };
         let chains = losses.len() as f64;
         let sampling = passes(run) / chains;
-        let secs = run.view().chains.iter().map(|it| it.draw_secs).sum::<f64>() / chains;
+        let view = run.view();
+        // A table of gradients is made before the first step.
+        let secs = view.chains.iter().map(|it| it.warmup_secs + it.draw_secs);
+        let secs = secs.sum::<f64>() / chains;
         let loss = |k: usize| losses.iter().map(|chain| chain[k]).sum::<f64>() / chains;
         let course = (0..length).map(loss);
         // A prior draw predicts about as well as a coin, or worse.

@@ -608,7 +608,7 @@ fn columns_of_the_sampler_are_drawn_as_they_stand_in_its_file() {
     );
     let caption = text(&said.stderr);
     assert!(
-        caption.starts_with("Sampler column `rows_share`. `rows_share`: "),
+        caption.contains("Sampler column `rows_share`. `rows_share`: "),
         "{caption}"
     );
     ergodic(folder, "plot a --what info --out all.png", 0);

@@ -42,13 +42,14 @@ fn number(word: &str) -> Option<f64> {
     parse_number(word.as_bytes(), b'.').map(|parsed| parsed.value)
 }
 
-/// Whether the first lines are a label each and pairs; of a text that is `cut` the last of them does not count.
+/// Whether the first lines are a label each and pairs, two at least in one of them, for a number and a time of day, such as `5 12:30`, look
+/// like a label and a pair; of a text that is `cut` the last line does not count.
 pub(super) fn is_libsvm(text: &str, cut: bool) -> bool {
     let mut lines: Vec<&str> = text.lines().take(SNIFFED).collect();
     if cut && lines.len() > 1 && lines.len() < SNIFFED {
         lines.pop();
     }
-    let mut pairs = 0;
+    let mut most_pairs = 0;
     for line in lines {
         let mut words = content(line).split_ascii_whitespace();
         let Some(label) = words.next() else {
@@ -57,14 +58,16 @@ pub(super) fn is_libsvm(text: &str, cut: bool) -> bool {
         if number(label).is_none() {
             return false;
         }
+        let mut pairs = 0;
         for word in words {
             if pair(word).is_none() {
                 return false;
             }
             pairs += 1;
         }
+        most_pairs = most_pairs.max(pairs);
     }
-    pairs > 0
+    most_pairs > 1
 }
 
 /// What is told of every row: its label, and the pairs in it.
@@ -322,7 +325,7 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         // Lines that are looked at to know the format are well formed.
-        let begin: String = (0..SNIFFED).map(|_| "1 1:1\n").collect();
+        let begin: String = (0..SNIFFED).map(|_| "1 1:1 2:1\n").collect();
         for (line, what) in [
             ("1 x:1", "`x:1` is no pair of a column and a number"),
             ("1 2:a", "`2:a` is no pair of a column and a number"),
@@ -339,7 +342,7 @@ mod tests {
                 )
             );
         }
-        let error = refusal("1 99999:1\n2 1:1\n1 100001:1\n");
+        let error = refusal("1 1:1 99999:1\n2 1:1\n1 100001:1\n");
         assert!(error.contains("3 rows and 100001 columns"), "{error}");
         let many: String = (0..3000).map(|_| "1 1:1 99999:1\n").collect();
         let error = refusal(&many);
@@ -356,6 +359,7 @@ mod tests {
             "1 2\n3 4\n",
             "time value\n1 12:30\n",
             "12:30 1\n12:31 2\n",
+            "5 12:30\n6 12:31\n",
             "1 12:30:01\n2 12:30:02\n",
             "x 1:2\n",
             "",
@@ -363,6 +367,6 @@ mod tests {
             assert!(!is_libsvm(text, false), "{text:?}");
         }
         assert!(is_libsvm(TEXT, false));
-        assert!(is_libsvm("1 1:2\n1 2", true) && !is_libsvm("1 1:2\n1 2", false));
+        assert!(is_libsvm("1 1:2 2:1\n1 2", true) && !is_libsvm("1 1:2 2:1\n1 2", false));
     }
 }

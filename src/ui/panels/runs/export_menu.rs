@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Ui, vec2};
+use eframe::egui::{ScrollArea, Ui, vec2};
 
 use crate::app::reporting::Picture;
 use crate::app::{Command, RunEntry};
@@ -12,6 +12,10 @@ use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{self, Button, Chip, Field, TreeRow};
 use ergodic_export::FORMATS;
 use ergodic_report::FIGURES;
+
+/// Most height of the list of pictures, of which there are more than fit into a window: six rows and half of the next, which shows
+/// that there are more.
+const FIGURES_HEIGHT: f32 = 206.0;
 
 /// What the menu keeps.
 #[derive(Default)]
@@ -192,16 +196,19 @@ pub fn export_ui(
 /// Lets a figure be chosen; what it shows.
 fn figure_ui(ui: &mut Ui, chosen: &mut usize) -> &'static str {
     let t = tokens();
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
-        for (index, figure) in FIGURES.iter().enumerate() {
-            if ui
-                .add(Chip::toggle(figure.title, *chosen == index))
-                .clicked()
-            {
-                *chosen = index;
+    let list = ScrollArea::vertical().max_height(FIGURES_HEIGHT);
+    list.show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
+            for (index, figure) in FIGURES.iter().enumerate() {
+                if ui
+                    .add(Chip::toggle(figure.title, *chosen == index))
+                    .clicked()
+                {
+                    *chosen = index;
+                }
             }
-        }
+        });
     });
     ui.add_space(t.space.x1);
     FIGURES[*chosen].about

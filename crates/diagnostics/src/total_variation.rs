@@ -38,7 +38,7 @@ pub type Sample<'a> = (&'a [Vec<f64>], &'a [Vec<f64>]);
 /// A sample without draws, values that are not finite, weights that are negative, cancel or are not one per draw.
 pub fn compare(one: Sample<'_>, other: Sample<'_>, bins: usize) -> Result<TotalVariation, Missing> {
     let all = |sample| part(sample, |_chain, _draw| true);
-    let value = distance(all(one), all(other), bins)?;
+    let value = distance(&all(one), &all(other), bins)?;
     let ways: [fn(usize, f64) -> bool; 2] = [|_, draw| draw < 0.5, |chain, _| chain % 2 == 0];
     let mut halves: Option<f64> = None;
     for sample in [one, other] {
@@ -46,7 +46,7 @@ pub fn compare(one: Sample<'_>, other: Sample<'_>, bins: usize) -> Result<TotalV
             let [half, rest] =
                 [true, false].map(|side| part(sample, |chain, draw| way(chain, draw) == side));
             // One chain has no others.
-            if let Ok(found) = distance(half, rest, bins) {
+            if let Ok(found) = distance(&half, &rest, bins) {
                 halves = Some(halves.map_or(found, |so_far| so_far.max(found)));
             }
         }
@@ -71,7 +71,7 @@ fn part((chains, weights): Sample<'_>, takes: impl Fn(usize, f64) -> bool) -> Va
     (values, kept)
 }
 
-fn distance(one: Values, other: Values, bins: usize) -> Result<f64, Missing> {
+fn distance(one: &Values, other: &Values, bins: usize) -> Result<f64, Missing> {
     // Shares of a sample with negative weights are no probabilities.
     if one.1.iter().chain(&other.1).any(|&weight| weight < 0.0) {
         return Err(Missing::Weights);

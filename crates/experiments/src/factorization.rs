@@ -227,7 +227,6 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             corrections.iter().map(|(users, it)| (*users, it)),
         )],
         findings,
-        ..BenchTable::default()
     })
 }
 

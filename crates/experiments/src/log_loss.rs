@@ -142,7 +142,6 @@ pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
             },
             corrections[corrections.len() - 1].1.finding(),
         ],
-        ..BenchTable::default()
     })
 }
 
@@ -192,7 +191,6 @@ pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
-        ..BenchTable::default()
     })
 }
 

@@ -28,7 +28,7 @@ impl<T: Pod> Pages<T> {
             .unwrap_or_else(|error| panic!("no memory for a table of {bytes} bytes: {error}"));
         // Systems without huge pages refuse: the table is as good in small ones, though slower.
         #[cfg(target_os = "linux")]
-        let _ = memory.advise(memmap2::Advice::HugePage);
+        drop(memory.advise(memmap2::Advice::HugePage));
         Self {
             memory,
             len,

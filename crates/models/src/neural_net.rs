@@ -76,8 +76,8 @@ ergodic_base::settings! {
 
 /// `further_layers` of a network with one hidden layer.
 const NO_LAYERS: &str = "none";
-/// The notation of others.
-const SOME_LAYERS: &str = "8, 4";
+/// The notation of others: few units, for tests take second differences in all weights.
+const SOME_LAYERS: &str = "3, 2";
 /// Most units of a hidden layer.
 const MOST_UNITS: usize = 10_000;
 /// Most hidden layers. Networks whose posteriors are explored have two or three.

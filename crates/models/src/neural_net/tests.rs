@@ -261,7 +261,7 @@ fn layers_are_typed_as_numbers_and_others_refused() {
         "20000",
     ] {
         let error = build(Value::Text(text.to_owned())).err().unwrap();
-        assert!(error.to_string().contains("such as `8, 4`"), "{error}");
+        assert!(error.to_string().contains("such as `3, 2`"), "{error}");
     }
 }
 

@@ -87,18 +87,26 @@ fn assert_near(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
 
 /// Central differences of `f` with a step that balances truncation and rounding.
 fn slopes(u: &[f64], mut f: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
+    slopes_of_all(u, 1, |u, out| out[0] = f(u)).concat()
+}
+
+/// The same of `len` numbers at once, which `f` adds to zeros; a row for each coordinate.
+fn slopes_of_all(u: &[f64], len: usize, mut f: impl FnMut(&[f64], &mut [f64])) -> Vec<Vec<f64>> {
     let step = 1e-5;
     let mut at = u.to_vec();
-    (0..u.len())
-        .map(|j| {
-            at[j] = u[j] + step;
-            let above = f(&at);
-            at[j] = u[j] - step;
-            let below = f(&at);
-            at[j] = u[j];
-            (above - below) / (2.0 * step)
-        })
-        .collect()
+    let mut slopes = |j: usize| {
+        let mut side = |to: f64| {
+            at[j] = to;
+            let mut out = vec![0.0; len];
+            f(&at, &mut out);
+            out
+        };
+        let (above, below) = (side(u[j] + step), side(u[j] - step));
+        at[j] = u[j];
+        let pairs = above.iter().zip(&below);
+        pairs.map(|(a, b)| (a - b) / (2.0 * step)).collect()
+    };
+    (0..u.len()).map(&mut slopes).collect()
 }
 
 #[test]
@@ -217,14 +225,12 @@ fn curvature_of_the_likelihood_agrees_with_finite_differences_of_the_gradient() 
         let u = &positions(dim)[1];
         let mut hessian = vec![0.0; dim * dim];
         density.add_neg_hessian_log_lik(u, Rows::All, &mut scratch, &mut hessian);
-        let mut grad = vec![0.0; dim];
-        for i in 0..dim {
-            let numeric = slopes(u, |u| {
-                grad.fill(0.0);
-                density.grad_log_lik(u, Rows::All, &mut scratch, &mut grad);
-                -grad[i]
-            });
-            assert_near(&hessian[i * dim..(i + 1) * dim], &numeric, 1e-6, what);
+        let mut slopes = slopes_of_all(u, dim, |u, out| {
+            density.grad_log_lik(u, Rows::All, &mut scratch, out);
+        });
+        for (curvature, numeric) in hessian.chunks_exact(dim).zip(&mut slopes) {
+            numeric.iter_mut().for_each(|slope| *slope = -*slope);
+            assert_near(curvature, numeric, 1e-6, what);
         }
     });
 }
@@ -259,15 +265,13 @@ fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
                 let u: Vec<f64> = positions(dim)[0].iter().map(|u| 0.1 * u).collect();
                 let mut hessian = vec![0.0; dim * dim];
                 density.add_neg_hessian_log_prior(&u, &mut hessian);
-                let mut grad = vec![0.0; dim];
-                for i in 0..dim {
-                    let numeric = slopes(&u, |u| {
-                        density.log_prior(u, &mut grad);
-                        -grad[i]
-                    });
-                    let row = &hessian[i * dim..(i + 1) * dim];
-                    let what = format!("{} {words} {}", entry.spec.id, options.standardize);
-                    assert_near(row, &numeric, 1e-6, &what);
+                let mut slopes = slopes_of_all(&u, dim, |u, out| {
+                    density.log_prior(u, out);
+                });
+                let what = format!("{} {words} {}", entry.spec.id, options.standardize);
+                for (curvature, numeric) in hessian.chunks_exact(dim).zip(&mut slopes) {
+                    numeric.iter_mut().for_each(|slope| *slope = -*slope);
+                    assert_near(curvature, numeric, 1e-6, &what);
                 }
             }
         }

@@ -76,8 +76,8 @@ ergodic_base::settings! {
 
 /// `further_layers` of a network with one hidden layer.
 const NO_LAYERS: &str = "none";
-/// The notation of others: few units, for tests take second differences in all weights.
-const SOME_LAYERS: &str = "3, 2";
+/// The notation of others.
+const SOME_LAYERS: &str = "8, 4";
 /// Most units of a hidden layer.
 const MOST_UNITS: usize = 10_000;
 /// Most hidden layers. Networks whose posteriors are explored have two or three.
@@ -150,65 +150,104 @@ struct Group {
     precision: Positive,
 }
 
+/// What weights do in a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Intercepts of hidden units.
+    HiddenBias,
+    /// Weights in hidden units.
+    Hidden,
+    /// Intercepts of scores.
+    OutputBias,
+    /// Weights of hidden units in scores.
+    Output,
+}
+
 /// Weights that share a precision.
 struct Shared {
-    /// Key of the precision, which names the layer behind the first one.
-    key: String,
+    role: Role,
+    /// The hidden layer, from 1; that of scores is behind all of them.
+    layer: usize,
     /// The weights in words.
     words: String,
     count: usize,
+}
+
+impl Shared {
+    /// Key of the precision, in which `mark` stands before the number of a hidden layer behind the first one.
+    fn key(&self, mark: char) -> String {
+        let (key, is_hidden) = match self.role {
+            Role::HiddenBias => ("hidden_bias", true),
+            Role::Hidden => ("hidden", true),
+            Role::OutputBias => ("output_bias", false),
+            Role::Output => ("output", false),
+        };
+        match is_hidden && self.layer > 1 {
+            true => format!("{key}{mark}{}", self.layer),
+            false => key.to_owned(),
+        }
+    }
+
+    /// The name of the precision.
+    fn precision(&self) -> ParamId {
+        ParamId::keyed(PRECISION, [self.key(':').as_str()])
+    }
 }
 
 /// Which weights share a precision, in the order of coordinates.
 fn groups_of(design: &Design, shape: &Shape) -> Vec<Shared> {
     let first = shape.first_units();
     let biases = if design.has_intercept { first } else { 0 };
-    let shared = |key: String, words: String, count| Shared { key, words, count };
-    let mut all = vec![
-        shared(
-            "hidden_bias".to_owned(),
-            "intercepts of hidden units".to_owned(),
-            biases,
-        ),
-        shared(
-            "hidden".to_owned(),
-            "weights of predictors in hidden units".to_owned(),
-            shape.num_first() - biases,
-        ),
-    ];
+    let mut all = Vec::new();
+    let mut add = |role, layer, words: String, count| {
+        all.push(Shared {
+            role,
+            layer,
+            words,
+            count,
+        });
+    };
+    add(
+        Role::HiddenBias,
+        1,
+        "intercepts of hidden units".to_owned(),
+        biases,
+    );
+    add(
+        Role::Hidden,
+        1,
+        "weights of predictors in hidden units".to_owned(),
+        shape.num_first() - biases,
+    );
     for (l, pair) in (2..).zip(shape.hidden.windows(2)) {
         let (before, own) = (pair[0], pair[1]);
-        all.push(shared(
-            format!("hidden_bias:{l}"),
+        add(
+            Role::HiddenBias,
+            l,
             format!("intercepts of hidden units of layer {l}"),
             own,
-        ));
-        all.push(shared(
-            format!("hidden:{l}"),
-            format!(
-                "weights of hidden units of layer {} in those of layer {l}",
-                l - 1
-            ),
-            before * own,
-        ));
+        );
+        let words = format!(
+            "weights of hidden units of layer {} in those of layer {l}",
+            l - 1
+        );
+        add(Role::Hidden, l, words, before * own);
     }
-    all.push(shared(
-        "output_bias".to_owned(),
+    let scores = shape.hidden.len() + 1;
+    add(
+        Role::OutputBias,
+        scores,
         "intercepts of levels".to_owned(),
         shape.levels,
-    ));
-    all.push(shared(
-        "output".to_owned(),
+    );
+    add(
+        Role::Output,
+        scores,
         "weights of hidden units in levels".to_owned(),
         shape.levels * shape.last_units(),
-    ));
+    );
     all.retain(|it| it.count > 0);
     all
-}
-
-/// The name of a precision.
-fn precision(key: &str) -> ParamId {
-    ParamId::keyed(PRECISION, [key])
 }
 
 /// The posterior of a network.
@@ -246,9 +285,10 @@ impl Network {
         };
         let (mut groups, mut precisions) = (Vec::new(), Vec::new());
         let mut params = Vec::with_capacity(shape.num_weights() + 2 + 2 * shape.hidden.len());
-        for Shared { key, words, count } in groups_of(&design, &shape) {
+        for shared in groups_of(&design, &shape) {
+            let (words, count) = (&shared.words, shared.count);
             let spec = PositiveSpec {
-                name: precision(&key),
+                name: shared.precision(),
                 class: PRECISION,
                 meaning: format!("precision of the {words}, one over their variance"),
                 lower: 0.0,

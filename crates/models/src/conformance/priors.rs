@@ -88,16 +88,12 @@ fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
 /// log |∂θ/∂u| of these quantities and coordinates, by central differences.
 fn log_volume(model: &dyn Model, quantities: &[usize], coordinates: &[usize], u: &[f64]) -> f64 {
     let top = coordinates.len();
-    let mut theta = vec![0.0; model.params().len()];
+    let slopes = slopes_of_all(u, model.params().len(), |u, theta| {
+        model.constrain(u, theta)
+    });
     let rows: Vec<Vec<f64>> = quantities
         .iter()
-        .map(|&i| {
-            let slopes = slopes(u, |u| {
-                model.constrain(u, &mut theta);
-                theta[i]
-            });
-            coordinates.iter().map(|&j| slopes[j]).collect()
-        })
+        .map(|&i| coordinates.iter().map(|&j| slopes[j][i]).collect())
         .collect();
     // Rows may have very different units.
     let norms: Vec<f64> = rows

@@ -1,6 +1,6 @@
 //! The network in other notations. Parameters of its Stan program stand in the order of the model's coordinates.
 
-use super::{Activation, NetSettings, Shape, Shared, TEMPLATE, groups_of, precision};
+use super::{Activation, NetSettings, Role, Shape, TEMPLATE, groups_of};
 use crate::translation::{Context, Program, Translation, comment, each_of, listed, numbers};
 use crate::{ModelError, unordered_levels};
 use ergodic_base::settings::Declared as _;
@@ -63,12 +63,9 @@ impl Described<'_> {
         };
         let precisions: Vec<String> = groups_of(design, &self.shape)
             .iter()
-            .map(|Shared { key, words, .. }| {
-                let name = precision(key);
-                format!(
-                    "{} for the precision of {words}",
-                    self.context.prior(name.as_str())
-                )
+            .map(|shared| {
+                let prior = self.context.prior(shared.precision().as_str());
+                format!("{prior} for the precision of {}", shared.words)
             })
             .collect();
         let (kind, further, last) = match &self.shape.hidden[1..] {
@@ -155,8 +152,8 @@ impl Described<'_> {
         if design.weights.is_some() {
             lines.push("row i counts weight[i] times".to_owned());
         }
-        for Shared { key, words, .. } in groups_of(design, &self.shape) {
-            let name = precision(&key);
+        for shared in groups_of(design, &self.shape) {
+            let (name, words) = (shared.precision(), shared.words);
             let prior = self.context.prior(name.as_str());
             lines.push(format!("{words} ~ normal(0, 1/sqrt({name}))"));
             lines.push(match prior {
@@ -215,50 +212,40 @@ impl Described<'_> {
             .parameters
             .push("// weights in units of their prior standard deviation".to_owned());
         let mut sums = Vec::new();
-        for Shared { key, words, .. } in groups_of(design, &self.shape) {
+        for shared in groups_of(design, &self.shape) {
             // Names in Stan have no colon.
-            let (kind, layer) = key.split_once(':').unwrap_or((&key, ""));
-            let own: Option<usize> = layer.parse().ok();
-            let key = stan_name(&key);
-            let (declared, normal) = match (kind, own) {
-                (_, Some(l)) if kind == "hidden_bias" => (
-                    format!("vector[{}] {key}", self.shape.hidden[l - 1]),
-                    key.clone(),
-                ),
-                (_, Some(l)) => (
-                    format!(
-                        "matrix[{}, {}] {key}",
-                        self.shape.hidden[l - 1],
-                        self.shape.hidden[l - 2]
-                    ),
-                    format!("to_vector({key})"),
-                ),
-                ("hidden_bias", _) => {
-                    sums.push(format!(
-                        "rep_matrix(to_row_vector(hidden_bias) / sqrt(precision_{key}), N)"
-                    ));
-                    (format!("vector[{units}] {key}"), key.clone())
+            let (key, layer, words) = (shared.key('_'), shared.layer, &shared.words);
+            let all = format!("to_vector({key})");
+            let (declared, normal) = match shared.role {
+                Role::HiddenBias => {
+                    if layer == 1 {
+                        sums.push(format!(
+                            "rep_matrix(to_row_vector({key}) / sqrt(precision_{key}), N)"
+                        ));
+                    }
+                    let own = self.shape.hidden[layer - 1];
+                    (format!("vector[{own}] {key}"), key.clone())
                 }
-                ("hidden", _) => {
-                    sums.push(format!("{columns} * hidden' / sqrt(precision_{key})"));
-                    (
-                        format!("matrix[{units}, {slopes}] {key}"),
-                        format!("to_vector({key})"),
-                    )
+                Role::Hidden if layer == 1 => {
+                    sums.push(format!("{columns} * {key}' / sqrt(precision_{key})"));
+                    (format!("matrix[{units}, {slopes}] {key}"), all)
                 }
-                ("output_bias", _) => (format!("vector[{levels}] {key}"), key.clone()),
-                _ => (
-                    format!("matrix[{levels}, {last}] {key}"),
-                    format!("to_vector({key})"),
-                ),
+                Role::Hidden => {
+                    let (own, before) =
+                        (self.shape.hidden[layer - 1], self.shape.hidden[layer - 2]);
+                    (format!("matrix[{own}, {before}] {key}"), all)
+                }
+                Role::OutputBias => (format!("vector[{levels}] {key}"), key.clone()),
+                Role::Output => (format!("matrix[{levels}, {last}] {key}"), all),
             };
             program.parameters.push(format!("{declared};  // {words}"));
             program.model.push(format!("{normal} ~ std_normal();"));
         }
-        for Shared { key, .. } in groups_of(design, &self.shape) {
-            let name = format!("precision_{}", stan_name(&key));
+        for shared in groups_of(design, &self.shape) {
+            let name = format!("precision_{}", shared.key('_'));
             program.parameters.push(format!("real<lower=0> {name};"));
-            program.prior(&name, self.context.prior(precision(&key).as_str()));
+            let prior = self.context.prior(shared.precision().as_str());
+            program.prior(&name, prior);
         }
         let weight = match design.weights {
             Some(_) => "weight[i] * ",
@@ -300,9 +287,4 @@ impl Described<'_> {
         }
         program.text()
     }
-}
-
-/// The key of weights in Stan, whose names have no colon.
-fn stan_name(key: &str) -> String {
-    key.replace(':', "_")
 }

@@ -21,12 +21,6 @@ pub struct Shape {
     pub levels: usize,
 }
 
-/// A layer behind the first one: its biases, and its weights (units before × units).
-struct Affine<'a> {
-    bias: &'a [f64],
-    weights: &'a [f64],
-}
-
 impl Shape {
     /// H₁.
     pub fn first_units(&self) -> usize {
@@ -72,17 +66,14 @@ impl Shape {
         (self.num_first() + earlier, before, own)
     }
 
-    /// The `l`-th layer behind the first one.
-    fn layer<'a>(&self, l: usize, weights: &'a [f64]) -> Affine<'a> {
+    /// Biases and weights (units before × units) of the `l`-th layer behind the first one.
+    fn layer<'a>(&self, l: usize, weights: &'a [f64]) -> (&'a [f64], &'a [f64]) {
         let (first, before, own) = self.place(l);
         let (bias, rest) = weights[first..].split_at(own);
-        Affine {
-            bias,
-            weights: &rest[..before * own],
-        }
+        (bias, &rest[..before * own])
     }
 
-    /// Biases and weights of the `l`-th layer behind the first one.
+    /// The same to be written.
     fn layer_mut<'a>(&self, l: usize, weights: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
         let (first, before, own) = self.place(l);
         let (bias, rest) = weights[first..].split_at_mut(own);
@@ -207,25 +198,21 @@ impl<'a> Tile<'a> {
                     add_product(Factor::of(x, inputs), hidden, own);
                 }
                 Some(behind) => {
-                    let layer = shape.layer(behind, weights);
-                    (own.chunks_exact_mut(units)).for_each(|own| own.copy_from_slice(layer.bias));
+                    let (bias, weights) = shape.layer(behind, weights);
+                    (own.chunks_exact_mut(units)).for_each(|own| own.copy_from_slice(bias));
                     let before = Factor::of(before, shape.hidden[behind]);
-                    add_product(before, Factor::of(layer.weights, units), own);
+                    add_product(before, Factor::of(weights, units), own);
                 }
             }
             (own.chunks_exact_mut(units)).for_each(|units| activation.apply(units));
         }
-        let layer = shape.layer(shape.hidden.len() - 1, weights);
+        let (bias, output) = shape.layer(shape.hidden.len() - 1, weights);
         let scores = &mut self.scores[..self.len * levels];
-        (scores.chunks_exact_mut(levels)).for_each(|scores| scores.copy_from_slice(layer.bias));
+        (scores.chunks_exact_mut(levels)).for_each(|scores| scores.copy_from_slice(bias));
         let units = shape.last_units();
         let before = &shape.hidden[..shape.hidden.len() - 1];
         let own = layer_of(self.units, before, units, self.len);
-        add_product(
-            Factor::of(own, units),
-            Factor::of(layer.weights, levels),
-            scores,
-        );
+        add_product(Factor::of(own, units), Factor::of(output, levels), scores);
     }
 
     /// Chances of all levels but the first of the `k`-th row, into `chances`.
@@ -274,8 +261,9 @@ impl<'a> Tile<'a> {
                 Some(&width) => (&after[..len * width], width),
                 None => (&self.scores[..len * shape.levels], shape.levels),
             };
-            let layer = Factor::of(shape.layer(l, weights).weights, width);
-            add_product(Factor::of(after, width), layer.transposed(), slopes);
+            let (_bias, layer) = shape.layer(l, weights);
+            let layer = Factor::of(layer, width).transposed();
+            add_product(Factor::of(after, width), layer, slopes);
             let passed = layer_of(self.units, before, units, len);
             let rows = (passed.chunks_exact(units)).zip(slopes.chunks_exact_mut(units));
             rows.for_each(|(units, slopes)| activation.pull_back(units, slopes));

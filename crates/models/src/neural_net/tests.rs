@@ -7,93 +7,14 @@ use ergodic_base::settings::Value;
 
 const DATA: &str = "y,x,z\nred,1.5,-20\nblue,0.5,10\nnone,-2,0\nblue,3.5,40\nred,0,-5\nred,1,17\n";
 
-/// log p of a row by equations (4.6.2) and (4.6.3) of the source, with names for indices.
-fn by_the_source(model: &dyn Model, theta: &[f64], x: &[f64; 2], level: &str, tanh: bool) -> f64 {
-    let value = |name: &str| {
-        let at = model.params().iter().position(|it| it.name == *name);
-        theta[at.unwrap_or_else(|| panic!("{name}"))]
-    };
-    let softmax = |z: &[f64]| -> Vec<f64> {
-        let total: f64 = z.iter().map(|z| z.exp()).sum();
-        z.iter().map(|z| z.exp() / total).collect()
-    };
-    let sums: Vec<f64> = (1..=2)
-        .map(|l| {
-            value(&format!("hidden_weight[{l},Intercept]"))
-                + x[0] * value(&format!("hidden_weight[{l},x]"))
-                + x[1] * value(&format!("hidden_weight[{l},z]"))
-        })
-        .collect();
-    let units = match tanh {
-        true => sums.iter().map(|z| z.tanh()).collect(),
-        false => softmax(&sums),
-    };
-    let levels = ["blue", "none", "red"];
-    let scores = levels.map(|k| {
-        value(&format!("output_weight[{k},Intercept]"))
-            + units[0] * value(&format!("output_weight[{k},1]"))
-            + units[1] * value(&format!("output_weight[{k},2]"))
-    });
-    let at = levels.iter().position(|k| *k == level).unwrap();
-    softmax(&scores)[at].ln()
-}
-
-#[test]
-fn rows_are_as_likely_as_the_source_says() {
-    let design = Arc::new(design(DATA, "y ~ x + z"));
-    for (activation, standardize) in [("softmax", false), ("tanh", false), ("softmax", true)] {
-        let model =
-            NeuralNet::build(Arc::clone(&design), &options(2, activation, standardize)).unwrap();
-        assert_eq!(model.dim(), 2 * 3 + 3 * 3 + 4);
-        let mut rng = stream(5, 0, Purpose::Data);
-        let mut u = vec![0.0; model.dim()];
-        model
-            .prior_draws()
-            .unwrap()
-            .draw_prior(&mut rng, &mut u)
-            .unwrap();
-        let mut theta = u.clone();
-        model.constrain(&u, &mut theta);
-        let rows = model.rows().unwrap();
-        let mut found = vec![0.0; 6];
-        rows.pointwise(&u, Rows::All, &mut rows.scratch(), &mut found);
-        // The same by what predictions are made of, from columns as they are.
-        let point = model.predicts().unwrap().point(&theta).unwrap();
-        let layer = point.layer.as_ref().unwrap();
-        let levels = Unordered::new(3);
-        for (i, found) in found.iter().enumerate() {
-            let line = DATA.lines().nth(1 + design.row[i] as usize).unwrap();
-            let cells: Vec<&str> = line.split(',').collect();
-            let raw: [f64; 2] = [cells[1].parse().unwrap(), cells[2].parse().unwrap()];
-            let x = match standardize {
-                true => [design.x[[i, 1]], design.x[[i, 2]]],
-                false => raw,
-            };
-            let expected =
-                by_the_source(model.as_ref(), &theta, &x, cells[0], activation == "tanh");
-            let near = |a: f64| (a - expected).abs() < 1e-11 * expected.abs().max(1.0);
-            assert!(near(*found), "{activation} {i}: {found} {expected}");
-            let mut units: Vec<f64> = (point.coefficients.chunks_exact(3))
-                .map(|b| b[0] + b[1] * raw[0] + b[2] * raw[1])
-                .collect();
-            let mut z = [0.0; 2];
-            layer.predictors(&mut units, &mut z);
-            let predicted = levels.log_p(&z, design.y[i]);
-            assert!(near(predicted), "{activation} {i}: {predicted} {expected}");
-        }
-    }
-}
-
-/// Options of a network with three, four and two hidden units in layers one after the other.
-fn three_layers(activation: &str, standardize: bool) -> ModelOptions {
-    let mut options = options(3, activation, standardize);
-    let layers = Value::Text("4, 2".to_owned());
-    options.settings.set("further_layers", layers);
-    options
-}
-
-/// log p of a row of [`DATA`] in a network of [`three_layers`], by names of weights.
-fn by_layers(model: &dyn Model, theta: &[f64], x: &[f64; 2], level: &str, tanh: bool) -> f64 {
+/// log p of a row by equations (4.6.2) and (4.6.3) of the source, with names for indices, in a network with so many `hidden` units in
+/// layers one after the other.
+fn by_the_source(
+    model: &dyn Model,
+    (theta, hidden, tanh): (&[f64], &[usize], bool),
+    x: &[f64; 2],
+    level: &str,
+) -> f64 {
     let value = |name: String| {
         let at = model.params().iter().position(|it| it.name == *name);
         theta[at.unwrap_or_else(|| panic!("{name}"))]
@@ -106,41 +27,91 @@ fn by_layers(model: &dyn Model, theta: &[f64], x: &[f64; 2], level: &str, tanh: 
         true => sums.iter().map(|z| z.tanh()).collect(),
         false => softmax(&sums),
     };
-    let mut units = pass(
-        (1..=3)
-            .map(|l| {
-                value(format!("hidden_weight[{l},Intercept]"))
-                    + x[0] * value(format!("hidden_weight[{l},x]"))
-                    + x[1] * value(format!("hidden_weight[{l},z]"))
-            })
-            .collect(),
-    );
-    for (layer, count) in [(2, 4), (3, 2)] {
+    let sum = |l: usize| {
+        value(format!("hidden_weight[{l},Intercept]"))
+            + x[0] * value(format!("hidden_weight[{l},x]"))
+            + x[1] * value(format!("hidden_weight[{l},z]"))
+    };
+    let mut units = pass((1..=hidden[0]).map(sum).collect());
+    for (layer, &count) in (2..).zip(&hidden[1..]) {
         let sum = |unit: usize| {
-            let from = units
-                .iter()
-                .enumerate()
-                .map(|(m, h)| h * value(format!("hidden_weight[{layer}:{unit},{}]", m + 1)));
+            let from = (1..).zip(&units);
+            let from = from.map(|(m, h)| h * value(format!("hidden_weight[{layer}:{unit},{m}]")));
             value(format!("hidden_weight[{layer}:{unit},Intercept]")) + from.sum::<f64>()
         };
         units = pass((1..=count).map(sum).collect());
     }
     let levels = ["blue", "none", "red"];
     let scores = levels.map(|k| {
-        value(format!("output_weight[{k},Intercept]"))
-            + units[0] * value(format!("output_weight[{k},1]"))
-            + units[1] * value(format!("output_weight[{k},2]"))
+        let from = (1..).zip(&units);
+        let from = from.map(|(m, h)| h * value(format!("output_weight[{k},{m}]")));
+        value(format!("output_weight[{k},Intercept]")) + from.sum::<f64>()
     });
     let at = levels.iter().position(|k| *k == level).unwrap();
     softmax(&scores)[at].ln()
 }
 
+/// Rows of a model at a draw of its prior by what samplers use and by what predictions are made of, from columns as they are, against
+/// [`by_the_source`].
+fn check_rows(options: &ModelOptions, hidden: &[usize], seed: u64) -> Arc<dyn Model> {
+    let design = Arc::new(design(DATA, "y ~ x + z"));
+    let model = NeuralNet::build(Arc::clone(&design), options).unwrap();
+    let tanh = options.settings.get("activation") == Some(&Value::Text("tanh".to_owned()));
+    let mut rng = stream(seed, 0, Purpose::Data);
+    let mut u = vec![0.0; model.dim()];
+    let prior = model.prior_draws().unwrap();
+    prior.draw_prior(&mut rng, &mut u).unwrap();
+    let mut theta = u.clone();
+    model.constrain(&u, &mut theta);
+    let rows = model.rows().unwrap();
+    let mut found = vec![0.0; 6];
+    rows.pointwise(&u, Rows::All, &mut rows.scratch(), &mut found);
+    let point = model.predicts().unwrap().point(&theta).unwrap();
+    let layer = point.layer.as_ref().unwrap();
+    assert_eq!(layer.num_units(), hidden[0]);
+    let levels = Unordered::new(3);
+    for (i, found) in found.iter().enumerate() {
+        let line = DATA.lines().nth(1 + design.row[i] as usize).unwrap();
+        let cells: Vec<&str> = line.split(',').collect();
+        let raw: [f64; 2] = [cells[1].parse().unwrap(), cells[2].parse().unwrap()];
+        let x = match options.standardize {
+            true => [design.x[[i, 1]], design.x[[i, 2]]],
+            false => raw,
+        };
+        let expected = by_the_source(model.as_ref(), (&theta, hidden, tanh), &x, cells[0]);
+        let near = |a: f64| (a - expected).abs() < 1e-11 * expected.abs().max(1.0);
+        assert!(near(*found), "{hidden:?} {i}: {found} {expected}");
+        let mut units: Vec<f64> = (point.coefficients.chunks_exact(3))
+            .map(|b| b[0] + b[1] * raw[0] + b[2] * raw[1])
+            .collect();
+        let mut z = [0.0; 2];
+        layer.predictors(&mut units, &mut z);
+        let predicted = levels.log_p(&z, design.y[i]);
+        assert!(near(predicted), "{hidden:?} {i}: {predicted} {expected}");
+    }
+    model
+}
+
+#[test]
+fn rows_are_as_likely_as_the_source_says() {
+    for (activation, standardize) in [("softmax", false), ("tanh", false), ("softmax", true)] {
+        let model = check_rows(&options(2, activation, standardize), &[2], 5);
+        assert_eq!(model.dim(), 2 * 3 + 3 * 3 + 4);
+    }
+}
+
+/// Options of a network with three, four and two hidden units in layers one after the other.
+fn three_layers(activation: &str, standardize: bool) -> ModelOptions {
+    let mut options = options(3, activation, standardize);
+    let layers = Value::Text("4, 2".to_owned());
+    options.settings.set("further_layers", layers);
+    options
+}
+
 #[test]
 fn layers_pass_on_what_those_before_them_do() {
-    let design = Arc::new(design(DATA, "y ~ x + z"));
     for (activation, standardize) in [("softmax", true), ("tanh", false), ("tanh", true)] {
-        let options = three_layers(activation, standardize);
-        let model = NeuralNet::build(Arc::clone(&design), &options).unwrap();
+        let model = check_rows(&three_layers(activation, standardize), &[3, 4, 2], 6);
         let weights = 3 * 3 + 4 * 4 + 2 * 5 + 3 * 3;
         assert_eq!(model.dim(), weights + 8);
         let names: Vec<&str> = model.params()[weights..]
@@ -160,37 +131,6 @@ fn layers_pass_on_what_those_before_them_do() {
                 "precision[output]"
             ]
         );
-        let mut rng = stream(6, 0, Purpose::Data);
-        let mut u = vec![0.0; model.dim()];
-        let prior = model.prior_draws().unwrap();
-        prior.draw_prior(&mut rng, &mut u).unwrap();
-        let mut theta = u.clone();
-        model.constrain(&u, &mut theta);
-        let rows = model.rows().unwrap();
-        let mut found = vec![0.0; 6];
-        rows.pointwise(&u, Rows::All, &mut rows.scratch(), &mut found);
-        let point = model.predicts().unwrap().point(&theta).unwrap();
-        let layer = point.layer.as_ref().unwrap();
-        assert_eq!(layer.num_units(), 3);
-        for (i, found) in found.iter().enumerate() {
-            let line = DATA.lines().nth(1 + design.row[i] as usize).unwrap();
-            let cells: Vec<&str> = line.split(',').collect();
-            let raw: [f64; 2] = [cells[1].parse().unwrap(), cells[2].parse().unwrap()];
-            let x = match standardize {
-                true => [design.x[[i, 1]], design.x[[i, 2]]],
-                false => raw,
-            };
-            let expected = by_layers(model.as_ref(), &theta, &x, cells[0], activation == "tanh");
-            let near = |a: f64| (a - expected).abs() < 1e-11 * expected.abs().max(1.0);
-            assert!(near(*found), "{activation} {i}: {found} {expected}");
-            let mut units: Vec<f64> = (point.coefficients.chunks_exact(3))
-                .map(|b| b[0] + b[1] * raw[0] + b[2] * raw[1])
-                .collect();
-            let mut z = [0.0; 2];
-            layer.predictors(&mut units, &mut z);
-            let predicted = Unordered::new(3).log_p(&z, design.y[i]);
-            assert!(near(predicted), "{activation} {i}: {predicted} {expected}");
-        }
     }
 }
 
@@ -261,7 +201,7 @@ fn layers_are_typed_as_numbers_and_others_refused() {
         "20000",
     ] {
         let error = build(Value::Text(text.to_owned())).err().unwrap();
-        assert!(error.to_string().contains("such as `3, 2`"), "{error}");
+        assert!(error.to_string().contains("such as `8, 4`"), "{error}");
     }
 }
 

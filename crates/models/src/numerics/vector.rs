@@ -225,7 +225,7 @@ pub fn aligned(numbers: &mut [f64]) -> &mut [Lane] {
 }
 
 /// The place in `numbers`, less than [`LANES`], where a cache line starts, if any does.
-pub fn first_aligned(numbers: &[f64]) -> usize {
+fn first_aligned(numbers: &[f64]) -> usize {
     let first = numbers.as_ptr().align_offset(LINE);
     if first < LANES.min(numbers.len()) {
         first

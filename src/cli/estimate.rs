@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::source::Source;
+use super::source::{Source, check_alone};
 use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{self, LikelihoodError, LikelihoodFit, LikelihoodOptions};
@@ -181,12 +181,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
 /// The recipe that `args` name or make, and where it stands; that of the run that is `compared`, if there is one.
 fn recipe_of(args: &EstimateArgs, compared: Option<&Path>) -> Result<(Recipe, PathBuf), Failure> {
     if let Some(Source::Recipe(path)) = &args.source {
-        if args.formula.is_some() {
-            return Err(Failure::request(format!(
-                "A recipe has its own model, so --formula does not go with {}; leave one of them out, or write --set model.formula='y ~ x'",
-                path.display()
-            )));
-        }
+        check_alone(path, &[("--formula", args.formula.is_some())])?;
         return fit::read_recipe(path, &args.set);
     }
     if let Some(path) = compared {
@@ -197,8 +192,8 @@ fn recipe_of(args: &EstimateArgs, compared: Option<&Path>) -> Result<(Recipe, Pa
             path.to_owned(),
         ));
     }
-    let source = args.source.as_ref().and_then(Source::data);
-    let (Some(data), Some(formula)) = (source.or(args.data.as_deref()), &args.formula) else {
+    let data = Source::data_or(args.source.as_ref(), args.data.as_deref());
+    let (Some(data), Some(formula)) = (data, &args.formula) else {
         return Err(Failure::request(
             "Nothing to fit: name a data file with --formula 'y ~ x + (1 | group)', a recipe, or a run with --compare-with",
         ));

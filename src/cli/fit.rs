@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::args::{DemoArgs, FitArgs};
 use super::progress::{Progress, SavingProgress};
-use super::source::Source;
+use super::source::{Source, check_alone};
 use super::{Failure, output, results};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
@@ -156,12 +156,6 @@ fn bad_run(out: Option<&Path>) -> Result<(), Failure> {
 }
 
 impl FitArgs {
-    /// The data that flags name.
-    pub(super) fn data(&self) -> Option<&str> {
-        let source = self.source.as_ref().and_then(Source::data);
-        source.or(self.data.as_deref())
-    }
-
     /// Refuses what only a fit does, for a command that makes trial runs.
     pub(super) fn keeps_nothing(&self, command: &str) -> Result<(), Failure> {
         let asked = [
@@ -229,17 +223,12 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     );
     changes.extend(args.set.iter().cloned());
     if let Some(Source::Recipe(path)) = &args.source {
-        let own = [
+        let flags = [
             ("--formula", args.formula.is_some()),
             ("--response", args.response.is_some()),
             ("--model", args.model.is_some()),
         ];
-        if let Some((flag, _)) = own.iter().find(|(_, is)| *is) {
-            return Err(Failure::request(format!(
-                "A recipe has its own model, so {flag} does not go with {}; leave one of them out, or change the recipe by --set",
-                path.display()
-            )));
-        }
+        check_alone(path, &flags)?;
         let (mut recipe, folder) = read_recipe(path, &changes)?;
         // A model as text says its columns itself.
         if recipe.model.template != Own::ID {
@@ -255,15 +244,16 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
             loaded: None,
         });
     }
+    let given_data = Source::data_or(args.source.as_ref(), args.data.as_deref());
     if let Some(path) = &args.model {
-        let recipe = own_recipe(path, args.data())?;
+        let recipe = own_recipe(path, given_data)?;
         return Ok(Request {
             recipe: recipe.changed(&changes).map_err(Failure::request)?,
             folder: PathBuf::from("."),
             loaded: None,
         });
     }
-    let data = args.data().ok_or_else(|| {
+    let data = given_data.ok_or_else(|| {
         Failure::request("Nothing to fit: name a data file with --formula 'y ~ x', or a recipe")
     })?;
     let named = args.template.as_deref();

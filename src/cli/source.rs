@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
+use super::Failure;
 use clap::builder::TypedValueParser as _;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 
@@ -38,12 +39,28 @@ impl Source {
         }
     }
 
+    /// The data that a command is given in the first place or by the flag `--data`.
+    pub fn data_or<'a>(source: Option<&'a Self>, flag: Option<&'a str>) -> Option<&'a str> {
+        source.and_then(Self::data).or(flag)
+    }
+
     /// Where it is on disk; a sample is not there.
     pub fn path(&self) -> &Path {
         match self {
             Self::Recipe(path) => path,
             Self::Data(data) => Path::new(data),
         }
+    }
+}
+
+/// Refuses flags that say again what the recipe at `path` says: each with whether it is given.
+pub fn check_alone(path: &Path, flags: &[(&str, bool)]) -> Result<(), Failure> {
+    match flags.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::request(format!(
+            "A recipe has its own model, so {flag} does not go with {}; leave one of them out, or change the recipe by --set",
+            path.display()
+        ))),
     }
 }
 

@@ -15,6 +15,7 @@
 //! gradients of the effects of users and items over all rows: coefficients of all coordinates, 3,000 here and more than 50,000 in the
 //! source, could not be told from as many draws.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rand::RngExt as _;
@@ -326,12 +327,8 @@ impl Trial {
         let table = tabulated(rest)?;
         let (model, coding) =
             chain::model_and_coding(&table, ("factorization", &given), formula, Vec::new())?;
-        let mut items: Vec<u32> = rest.iter().map(|it| it.1).collect();
-        items.sort_unstable();
-        items.dedup();
-        let mut raters: Vec<u32> = rest.iter().map(|it| it.0).collect();
-        raters.sort_unstable();
-        raters.dedup();
+        let raters: BTreeSet<u32> = rest.iter().map(|it| it.0).collect();
+        let items: BTreeSet<u32> = rest.iter().map(|it| it.1).collect();
         let coded = coding.code(&tabulated(held_out)?, None, true)?;
         let read = coded.read.ok_or_else(|| {
             JobError::Impossible("The model does not read ratings held out".to_owned())

@@ -16,7 +16,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::corrected::{self, Corrected};
-use super::problem::{Problem, passes, row};
+use super::problem::{Problem, lines_of, passes, row};
 use super::tall::{Shape, Tall};
 use super::{BenchOptions, BenchTable, Cell, Finding, FurtherTable};
 use ergodic_analysis::predict::Fitted;
@@ -470,7 +470,7 @@ impl Trial {
             step,
             passes: setup + sampling,
             seconds: setup_secs + secs,
-            course: shown(length).into_iter().map(line).collect(),
+            course: lines_of(length, LINES).into_iter().map(line).collect(),
             passes_to_arrive: setup + share * sampling,
             mean,
             sd,
@@ -485,16 +485,6 @@ fn is_centred(variant: &str) -> bool {
         .split(':')
         .next()
         .is_some_and(|id| id.ends_with("-cv"))
-}
-
-/// Draws that get a line, from 0.
-fn shown(draws: usize) -> Vec<usize> {
-    let mut shown: Vec<usize> = (1..=LINES)
-        .map(|line| (draws as f64).powf(f64::from(line) / f64::from(LINES)))
-        .map(|draw| (draw.round() as usize).clamp(1, draws) - 1)
-        .collect();
-    shown.dedup();
-    shown
 }
 
 fn course_table(rows: Vec<Vec<Cell>>) -> FurtherTable {

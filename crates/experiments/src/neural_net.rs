@@ -18,7 +18,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::chain::Chain;
-use super::problem::row;
+use super::problem::{lines_of, row};
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
@@ -62,7 +62,7 @@ const LONGER: f64 = 20.0;
 /// Share of the momentum that friction takes at each step by default, α and a of the source.
 const MOMENTUM_LOST: f64 = 0.01;
 /// Looks of a chain that get a line, evenly spaced in their logarithm.
-const LINES: u32 = 5;
+const LINES: i32 = 5;
 /// Most memory for a table of gradients of all rows, in bytes.
 const TABLE: f64 = 2e9;
 /// A log loss that is by less than this share lower is not better: chains differ by as much.
@@ -322,11 +322,6 @@ fn part(all: &Design, places: &[usize]) -> Design {
 /// Some looks of a chain.
 fn lines(found: &Found) -> Vec<Vec<Cell>> {
     let looks = found.trace.len();
-    let mut shown: Vec<usize> = (1..=LINES)
-        .map(|line| (looks as f64).powf(f64::from(line) / f64::from(LINES)))
-        .map(|look| (look.round() as usize).clamp(1, looks) - 1)
-        .collect();
-    shown.dedup();
     let line = |look: usize| {
         let [passes, loss] = found.trace[look];
         let (mean, averaged) = match look + 1 == looks {
@@ -341,7 +336,7 @@ fn lines(found: &Found) -> Vec<Vec<Cell>> {
         cells.extend(row(&[], &[passes, loss, mean, averaged]));
         cells
     };
-    shown.into_iter().map(line).collect()
+    lines_of(looks, LINES).into_iter().map(line).collect()
 }
 
 fn notes(trial: &Trial, images: &Images, data: Option<&PathBuf>, fits: bool) -> Vec<String> {

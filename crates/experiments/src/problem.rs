@@ -180,6 +180,16 @@ pub fn ess(chains: &[Vec<f64>]) -> f64 {
     ess_bulk(&chains).unwrap_or(0.0)
 }
 
+/// Places among `len` that get one of `lines`, from 0: as far from each other on the logarithmic scale.
+pub fn lines_of(len: usize, lines: i32) -> Vec<usize> {
+    let mut shown: Vec<usize> = (1..=lines)
+        .map(|line| (len as f64).powf(f64::from(line) / f64::from(lines)))
+        .map(|place| (place.round() as usize).clamp(1, len) - 1)
+        .collect();
+    shown.dedup();
+    shown
+}
+
 /// Mean and standard deviation.
 pub fn mean_and_sd(values: &[f64]) -> [f64; 2] {
     let n = values.len() as f64;

@@ -17,6 +17,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::chain::{self, Chain};
+use super::problem::lines_of;
 use super::{BenchOptions, BenchTable, Cell, Finding};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
@@ -263,16 +264,6 @@ fn follow(entrant: &Entrant, model: &Arc<dyn Model>, key: (u64, usize)) -> Resul
     })
 }
 
-/// Draws that get a line, from 0.
-fn shown(draws: usize) -> Vec<usize> {
-    let mut shown: Vec<usize> = (1..=LINES)
-        .map(|line| (draws as f64).powf(f64::from(line) / f64::from(LINES)))
-        .map(|draw| (draw.round() as usize).clamp(1, draws) - 1)
-        .collect();
-    shown.dedup();
-    shown
-}
-
 /// Mean, least and largest.
 fn summary(values: impl Iterator<Item = f64> + Clone) -> [f64; 3] {
     let count = values.clone().count() as f64;
@@ -325,7 +316,10 @@ fn lines(entrant: &Entrant, found: &[Found]) -> Vec<Line> {
             ],
         }
     };
-    shown(entrant.draws).into_iter().map(line).collect()
+    lines_of(entrant.draws, LINES)
+        .into_iter()
+        .map(line)
+        .collect()
 }
 
 /// The cells of a line with the documents that were looked at.

@@ -308,7 +308,9 @@ fn wrong_values(field: &Field) -> Vec<Value> {
             Value::Real(f64::NAN),
             Value::Bool(true),
         ]),
-        Kind::Choice(_) | Kind::Text { .. } => wrong.extend([Value::Int(1), Value::Bool(true)]),
+        Kind::Choice(_) => wrong.extend([Value::Int(1), Value::Bool(true)]),
+        // A whole number is a text without quotes, which its owner reads.
+        Kind::Text { .. } => wrong.push(Value::Bool(true)),
         Kind::Bool => wrong.push(Value::Int(1)),
     }
     wrong

@@ -49,7 +49,7 @@ use rand::RngExt as _;
 
 use super::coefficients::FLAT;
 use super::density::add_differences;
-use super::glm::GlmRows;
+use super::glm::{GlmRows, TermsOf, ValueOf};
 use super::head::Head;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
@@ -60,7 +60,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::families::Family;
-use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, TermsOf, ValueOf, value_or};
+use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, value_or};
 use curves::Curve;
 use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};

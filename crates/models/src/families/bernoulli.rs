@@ -35,6 +35,7 @@ impl RowFamily for SignedBernoulli {
     const OFFSET: bool = false;
     const FACTORS: bool = true;
     const LOG_CONCAVE: bool = true;
+    const WITHIN_LOOPS: bool = true;
     type Shared = ();
 
     fn shared(&self, _aux: &[f64]) {}

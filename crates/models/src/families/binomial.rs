@@ -90,6 +90,7 @@ impl RowFamily for WeightedBinomial {
     type Aux = FewAux;
     const EXTRA: usize = 4;
     const LOG_CONCAVE: bool = true;
+    const WITHIN_LOOPS: bool = true;
     type Shared = ();
 
     fn shared(&self, _aux: &[f64]) {}

@@ -123,6 +123,7 @@ impl RowFamily for Normal {
     const OFFSET: bool = false;
     const AUX: usize = 1;
     const QUADRATIC: bool = true;
+    const WITHIN_LOOPS: bool = true;
     type Shared = Sigma;
 
     fn shared(&self, aux: &[f64]) -> Sigma {

@@ -157,6 +157,7 @@ impl RowFamily for NormalLogarithms {
     const AUX: usize = Normal::AUX;
     const LOG_CONCAVE: bool = Normal::LOG_CONCAVE;
     const NORMAL: bool = Normal::NORMAL;
+    const WITHIN_LOOPS: bool = true;
     type Shared = Sigma;
 
     fn shared(&self, aux: &[f64]) -> Sigma {

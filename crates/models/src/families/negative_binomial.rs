@@ -237,6 +237,7 @@ impl RowFamily for NegativeBinomialCounts {
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = true;
+    const WITHIN_LOOPS: bool = true;
     type Shared = Shape;
 
     fn shared(&self, aux: &[f64]) -> Shape {

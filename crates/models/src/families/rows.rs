@@ -4,9 +4,7 @@ use super::{FamilyError, Link, Outcome};
 use crate::design::matrix::Design;
 use crate::design::response::MAX_LEVELS;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::ln_1p_of;
 pub use crate::numerics::elementary::{LANES, Lane};
-use crate::numerics::vector::Vector as _;
 use ergodic_base::reporter::Reporter;
 
 /// Most auxiliary coordinates of a family whose number of them is fixed.
@@ -81,6 +79,9 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     const AUX: usize = 0;
     /// Whether values have factors ([`TermsWith::factor`]) other than 1.
     const FACTORS: bool = false;
+    /// Whether row loops are compiled once more with the terms of this family within them: for short terms, which take less than about
+    /// 6 ns per row. The loops of all other families are compiled once and call their terms, which takes about 1 ns per row.
+    const WITHIN_LOOPS: bool = false;
     /// Lanes for all of them: [`FewAux`] where the number is fixed.
     type Aux: AuxLanes;
     /// Auxiliary coordinates.
@@ -215,60 +216,6 @@ impl<A: AuxLanes> CurvatureWith<A> {
         for lane in lanes.chain(A::pairs_mut(&mut self.aa)) {
             lane[first..].fill(0.0);
         }
-    }
-}
-
-/// What is computed of eight rows at a time and then used row by row.
-pub trait RowQuantity<F: RowFamily> {
-    /// Of eight rows.
-    type Lanes: Copy + Default;
-    /// At linear predictors z.
-    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes;
-}
-
-/// [`RowFamily::terms`].
-#[derive(Clone, Copy, Debug)]
-pub struct TermsOf<const VALUE: bool>;
-
-/// log p and ∂ log p/∂z.
-#[derive(Clone, Copy, Debug)]
-pub struct ValueOf;
-
-/// [`RowFamily::curvature`].
-#[derive(Clone, Copy, Debug)]
-pub struct CurvatureOf;
-
-impl<F: RowFamily, const VALUE: bool> RowQuantity<F> for TermsOf<VALUE> {
-    type Lanes = TermsWith<F::Aux>;
-
-    #[inline(always)]
-    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes {
-        F::terms::<A, VALUE>(z, extra, shared)
-    }
-}
-
-impl<F: RowFamily> RowQuantity<F> for ValueOf {
-    type Lanes = [Lane; 2];
-
-    #[inline(always)]
-    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> [Lane; 2] {
-        let terms = F::terms::<A, true>(z, extra, shared);
-        let mut value = terms.sum;
-        if F::FACTORS {
-            // Factors are between 1 and 2, so 1 is taken off without rounding.
-            let beyond = A::V::load(&terms.factor) - A::V::splat(1.0);
-            value = (A::V::load(&value) - ln_1p_of(beyond)).lane();
-        }
-        [value, terms.residual]
-    }
-}
-
-impl<F: RowFamily> RowQuantity<F> for CurvatureOf {
-    type Lanes = CurvatureWith<F::Aux>;
-
-    #[inline(always)]
-    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes {
-        F::curvature::<A>(z, extra, shared)
     }
 }
 

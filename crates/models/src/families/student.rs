@@ -264,6 +264,7 @@ impl RowFamily for FreeNu {
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 2;
+    const WITHIN_LOOPS: bool = true;
     type Shared = Scales;
 
     fn shared(&self, aux: &[f64]) -> Scales {
@@ -298,6 +299,7 @@ impl RowFamily for FixedNu {
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 1;
+    const WITHIN_LOOPS: bool = true;
     type Shared = Scales;
 
     fn shared(&self, aux: &[f64]) -> Scales {

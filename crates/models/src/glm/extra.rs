@@ -82,14 +82,20 @@ impl Extra {
     pub fn of_tile<F: RowFamily>(&self, stored: &[Lane]) -> [Lane; MOST] {
         let mut out = [[0.0; LANES]; MOST];
         for e in 0..F::EXTRA {
-            let place = self.places[e];
-            // No `get`: what the standard library calls is not compiled for vector instructions.
-            out[e] = if place < stored.len() {
-                stored[place]
-            } else {
-                self.shared[e]
-            };
+            out[e] = self.of_place(e, stored);
         }
         out
+    }
+
+    /// The extra numbers `e` of the tile that stores these.
+    #[inline(always)]
+    pub fn of_place(&self, e: usize, stored: &[Lane]) -> Lane {
+        let place = self.places[e];
+        // No `get`: what the standard library calls is not compiled for vector instructions.
+        if place < stored.len() {
+            stored[place]
+        } else {
+            self.shared[e]
+        }
     }
 }

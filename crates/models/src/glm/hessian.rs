@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::GlmRows;
+use super::kernel::{TileTerms, with_terms};
 use super::source::TileSource;
 use super::sums::reduce;
-use super::{GROUP, GlmRows, TilePass, predictors, with_offset};
+use super::tiled::{GROUP, TilePass, TiledRows, predictors};
 use crate::families::rows::{AuxLanes, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
@@ -26,29 +28,46 @@ impl<F: RowFamily> GlmRows<F> {
         hessian: &mut [f64],
     ) {
         let dim = self.dim();
-        at_level!(self.level, A => self.add_lower::<A>(u, rows, scratch, hessian));
+        let shared = self.shared(u);
+        with_terms!(self, &shared, terms => {
+            self.tiled.add_lower(terms, u, rows, scratch, hessian);
+        });
         for i in 0..dim {
             for j in 0..i {
                 hessian[j * dim + i] = hessian[i * dim + j];
             }
         }
     }
+}
 
+impl TiledRows {
     /// ADDS the sum of second derivatives of −log p to the lower half of the `hessian` alone.
-    #[inline(always)]
-    fn add_lower<A: Arithmetic>(
+    fn add_lower(
         &self,
+        terms: impl TileTerms,
         u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
         hessian: &mut [f64],
     ) {
-        let (dim, len) = (self.dim(), rows.len(self.num_obs()));
-        let shared = self.shared(u);
+        at_level!(self.level, A => self.add_lower_at::<A>(terms, u, rows, scratch, hessian));
+    }
+
+    #[inline(always)]
+    fn add_lower_at<A: Arithmetic>(
+        &self,
+        terms: impl TileTerms,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        let dim = self.num_columns + terms.num_aux();
+        let len = rows.len(self.store.num_obs());
         let pass = TilePass {
             source: self.as_kept(rows),
             beta: &u[..self.num_columns],
-            shared: &shared,
+            terms,
             len,
             centre: &[],
         };
@@ -64,12 +83,19 @@ impl<F: RowFamily> GlmRows<F> {
                 sums.fill([0.0; LANES]);
                 let mut first = start;
                 while first + GROUP * LANES <= end {
-                    self.add_products::<A, GROUP>(&pass, first, LANES, tile, lines.clone(), sums);
+                    self.add_products::<A, _, GROUP>(
+                        &pass,
+                        first,
+                        LANES,
+                        tile,
+                        lines.clone(),
+                        sums,
+                    );
                     first += GROUP * LANES;
                 }
                 while first < end {
                     let live = LANES.min(end - first);
-                    self.add_products::<A, 1>(&pass, first, live, tile, lines.clone(), sums);
+                    self.add_products::<A, _, 1>(&pass, first, live, tile, lines.clone(), sums);
                     first += LANES;
                 }
                 let mut sums = sums.iter();
@@ -85,9 +111,9 @@ impl<F: RowFamily> GlmRows<F> {
     /// Adds the second derivatives of `T` tiles from row `first` of a pass, of which `live` rows count in each, to the `sums` of
     /// these lines of the lower half.
     #[inline(always)]
-    fn add_products<A: Arithmetic, const T: usize>(
+    fn add_products<A: Arithmetic, K: TileTerms, const T: usize>(
         &self,
-        pass: &TilePass<'_, F, impl TileSource>,
+        pass: &TilePass<'_, K, impl TileSource>,
         first: usize,
         live: usize,
         buffer: &mut [Lane],
@@ -98,13 +124,11 @@ impl<F: RowFamily> GlmRows<F> {
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
         let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
-        let mut curvatures = [super::CurvatureWith::<F::Aux>::default(); T];
-        for t in 0..T {
-            let extra = self.extra_lanes(tiles[t]);
-            let z = with_offset::<A, F>(predictors[t], &extra).lane();
-            curvatures[t] = F::curvature::<A>(&z, &extra, pass.shared);
-            if live < LANES {
-                curvatures[t].drop_from(live);
+        let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
+        let mut curvatures = pass.terms.curvature::<A, T>(&z, &tiles);
+        if live < LANES {
+            for curvature in &mut curvatures {
+                curvature.drop_from(live);
             }
         }
         let mut rest = sums;
@@ -132,7 +156,7 @@ impl<F: RowFamily> GlmRows<F> {
             for (l, sum) in of_aux.iter_mut().enumerate() {
                 let mut total = A::V::load(sum);
                 for curvature in &curvatures {
-                    let pairs = F::Aux::pairs(&curvature.aa);
+                    let pairs = K::Aux::pairs(&curvature.aa);
                     total = total + A::V::load(&pairs[m * (m + 1) / 2 + l]);
                 }
                 *sum = total.lane();

@@ -1,8 +1,10 @@
 //! First and second moments of scores, summed lane by lane.
 
+use super::GlmRows;
+use super::kernel::{TileTerms, with_terms};
 use super::source::{Picked, TileSource, whole_block};
 use super::sums::reduce;
-use super::{GROUP, GlmRows, TilePass, predictors, with_offset};
+use super::tiled::{GROUP, TilePass, TiledRows, predictors};
 use crate::families::rows::{AuxLanes as _, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
@@ -22,20 +24,38 @@ impl<F: RowFamily> GlmRows<F> {
         sum: &mut [f64],
         products: &mut [f64],
     ) {
-        at_level!(self.level, A => self.moments::<A>(u, rows, scratch, sum, products));
+        let shared = self.shared(u);
+        with_terms!(self, &shared, terms => {
+            self.tiled.score_moments(terms, u, rows, scratch, sum, products);
+        });
     }
+}
 
-    #[inline(always)]
-    fn moments<A: Arithmetic>(
+impl TiledRows {
+    fn score_moments(
         &self,
+        terms: impl TileTerms,
         u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
         sum: &mut [f64],
         products: &mut [f64],
     ) {
-        let (dim, len) = (self.dim(), rows.len(self.num_obs()));
-        let shared = self.shared(u);
+        at_level!(self.level, A => self.moments::<A>(terms, u, rows, scratch, sum, products));
+    }
+
+    #[inline(always)]
+    fn moments<A: Arithmetic>(
+        &self,
+        terms: impl TileTerms,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        let dim = self.num_columns + terms.num_aux();
+        let len = rows.len(self.store.num_obs());
         let pass = TilePass {
             source: Picked {
                 view: self.store.view(),
@@ -49,7 +69,7 @@ impl<F: RowFamily> GlmRows<F> {
                 },
             },
             beta: &u[..self.num_columns],
-            shared: &shared,
+            terms,
             len,
             centre: &[],
         };
@@ -61,12 +81,12 @@ impl<F: RowFamily> GlmRows<F> {
         let tile = aligned(&mut scratch.tile);
         let mut first = 0;
         while first + GROUP * LANES <= len {
-            self.add_moments::<A, GROUP>(&pass, first, LANES, tile, scores, sums);
+            self.add_moments::<A, _, GROUP>(&pass, first, LANES, tile, scores, sums);
             first += GROUP * LANES;
         }
         while first < len {
             let live = LANES.min(len - first);
-            self.add_moments::<A, 1>(&pass, first, live, tile, scores, sums);
+            self.add_moments::<A, _, 1>(&pass, first, live, tile, scores, sums);
             first += LANES;
         }
         let (means, pairs) = sums.split_at(dim);
@@ -83,23 +103,23 @@ impl<F: RowFamily> GlmRows<F> {
 
     /// Adds the scores of `T` tiles from row `first` of a pass, of which `live` rows count in each, and their products to `sums`.
     #[inline(always)]
-    fn add_moments<A: Arithmetic, const T: usize>(
+    fn add_moments<A: Arithmetic, K: TileTerms, const T: usize>(
         &self,
-        pass: &TilePass<'_, F, impl TileSource>,
+        pass: &TilePass<'_, K, impl TileSource>,
         first: usize,
         live: usize,
         buffer: &mut [Lane],
         scores: &mut [Lane],
         sums: &mut [Lane],
     ) {
-        let (columns, dim) = (self.num_columns, self.dim());
+        let (columns, num_aux) = (self.num_columns, pass.terms.num_aux());
+        let dim = columns + num_aux;
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
         let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
-        for t in 0..T {
-            let extra = self.extra_lanes(tiles[t]);
-            let z = with_offset::<A, F>(predictors[t], &extra).lane();
-            let mut terms = F::terms::<A, false>(&z, &extra, pass.shared);
+        let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
+        let mut of_tiles = pass.terms.terms::<A, T, false>(&z, &tiles);
+        for (t, terms) in of_tiles.iter_mut().enumerate() {
             if live < LANES {
                 terms.drop_from(live);
             }
@@ -108,7 +128,7 @@ impl<F: RowFamily> GlmRows<F> {
             for j in 0..columns {
                 scores[j * T + t] = (residual * A::V::load(&tiles[t][j])).lane();
             }
-            for m in 0..self.num_aux() {
+            for m in 0..num_aux {
                 scores[(columns + m) * T + t] = terms.aux.lanes()[m];
             }
         }

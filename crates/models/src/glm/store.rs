@@ -19,7 +19,7 @@ use ergodic_base::linalg::widening_axpy;
 
 /// Covariates and extra numbers of all rows.
 #[derive(Clone, Debug)]
-pub(super) struct RowStore {
+pub struct RowStore {
     /// P.
     num_columns: usize,
     extra: Extra,
@@ -163,6 +163,12 @@ impl RowStore {
     #[inline(always)]
     pub fn extra_lanes<F: RowFamily>(&self, tile: &[Lane]) -> [Lane; 4] {
         self.extra.of_tile::<F>(&tile[self.num_columns..])
+    }
+
+    /// Offsets of the rows of a tile, of families that have them.
+    #[inline(always)]
+    pub fn offsets(&self, tile: &[Lane]) -> Lane {
+        self.extra.of_place(0, &tile[self.num_columns..])
     }
 
     /// Whether the tiles of blocks are kept already.

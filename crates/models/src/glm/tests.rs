@@ -3,9 +3,10 @@
 use super::*;
 use crate::conformance::{censor, design_of};
 use crate::design::matrix::Design;
-use crate::families::Family;
-use crate::families::bernoulli::SignedBernoulli;
-use crate::families::rows::{CurvatureOf, FamilyRows, RowUse, value_or};
+use crate::families::bernoulli::{SignedBernoulli, signed};
+use crate::families::rows::{CurvatureWith, FamilyRows, RowUse, TermsWith, value_or};
+use crate::families::{Family, Outcome};
+use crate::numerics::arithmetic::Arithmetic;
 use crate::testing::regressions::{Shape, design};
 
 const ROWS: usize = 40;
@@ -189,6 +190,10 @@ fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
         let value = rows.value_gradient(&u, which, &mut scratch, &mut gradients[dim..2 * dim]);
         rows.gradient_difference(&u, which, &centre, &mut scratch, &mut gradients[2 * dim..]);
         out.extend(part);
+        let (mut sum, mut products) = (vec![0.0; dim], vec![0.0; dim * dim]);
+        rows.score_moments(&u, which, &mut scratch, &mut sum, &mut products);
+        out.extend(sum);
+        out.extend(products);
         out.push(value);
     }
     if rows.num_aux() == 0 {
@@ -237,7 +242,7 @@ fn single_precision_takes_half_the_memory_of_covariates() {
     let bytes = [double, single].map(|rows| {
         let mut grad = vec![0.0; rows.dim()];
         rows.gradient(&[0.1; 4], Rows::All, &mut rows.scratch(), &mut grad);
-        rows.store.bytes()
+        rows.tiled.store.bytes()
     });
     assert!(bytes[0].iter().all(|&bytes| bytes > 0));
     assert_eq!(bytes[0].map(|bytes| bytes / 2), bytes[1]);
@@ -267,6 +272,85 @@ fn hessians_of_many_coordinates_are_sums_over_rows() {
         for (got, expected) in hessian.iter().zip(&expected) {
             assert!((got - expected).abs() < 1e-11, "{got} {expected}");
         }
+    }
+}
+
+/// A family whose terms are called, whether they are within loops otherwise or not.
+#[derive(Clone, Copy, Debug)]
+struct AlwaysCalled<F>(F);
+
+impl<F: RowFamily> RowFamily for AlwaysCalled<F> {
+    const EXTRA: usize = F::EXTRA;
+    const OFFSET: bool = F::OFFSET;
+    const FACTORS: bool = F::FACTORS;
+    type Aux = F::Aux;
+    type Shared = F::Shared;
+
+    fn num_aux(&self) -> usize {
+        self.0.num_aux()
+    }
+
+    fn shared(&self, aux: &[f64]) -> F::Shared {
+        self.0.shared(aux)
+    }
+
+    fn terms<A: Arithmetic, const VALUE: bool>(
+        z: &Lane,
+        extra: &[Lane; 4],
+        shared: &F::Shared,
+    ) -> TermsWith<F::Aux> {
+        F::terms::<A, VALUE>(z, extra, shared)
+    }
+
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        extra: &[Lane; 4],
+        shared: &F::Shared,
+    ) -> CurvatureWith<F::Aux> {
+        F::curvature::<A>(z, extra, shared)
+    }
+
+    fn outcome(&self, shared: &F::Shared) -> Outcome {
+        self.0.outcome(shared)
+    }
+}
+
+/// Compares loops that have the terms of a family within them with loops that call these; the number of families that have such loops.
+struct CalledOrWithin(usize, SimdLevel);
+
+impl RowUse for CalledOrWithin {
+    type Made = usize;
+
+    fn of<F: RowFamily>(self, rows: FamilyRows<F>) -> usize {
+        let Self(columns, level) = self;
+        let called = GlmRows::new(AlwaysCalled(rows.family), columns, rows.data.clone());
+        let own = GlmRows::new(rows.family, columns, rows.data);
+        assert_eq!(
+            all_of(&own.at_level(level)),
+            all_of(&called.at_level(level)),
+            "{level:?}"
+        );
+        usize::from(F::WITHIN_LOOPS)
+    }
+}
+
+#[test]
+fn calling_terms_changes_no_bit() {
+    assert!(super::kernel::MANY_LOOPS);
+    for level in SimdLevel::available() {
+        let count = Family::ALL.iter().map(|&family| {
+            let shape = Shape {
+                trials: family == Family::Binomial,
+                ..Shape::default()
+            };
+            let design = design_of(family, shape, ROWS);
+            let of = CalledOrWithin(design.terms.len(), level);
+            family.rows(&design, of).unwrap()
+        });
+        assert!(count.sum::<usize>() > 0);
+        let rows = signed(&design_of(Family::Bernoulli, Shape::default(), ROWS)).unwrap();
+        let columns = rows.data.len() / ROWS;
+        assert_eq!(CalledOrWithin(columns, level).of(rows), 1);
     }
 }
 
@@ -301,7 +385,7 @@ impl RowUse for Shared {
             out.push(value);
             let numbers = (0..n).flat_map(|i| rows.extra(i));
             out.extend(numbers);
-            (out, rows.store.bytes()[0])
+            (out, rows.tiled.store.bytes()[0])
         };
         for storage in [Storage::F64, Storage::F32] {
             let (found, bytes) = of(rows.data.clone(), storage);

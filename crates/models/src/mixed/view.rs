@@ -2,7 +2,8 @@
 
 use super::MixedModel;
 use super::terms::GroupTerm;
-use crate::families::rows::{AuxLanes as _, CurvatureOf, RowFamily, TermsOf};
+use crate::families::rows::{AuxLanes as _, RowFamily};
+use crate::glm::{CurvatureOf, TermsOf};
 use crate::prior::PriorRows;
 use crate::{Rows, Scratch};
 

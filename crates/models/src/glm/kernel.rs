@@ -1,0 +1,340 @@
+//! The likelihood of tiles as row loops take it: compiled into the loop, or called by it.
+
+use super::store::RowStore;
+use crate::families::rows::{AuxLanes, CurvatureWith, Lane, RowFamily, TermsWith};
+use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
+use crate::numerics::elementary::ln_1p_of;
+use crate::numerics::vector::Vector as _;
+
+/// What a family says of tiles, with what all rows of a pass share.
+pub trait TileTerms: Copy {
+    /// [`RowFamily::Aux`].
+    type Aux: AuxLanes;
+    /// [`RowFamily::num_aux`].
+    fn num_aux(self) -> usize;
+    /// [`RowFamily::FACTORS`].
+    fn has_factors(self) -> bool;
+    /// [`RowFamily::OFFSET`].
+    fn has_offset(self) -> bool;
+    /// [`RowFamily::terms`] at the linear predictors `z`, which have their offsets, of tiles.
+    fn terms<A: Arithmetic, const T: usize, const VALUE: bool>(
+        self,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [TermsWith<Self::Aux>; T];
+    /// [`RowFamily::curvature`] at the linear predictors `z`, which have their offsets, of tiles.
+    fn curvature<A: Arithmetic, const T: usize>(
+        self,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [CurvatureWith<Self::Aux>; T];
+}
+
+/// Terms that are compiled into the loop.
+#[derive(Debug)]
+pub struct Within<'a, F: RowFamily> {
+    pub family: &'a F,
+    pub shared: &'a F::Shared,
+    pub store: &'a RowStore,
+}
+
+impl<F: RowFamily> Clone for Within<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: RowFamily> Copy for Within<'_, F> {}
+
+impl<F: RowFamily> Within<'_, F> {
+    #[inline(always)]
+    fn terms_of<A: Arithmetic, const VALUE: bool>(
+        &self,
+        z: &Lane,
+        tile: &[Lane],
+    ) -> TermsWith<F::Aux> {
+        F::terms::<A, VALUE>(z, &self.store.extra_lanes::<F>(tile), self.shared)
+    }
+
+    #[inline(always)]
+    fn curvature_of<A: Arithmetic>(&self, z: &Lane, tile: &[Lane]) -> CurvatureWith<F::Aux> {
+        F::curvature::<A>(z, &self.store.extra_lanes::<F>(tile), self.shared)
+    }
+}
+
+impl<F: RowFamily> TileTerms for Within<'_, F> {
+    type Aux = F::Aux;
+
+    #[inline(always)]
+    fn num_aux(self) -> usize {
+        self.family.num_aux()
+    }
+
+    #[inline(always)]
+    fn has_factors(self) -> bool {
+        F::FACTORS
+    }
+
+    #[inline(always)]
+    fn has_offset(self) -> bool {
+        F::OFFSET
+    }
+
+    #[inline(always)]
+    fn terms<A: Arithmetic, const T: usize, const VALUE: bool>(
+        self,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [TermsWith<F::Aux>; T] {
+        let mut out = [TermsWith::default(); T];
+        for t in 0..T {
+            out[t] = self.terms_of::<A, VALUE>(&z[t], tiles[t]);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn curvature<A: Arithmetic, const T: usize>(
+        self,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [CurvatureWith<F::Aux>; T] {
+        let mut out = [CurvatureWith::default(); T];
+        for t in 0..T {
+            out[t] = self.curvature_of::<A>(&z[t], tiles[t]);
+        }
+        out
+    }
+}
+
+/// Terms that a loop calls, so that it is compiled once for all families.
+pub struct Called<'a, X> {
+    of: &'a dyn Callable<X>,
+    level: SimdLevel,
+    num_aux: usize,
+    has_factors: bool,
+    has_offset: bool,
+}
+
+impl<'a, X: AuxLanes> Called<'a, X> {
+    /// The terms of a family, to be called from loops of this level.
+    pub fn new<F: RowFamily<Aux = X>>(of: &'a Within<'_, F>, level: SimdLevel) -> Self {
+        Self {
+            of,
+            level,
+            num_aux: of.num_aux(),
+            has_factors: F::FACTORS,
+            has_offset: F::OFFSET,
+        }
+    }
+}
+
+impl<X> Clone for Called<'_, X> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X> Copy for Called<'_, X> {}
+
+/// [`TileTerms`] as they are called: for several tiles at once, as those that are computed with a call between do not overlap.
+trait Callable<X: AuxLanes> {
+    /// Without `value` values mean nothing.
+    fn call_terms(
+        &self,
+        level: SimdLevel,
+        value: bool,
+        z: &[Lane],
+        tiles: &[&[Lane]],
+        out: &mut [TermsWith<X>],
+    );
+    fn call_curvature(
+        &self,
+        level: SimdLevel,
+        z: &[Lane],
+        tiles: &[&[Lane]],
+        out: &mut [CurvatureWith<X>],
+    );
+}
+
+impl<F: RowFamily> Callable<F::Aux> for Within<'_, F> {
+    fn call_terms(
+        &self,
+        level: SimdLevel,
+        value: bool,
+        z: &[Lane],
+        tiles: &[&[Lane]],
+        out: &mut [TermsWith<F::Aux>],
+    ) {
+        let all = out.iter_mut().zip(z.iter().zip(tiles));
+        at_level!(level, A => if value {
+            for (out, (z, tile)) in all {
+                *out = self.terms_of::<A, true>(z, tile);
+            }
+        } else {
+            for (out, (z, tile)) in all {
+                *out = self.terms_of::<A, false>(z, tile);
+            }
+        });
+    }
+
+    fn call_curvature(
+        &self,
+        level: SimdLevel,
+        z: &[Lane],
+        tiles: &[&[Lane]],
+        out: &mut [CurvatureWith<F::Aux>],
+    ) {
+        let all = out.iter_mut().zip(z.iter().zip(tiles));
+        at_level!(level, A => {
+            for (out, (z, tile)) in all {
+                *out = self.curvature_of::<A>(z, tile);
+            }
+        });
+    }
+}
+
+impl<X: AuxLanes> TileTerms for Called<'_, X> {
+    type Aux = X;
+
+    #[inline(always)]
+    fn num_aux(self) -> usize {
+        self.num_aux
+    }
+
+    #[inline(always)]
+    fn has_factors(self) -> bool {
+        self.has_factors
+    }
+
+    #[inline(always)]
+    fn has_offset(self) -> bool {
+        self.has_offset
+    }
+
+    #[inline(always)]
+    fn terms<A: Arithmetic, const T: usize, const VALUE: bool>(
+        self,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [TermsWith<X>; T] {
+        let mut out = [TermsWith::default(); T];
+        self.of.call_terms(self.level, VALUE, z, tiles, &mut out);
+        out
+    }
+
+    #[inline(always)]
+    fn curvature<A: Arithmetic, const T: usize>(
+        self,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [CurvatureWith<X>; T] {
+        let mut out = [CurvatureWith::default(); T];
+        self.of.call_curvature(self.level, z, tiles, &mut out);
+        out
+    }
+}
+
+/// Whether loops are compiled for each family that asks for it. Builds with debug assertions, in which the row loops of all families
+/// would be most of what compiles, call the terms of every family, but for the tests of this crate, which compare both.
+pub const MANY_LOOPS: bool = cfg!(any(test, not(debug_assertions)));
+
+/// Evaluates an expression with the [`TileTerms`] of a family: within the loop, or called by it.
+macro_rules! with_terms {
+    ($rows:expr, $shared:expr, $terms:ident => $row_loop:expr) => {{
+        let within = $crate::glm::kernel::Within {
+            family: $rows.family(),
+            shared: $shared,
+            store: &$rows.tiled.store,
+        };
+        // Only the branch that is taken is compiled.
+        if F::WITHIN_LOOPS && $crate::glm::kernel::MANY_LOOPS {
+            let $terms = within;
+            $row_loop
+        } else {
+            let $terms = $crate::glm::kernel::Called::new(&within, $rows.level());
+            $row_loop
+        }
+    }};
+}
+pub(super) use with_terms;
+
+/// What is computed of eight rows at a time and then used row by row.
+pub trait RowQuantity<X: AuxLanes> {
+    /// Of eight rows.
+    type Lanes: Copy + Default;
+    /// At the linear predictors `z`, which have their offsets, of tiles.
+    fn of<A: Arithmetic, const T: usize>(
+        terms: impl TileTerms<Aux = X>,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [Self::Lanes; T];
+}
+
+/// [`RowFamily::terms`].
+#[derive(Clone, Copy, Debug)]
+pub struct TermsOf<const VALUE: bool>;
+
+/// log p and ∂ log p/∂z.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueOf;
+
+/// [`RowFamily::curvature`].
+#[derive(Clone, Copy, Debug)]
+pub struct CurvatureOf;
+
+impl<X: AuxLanes, const VALUE: bool> RowQuantity<X> for TermsOf<VALUE> {
+    type Lanes = TermsWith<X>;
+
+    #[inline(always)]
+    fn of<A: Arithmetic, const T: usize>(
+        terms: impl TileTerms<Aux = X>,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [TermsWith<X>; T] {
+        terms.terms::<A, T, VALUE>(z, tiles)
+    }
+}
+
+impl<X: AuxLanes> RowQuantity<X> for ValueOf {
+    type Lanes = [Lane; 2];
+
+    #[inline(always)]
+    fn of<A: Arithmetic, const T: usize>(
+        terms: impl TileTerms<Aux = X>,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [[Lane; 2]; T] {
+        let of_tiles = terms.terms::<A, T, true>(z, tiles);
+        let mut out = [<[Lane; 2]>::default(); T];
+        for (out, of_tile) in out.iter_mut().zip(&of_tiles) {
+            *out = value_and_slope::<A, X>(of_tile, terms.has_factors());
+        }
+        out
+    }
+}
+
+/// log p and ∂ log p/∂z of terms.
+#[inline(always)]
+pub fn value_and_slope<A: Arithmetic, X>(terms: &TermsWith<X>, has_factors: bool) -> [Lane; 2] {
+    let mut value = terms.sum;
+    if has_factors {
+        // Factors are between 1 and 2, so 1 is taken off without rounding.
+        let beyond = A::V::load(&terms.factor) - A::V::splat(1.0);
+        value = (A::V::load(&value) - ln_1p_of(beyond)).lane();
+    }
+    [value, terms.residual]
+}
+
+impl<X: AuxLanes> RowQuantity<X> for CurvatureOf {
+    type Lanes = CurvatureWith<X>;
+
+    #[inline(always)]
+    fn of<A: Arithmetic, const T: usize>(
+        terms: impl TileTerms<Aux = X>,
+        z: &[Lane; T],
+        tiles: &[&[Lane]; T],
+    ) -> [CurvatureWith<X>; T] {
+        terms.curvature::<A, T>(z, tiles)
+    }
+}

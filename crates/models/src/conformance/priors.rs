@@ -89,7 +89,7 @@ fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
 fn log_volume(model: &dyn Model, quantities: &[usize], coordinates: &[usize], u: &[f64]) -> f64 {
     let top = coordinates.len();
     let slopes = slopes_of_all(u, model.params().len(), |u, theta| {
-        model.constrain(u, theta)
+        model.constrain(u, theta);
     });
     let rows: Vec<Vec<f64>> = quantities
         .iter()

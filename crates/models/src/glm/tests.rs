@@ -336,7 +336,7 @@ impl RowUse for CalledOrWithin {
 
 #[test]
 fn calling_terms_changes_no_bit() {
-    assert!(super::kernel::MANY_LOOPS);
+    const { assert!(super::kernel::MANY_LOOPS) };
     for level in SimdLevel::available() {
         let count = Family::ALL.iter().map(|&family| {
             let shape = Shape {

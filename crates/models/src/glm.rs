@@ -12,7 +12,7 @@
 //! whichever way a tile comes about.
 //!
 //! Loops are compiled for each level of vector instructions, and once more for each family whose terms are so short that calling them
-//! would be felt ([`RowFamily::WITHIN_LOOPS`]); of all other families they call the terms, eight rows at a time.
+//! would be felt ([`RowFamily::WITHIN_LOOPS`]); of all other families they call the terms, several tiles at a time.
 
 mod extra;
 mod hessian;
@@ -175,7 +175,9 @@ impl<F: RowFamily> GlmRows<F> {
         grad: &mut [f64],
     ) -> f64 {
         let shared = self.shared(u);
-        with_terms!(self, &shared, terms => self.tiled.pass(terms, u, rows, pass, scratch, grad))
+        with_terms!(self, &shared, terms => at_level!(self.level(), A => {
+            self.tiled.pass::<A>(terms, u, rows, pass, scratch, grad)
+        }))
     }
 
     /// [`Self::each_row`] without shifts.
@@ -344,7 +346,7 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
         let extra = self.extra_everywhere(row);
         let shared = self.family.shared(&[]);
-        at_level!(self.tiled.level, A => {
+        at_level!(self.level(), A => {
             let terms = F::terms::<A, true>(z, &extra, &shared);
             let [value, slope] = value_and_slope::<A, _>(&terms, F::FACTORS);
             let curvature = F::curvature::<A>(z, &extra, &shared);

@@ -26,24 +26,14 @@ impl<F: RowFamily> GlmRows<F> {
     ) {
         let shared = self.shared(u);
         with_terms!(self, &shared, terms => {
-            self.tiled.score_moments(terms, u, rows, scratch, sum, products);
+            at_level!(self.level(), A => {
+                self.tiled.moments::<A>(terms, u, rows, scratch, sum, products);
+            });
         });
     }
 }
 
 impl TiledRows {
-    fn score_moments(
-        &self,
-        terms: impl TileTerms,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        sum: &mut [f64],
-        products: &mut [f64],
-    ) {
-        at_level!(self.level, A => self.moments::<A>(terms, u, rows, scratch, sum, products));
-    }
-
     #[inline(always)]
     fn moments<A: Arithmetic>(
         &self,

@@ -29,26 +29,14 @@ pub struct TiledRows {
 pub enum Pass<'a> {
     Gradient,
     Value,
-    /// Derivatives minus these, 1 + [`RowFamily::num_aux`] per row of the data.
+    /// Derivatives minus these, 1 + [`TileTerms::num_aux`] per row of the data.
     Difference(&'a [f64]),
 }
 
 impl TiledRows {
     /// A pass over rows: ADDS the gradient to `grad` (D); the summed log likelihood where the pass asks for it, else 0.
-    pub fn pass(
-        &self,
-        terms: impl TileTerms,
-        u: &[f64],
-        rows: Rows<'_>,
-        pass: Pass<'_>,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) -> f64 {
-        at_level!(self.level, A => self.run::<A>(terms, u, rows, pass, scratch, grad))
-    }
-
     #[inline(always)]
-    fn run<A: Arithmetic>(
+    pub fn pass<A: Arithmetic>(
         &self,
         terms: impl TileTerms,
         u: &[f64],

@@ -16,19 +16,21 @@
 
 mod extra;
 mod hessian;
-mod kernel;
 mod machine;
 mod moments;
+mod quantity;
 mod source;
 mod store;
 mod sums;
+mod terms;
 mod tiled;
 
-pub use self::kernel::{CurvatureOf, RowQuantity, TermsOf, ValueOf};
 pub use self::moments::MOST_IN_LANES;
+pub use self::quantity::{CurvatureOf, RowQuantity, TermsOf, ValueOf};
 
-use self::kernel::{value_and_slope, with_terms};
+use self::quantity::value_and_slope;
 use self::store::RowStore;
+use self::terms::with_terms;
 use self::tiled::{GROUP, Pass, TiledRows};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
 use crate::families::rows::{AuxLanes as _, LANES, Lane, RowFamily};

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::GlmRows;
-use super::kernel::{TileTerms, with_terms};
 use super::source::TileSource;
 use super::sums::reduce;
+use super::terms::{TileTerms, with_terms};
 use super::tiled::{GROUP, TilePass, TiledRows, predictors};
 use crate::families::rows::{AuxLanes, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, at_level};

@@ -1,9 +1,9 @@
 //! First and second moments of scores, summed lane by lane.
 
 use super::GlmRows;
-use super::kernel::{TileTerms, with_terms};
 use super::source::{Picked, TileSource, whole_block};
 use super::sums::reduce;
+use super::terms::{TileTerms, with_terms};
 use super::tiled::{GROUP, TilePass, TiledRows, predictors};
 use crate::families::rows::{AuxLanes as _, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, at_level};

@@ -1,10 +1,11 @@
 //! Rows of any family and the loops over them.
 
-use super::kernel::{RowQuantity, TileTerms};
 use super::machine::prefetch;
+use super::quantity::RowQuantity;
 use super::source::{Picked, TileSource, whole_block};
 use super::store::RowStore;
 use super::sums::{Sums, reduce, sum_of_logs};
+use super::terms::TileTerms;
 use crate::families::rows::{AuxLanes, LANES, Lane};
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
 use crate::numerics::vector::{Vector as _, aligned};

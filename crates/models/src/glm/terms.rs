@@ -3,8 +3,6 @@
 use super::store::RowStore;
 use crate::families::rows::{AuxLanes, CurvatureWith, Lane, RowFamily, TermsWith};
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
-use crate::numerics::elementary::ln_1p_of;
-use crate::numerics::vector::Vector as _;
 
 /// What a family says of tiles, with what all rows of a pass share.
 pub trait TileTerms: Copy {
@@ -242,99 +240,19 @@ pub const MANY_LOOPS: bool = cfg!(any(test, not(debug_assertions)));
 /// Evaluates an expression with the [`TileTerms`] of a family: within the loop, or called by it.
 macro_rules! with_terms {
     ($rows:expr, $shared:expr, $terms:ident => $row_loop:expr) => {{
-        let within = $crate::glm::kernel::Within {
+        let within = $crate::glm::terms::Within {
             family: $rows.family(),
             shared: $shared,
             store: &$rows.tiled.store,
         };
         // Only the branch that is taken is compiled.
-        if F::WITHIN_LOOPS && $crate::glm::kernel::MANY_LOOPS {
+        if F::WITHIN_LOOPS && $crate::glm::terms::MANY_LOOPS {
             let $terms = within;
             $row_loop
         } else {
-            let $terms = $crate::glm::kernel::Called::new(&within, $rows.level());
+            let $terms = $crate::glm::terms::Called::new(&within, $rows.level());
             $row_loop
         }
     }};
 }
 pub(super) use with_terms;
-
-/// What is computed of eight rows at a time and then used row by row.
-pub trait RowQuantity<X: AuxLanes> {
-    /// Of eight rows.
-    type Lanes: Copy + Default;
-    /// At the linear predictors `z`, which have their offsets, of tiles.
-    fn of<A: Arithmetic, const T: usize>(
-        terms: impl TileTerms<Aux = X>,
-        z: &[Lane; T],
-        tiles: &[&[Lane]; T],
-    ) -> [Self::Lanes; T];
-}
-
-/// [`RowFamily::terms`].
-#[derive(Clone, Copy, Debug)]
-pub struct TermsOf<const VALUE: bool>;
-
-/// log p and ∂ log p/∂z.
-#[derive(Clone, Copy, Debug)]
-pub struct ValueOf;
-
-/// [`RowFamily::curvature`].
-#[derive(Clone, Copy, Debug)]
-pub struct CurvatureOf;
-
-impl<X: AuxLanes, const VALUE: bool> RowQuantity<X> for TermsOf<VALUE> {
-    type Lanes = TermsWith<X>;
-
-    #[inline(always)]
-    fn of<A: Arithmetic, const T: usize>(
-        terms: impl TileTerms<Aux = X>,
-        z: &[Lane; T],
-        tiles: &[&[Lane]; T],
-    ) -> [TermsWith<X>; T] {
-        terms.terms::<A, T, VALUE>(z, tiles)
-    }
-}
-
-impl<X: AuxLanes> RowQuantity<X> for ValueOf {
-    type Lanes = [Lane; 2];
-
-    #[inline(always)]
-    fn of<A: Arithmetic, const T: usize>(
-        terms: impl TileTerms<Aux = X>,
-        z: &[Lane; T],
-        tiles: &[&[Lane]; T],
-    ) -> [[Lane; 2]; T] {
-        let of_tiles = terms.terms::<A, T, true>(z, tiles);
-        let mut out = [<[Lane; 2]>::default(); T];
-        for (out, of_tile) in out.iter_mut().zip(&of_tiles) {
-            *out = value_and_slope::<A, X>(of_tile, terms.has_factors());
-        }
-        out
-    }
-}
-
-/// log p and ∂ log p/∂z of terms.
-#[inline(always)]
-pub fn value_and_slope<A: Arithmetic, X>(terms: &TermsWith<X>, has_factors: bool) -> [Lane; 2] {
-    let mut value = terms.sum;
-    if has_factors {
-        // Factors are between 1 and 2, so 1 is taken off without rounding.
-        let beyond = A::V::load(&terms.factor) - A::V::splat(1.0);
-        value = (A::V::load(&value) - ln_1p_of(beyond)).lane();
-    }
-    [value, terms.residual]
-}
-
-impl<X: AuxLanes> RowQuantity<X> for CurvatureOf {
-    type Lanes = CurvatureWith<X>;
-
-    #[inline(always)]
-    fn of<A: Arithmetic, const T: usize>(
-        terms: impl TileTerms<Aux = X>,
-        z: &[Lane; T],
-        tiles: &[&[Lane]; T],
-    ) -> [CurvatureWith<X>; T] {
-        terms.curvature::<A, T>(z, tiles)
-    }
-}

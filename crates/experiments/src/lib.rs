@@ -28,6 +28,7 @@ mod hierarchical;
 mod log_loss;
 mod mixture;
 mod mixture_normal;
+mod network_optimisers;
 mod neural_net;
 mod nine_modes;
 mod normal_gamma;
@@ -220,6 +221,14 @@ pub static REGISTRY: &[Bench] = &[
                 and without; --data FOLDER with the four files of MNIST or FILE with labels and pixels, otherwise drawn images",
         source: "Baker (2018), section 4.6.3",
         run: neural_net::run,
+    },
+    Bench {
+        id: "network-optimisers",
+        title: "Optimisers of a neural network",
+        about: "Share of images with a wrong label after searches by Santa, Adam, RMSprop, SGD with and without momentum, and by draws of SGLD, \
+                in a network with two hidden layers; --data as `neural-net`, otherwise drawn images",
+        source: "Chen (2016), slides on Santa",
+        run: network_optimisers::run,
     },
     Bench {
         id: "hierarchical",

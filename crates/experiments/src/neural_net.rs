@@ -4,7 +4,7 @@
 //! The source takes 55,000 images of MNIST with 10,000 more to predict, 100 hidden units and 10,000 iterations: of those without control
 //! variates after as many of burn-in from a draw of the prior, of those with after as many of a stochastic search. Steps are those
 //! with the smallest log loss. `--data` names a folder with the four files of MNIST, unpacked, or a table; without it images are drawn, a
-//! smaller world of the same kind ([`SHAPE`]).
+//! smaller world of the same kind ([`images::SHAPE`]).
 //!
 //! Control variates of first order need no curvature, which no network of this size has: gradients are centred where the search ended. SVRG
 //! and, where its table of N × D numbers fits into memory, SAGA stand beside those of the source.
@@ -30,23 +30,10 @@ use ergodic_core::design::response::ResponseUse;
 use ergodic_core::estimators::{Plan, ascend};
 use ergodic_core::models::{self, LogDensity, Model, ModelOptions, RowLikelihood, Rows};
 use ergodic_core::oracle::RowTable;
-use images::{Images, LABEL, Shape};
+use images::{Images, LABEL, SHAPE};
 
-mod images;
+pub mod images;
 
-/// Images that are drawn where no file is named, and for a glance.
-const SHAPE: [Shape; 2] = [
-    Shape {
-        rows: [6000, 2000],
-        side: 8,
-        labels: 10,
-    },
-    Shape {
-        rows: [900, 300],
-        side: 7,
-        labels: 4,
-    },
-];
 /// Hidden units of the source, of drawn images, and for a glance.
 const UNITS: [i64; 3] = [100, 30, 10];
 /// Iterations, of the search too, and for a glance.
@@ -167,7 +154,14 @@ impl Trial {
             (Some(_), false) => UNITS[0],
             _ => UNITS[1 + quick],
         };
-        let [model, predicted] = networks(images, units)?;
+        let mut network_settings = Settings::default();
+        network_settings.set("hidden_units", Value::Int(units));
+        let all = tabulated(images)?;
+        let model = network(part(&all, |image| image < images.learnt), &network_settings)?;
+        let predicted = network(
+            part(&all, |image| image >= images.learnt),
+            &network_settings,
+        )?;
         let iterations = ITERATIONS[quick];
         let batch = BATCH[quick].min(model.num_obs());
         let mut settings = Settings::default();
@@ -267,7 +261,7 @@ fn rows_of(model: &dyn Model) -> Result<&dyn RowLikelihood, JobError> {
 }
 
 /// A draw of the prior, where chains of the source start.
-fn at_prior(model: &dyn Model, seed: u64) -> Result<Vec<f64>, JobError> {
+pub fn at_prior(model: &dyn Model, seed: u64) -> Result<Vec<f64>, JobError> {
     let density: &dyn LogDensity = (model.density())
         .ok_or_else(|| JobError::Impossible("The model has no density".to_owned()))?;
     let mut u = vec![0.0; model.dim()];
@@ -275,8 +269,8 @@ fn at_prior(model: &dyn Model, seed: u64) -> Result<Vec<f64>, JobError> {
     Ok(u)
 }
 
-/// The network on the images to learn from, and on those to predict. Their brightnesses are inputs as they are, as in the source.
-fn networks(images: &Images, units: i64) -> Result<[Arc<dyn Model>; 2], JobError> {
+/// The images as a design. Their brightnesses are inputs as they are, as in the source.
+pub fn tabulated(images: &Images) -> Result<Design, JobError> {
     let pixels: Vec<&str> = images.table.names().filter(|name| *name != LABEL).collect();
     let formula = format!("{LABEL} ~ {}", pixels.join(" + "));
     let formula = formula
@@ -286,37 +280,33 @@ fn networks(images: &Images, units: i64) -> Result<[Arc<dyn Model>; 2], JobError
         response_use: ResponseUse::Unordered,
         ..ModelFrame::new(formula)
     };
-    let (all, _report) = Design::build(&images.table, &frame)?;
-    let entry = models::find("neural-net")?;
-    let mut settings = Settings::default();
-    settings.set("hidden_units", Value::Int(units));
-    let options = ModelOptions {
-        settings: entry.resolve(&settings)?,
-        standardize: false,
-        ..ModelOptions::default()
-    };
-    let places = [true, false].map(|is_learnt| -> Vec<usize> {
-        let rows = all.row.iter().enumerate();
-        let own = rows.filter(|(_, row)| ((**row as usize) < images.learnt) == is_learnt);
-        own.map(|(place, _)| place).collect()
-    });
-    let [learnt, predicted] = places.map(|places| {
-        let part = part(&all, &places);
-        (entry.build)(Arc::new(part), &options)
-    });
-    Ok([learnt?, predicted?])
+    Ok(Design::build(&images.table, &frame)?.0)
 }
 
-/// Some rows of a design, coded as all are.
-fn part(all: &Design, places: &[usize]) -> Design {
+/// The rows of a design that are of these rows of its table, coded as all are.
+pub fn part(all: &Design, is_wanted: impl Fn(usize) -> bool) -> Design {
+    let rows = all.row.iter().enumerate();
+    let places = rows.filter(|(_, row)| is_wanted(**row as usize));
+    let places: Vec<usize> = places.map(|(place, _)| place).collect();
     Design {
-        x: all.x.select(ndarray::Axis(0), places),
+        x: all.x.select(ndarray::Axis(0), &places),
         y: places.iter().map(|&i| all.y[i]).collect(),
         row: places.iter().map(|&i| all.row[i]).collect(),
         rows_total: places.len(),
         rows_used: places.len(),
         ..all.clone()
     }
+}
+
+/// The network on these images, with `settings` of its template.
+pub fn network(images: Design, settings: &Settings) -> Result<Arc<dyn Model>, JobError> {
+    let entry = models::find("neural-net")?;
+    let options = ModelOptions {
+        settings: entry.resolve(settings)?,
+        standardize: false,
+        ..ModelOptions::default()
+    };
+    Ok((entry.build)(Arc::new(images), &options)?)
 }
 
 /// Some looks of a chain.

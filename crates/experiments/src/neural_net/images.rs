@@ -47,6 +47,20 @@ pub struct Shape {
     pub labels: usize,
 }
 
+/// Images that are drawn where no file is named, and for a glance.
+pub const SHAPE: [Shape; 2] = [
+    Shape {
+        rows: [6000, 2000],
+        side: 8,
+        labels: 10,
+    },
+    Shape {
+        rows: [900, 300],
+        side: 7,
+        labels: 4,
+    },
+];
+
 impl Images {
     /// The images of `path`, a folder with the four files of MNIST, unpacked, or a table with the labels in column `label` or in its
     /// first column; or images that are drawn.

@@ -217,7 +217,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/models/src/formula/", "ordered"),
     ("crates/analysis/src/recipe_keys.rs", "linear"),
     ("crates/core/src/samplers/partition/dp_stochastic.rs", "own"),
-    ("crates/core/src/samplers.rs", "topics"),
+    ("crates/core/src/samplers/output.rs", "topics"),
     ("crates/core/src/samplers/topics.rs", "topics"),
     ("crates/data/src/profile.rs", "categorical"),
     ("crates/diagnostics/src/zero_variance.rs", "linear"),

@@ -25,10 +25,10 @@
 
 use std::sync::Arc;
 
-use crate::models::{Block, Hierarchy, MixedEffects, Model, SimplexCounts, parts};
+use crate::models::{Block, Hierarchy, MixedEffects, Model, SimplexCounts};
 use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError};
 
 #[cfg(test)]
 mod autoregressive;
@@ -40,6 +40,7 @@ pub mod cir;
 #[cfg(test)]
 mod conformance;
 pub mod divide;
+mod entry;
 #[cfg(test)]
 mod examples_tests;
 mod fisher_scoring;
@@ -50,6 +51,8 @@ mod gibbs;
 #[cfg(test)]
 mod golden_draws;
 mod groups;
+mod info;
+mod kernel;
 mod langevin;
 #[cfg(test)]
 mod logistic_tests;
@@ -59,6 +62,7 @@ mod mixed_tests;
 mod momentum;
 pub(crate) mod named_blocks;
 pub mod names;
+mod output;
 mod partition;
 mod piecewise;
 mod process;
@@ -76,6 +80,11 @@ mod unsuitable;
 
 pub use choice::ChoiceError;
 pub use divide::DivideAndConquer;
+pub use entry::SamplerEntry;
+#[cfg(test)]
+pub(crate) use entry::configure;
+pub(crate) use entry::configured;
+use entry::{Build, Resolve, bound, resolve};
 pub use full_data::hamiltonian::{MAX_ENERGY_ERROR, Trajectory};
 pub use full_data::hmc::Hmc;
 pub use full_data::mala::{Mala, Ula};
@@ -83,8 +92,21 @@ pub use full_data::metropolis::Metropolis;
 pub use full_data::nuts::Nuts;
 pub use full_data::slice::Slice;
 pub use gibbs::Gibbs;
+pub use info::{
+    ACCEPT, ACCEPT_ROWS, CRITERION, DIVERGENT, ENERGY, EVALUATIONS, InfoColumn, LOG_DENSITY,
+    LOG_LIK_VARIANCE, N_LEAPFROG, ROWS_SHARE, SIGN, STEP_SIZE, TREE_DEPTH, WEIGHT, energy_column,
+    weight_column,
+};
+pub(crate) use info::{COMBINE_ACCEPT, NOISE_SHARE, SHARD_RHAT, TEMPERATURE};
+pub(crate) use kernel::ConditionalKernel;
+pub use kernel::{Kernel, KernelError};
 pub use langevin::sgld::{Sgld, SgldCv};
 pub use momentum::sghmc::{Sghmc, SghmcCv};
+pub(crate) use output::TOPIC_SHARES;
+pub use output::{
+    CLUSTERS, CRITERION_OF_COMPONENTS, HELD_OUT, Output, OutputSpec, SHARD_MOMENTS, TOPICS,
+    WORDS_HELD_OUT,
+};
 pub use piecewise::bouncy_particle::BouncyParticle;
 pub use piecewise::zig_zag::ZigZag;
 pub use registry::{REGISTRY, find};
@@ -182,147 +204,6 @@ impl Target {
         (!view.terms().is_empty()).then_some(view)
     }
 }
-
-/// One column of information that a sampler reports with each draw. NaN means "not defined here".
-#[derive(Clone, Copy, Debug)]
-pub struct InfoColumn {
-    /// Name in files and panels.
-    pub name: &'static str,
-    /// What the column says.
-    pub help: &'static str,
-}
-
-impl InfoColumn {
-    /// [`LOG_DENSITY`] of the posterior.
-    const LOG_DENSITY: Self = Self {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    };
-    /// [`N_LEAPFROG`] of one trajectory.
-    const N_LEAPFROG: Self = Self {
-        name: N_LEAPFROG,
-        help: "Leapfrog steps of the trajectory",
-    };
-    /// [`DIVERGENT`] of one trajectory.
-    const DIVERGENT: Self = Self {
-        name: DIVERGENT,
-        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
-    };
-    /// [`ENERGY`] of a trajectory's end.
-    const ENERGY: Self = Self {
-        name: ENERGY,
-        help: "Energy of the draw: minus log density plus kinetic energy",
-    };
-    /// [`TREE_DEPTH`].
-    const TREE_DEPTH: Self = Self {
-        name: TREE_DEPTH,
-        help: "Doublings of the trajectory",
-    };
-}
-
-/// Name of the information column that is 1 where a transition diverged.
-pub const DIVERGENT: &str = "divergent";
-/// Name of the information column with the acceptance probability of the transition.
-pub const ACCEPT: &str = "accept_stat";
-/// Name of the information column with the acceptance probability of a change of the rows that stand for all.
-pub const ACCEPT_ROWS: &str = "accept_rows";
-/// Name of the information column with the step size in use.
-pub const STEP_SIZE: &str = "step_size";
-/// Name of the information column with the share of gradient noise in all noise of a step, 0 to 1.
-pub(crate) const NOISE_SHARE: &str = "noise_share";
-/// Name of the information column with the log posterior of the draw.
-pub const LOG_DENSITY: &str = "log_density";
-/// Name of the information column with the energy (Hamiltonian) of the draw.
-pub const ENERGY: &str = "energy";
-/// Name of the information column with the doublings of a NUTS trajectory.
-pub const TREE_DEPTH: &str = "tree_depth";
-/// Name of the information column with the leapfrog steps of a transition.
-pub const N_LEAPFROG: &str = "n_leapfrog";
-/// Name of the information column with the density evaluations of a step.
-pub const EVALUATIONS: &str = "evaluations";
-/// Name of the information column with the largest ratio of the OSGFS criterion (17) over components.
-pub const CRITERION: &str = "criterion";
-/// Name of the information column with the weight of the draw in every average; it may be negative (signed estimators).
-/// Without the column, or where all weights are equal, averages are plain.
-pub const WEIGHT: &str = "weight";
-
-/// Which of the information columns called `names` holds weights, if any.
-pub fn weight_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
-    names.iter().position(|name| name.as_ref() == WEIGHT)
-}
-
-/// Which of the information columns called `names` holds the energies of transitions that keep the exact posterior, if any: those of
-/// samplers that report its log density too. Estimates from subsets of rows move an energy in ways of their own.
-pub fn energy_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
-    let find = |wanted| names.iter().position(|name| name.as_ref() == wanted);
-    find(LOG_DENSITY).and(find(ENERGY))
-}
-
-/// Name of the information column with the potential temperature of a thermostat, 1 on target.
-pub(crate) const TEMPERATURE: &str = "temperature";
-/// Name of the information column with the rows used by a step, as a share of all rows.
-pub const ROWS_SHARE: &str = "rows_share";
-/// Name of the information column with the largest split R-hat of the draws of any shard.
-pub(crate) const SHARD_RHAT: &str = "shard_rhat";
-/// Name of the information column with the share of proposals accepted where draws of shards were combined.
-pub(crate) const COMBINE_ACCEPT: &str = "combine_accept";
-/// Name of the information column with the estimated variance of the estimate of the log likelihood.
-pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
-/// Name of the information column with the sign of the estimate of the likelihood.
-pub const SIGN: &str = "sign";
-
-/// A vector that a sampler makes beside its position and information columns. A run carries it under its name and knows no
-/// more of it: of numbers the newest vector, of labels a thinned list with the draws they belong to.
-#[derive(Clone, Copy, Debug)]
-pub struct OutputSpec {
-    /// Name by which the vector is found.
-    pub name: &'static str,
-    /// What the vector says.
-    pub help: &'static str,
-}
-
-/// The value of an output of a sampler.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Output<'a> {
-    /// Numbers.
-    Numbers(&'a [f64]),
-    /// One label per unit. Which units share one counts, not which label it is.
-    Labels(&'a [u32]),
-}
-
-impl<'a> dyn Kernel + 'a {
-    /// The output called `name`, where the sampler makes one.
-    pub fn output_called(&self, name: &str) -> Option<Output<'_>> {
-        let k = self.outputs().iter().position(|spec| spec.name == name)?;
-        Some(self.output(k))
-    }
-
-    /// The labels that the sampler gives to units, where it does.
-    pub fn labels(&self) -> Option<&[u32]> {
-        let mut outputs = (0..self.outputs().len()).map(|k| self.output(k));
-        outputs.find_map(|output| match output {
-            Output::Labels(labels) => Some(labels),
-            Output::Numbers(_) => None,
-        })
-    }
-}
-
-/// Name of the output with the ratio of the OSGFS criterion (17) of each component of u, limit 1.
-pub const CRITERION_OF_COMPONENTS: &str = "criterion_of_components";
-/// Name of the output with what the draws of each shard come to that were last combined: their number, and for each shard the mean
-/// and the variance of every coordinate.
-pub const SHARD_MOMENTS: &str = "shard_moments";
-/// Name of the output with the cluster of each unit.
-pub const CLUSTERS: &str = "clusters";
-/// Name of the output with the log predictive density of each unit held out.
-pub const HELD_OUT: &str = "held_out";
-
-/// Name of the output with the probability of each word in each topic (V×K), K of a word beside each other.
-pub const TOPICS: &str = "topics";
-/// Name of the output with the share of words that each topic has (K).
-pub(crate) const TOPIC_SHARES: &str = "topic_shares";
-/// Name of the output with the log probability of each different word scored of the documents held out.
-pub const WORDS_HELD_OUT: &str = "words_held_out";
 
 /// How samplers are grouped where people choose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -556,245 +437,4 @@ pub trait Conditional: Sampler {
     /// # Errors
     /// [`StepError::NonFinite`] where the new target is not finite at the position, [`StepError::Interrupted`].
     fn refresh(state: &mut Self::State, oracle: &mut Oracle) -> Result<(), StepError>;
-}
-
-/// A sampler bound to its settings and state: what the engine holds.
-pub trait Kernel: Send {
-    /// See [`Sampler::step`].
-    fn step(
-        &mut self,
-        at: Tick,
-        o: &mut Oracle,
-        r: &mut Streams,
-        info: &mut [f64],
-    ) -> Result<(), StepError>;
-    /// See [`Sampler::steps_per_draw`].
-    fn steps_per_draw(&self) -> u64;
-    /// See [`Sampler::position`].
-    fn position(&self) -> &[f64];
-    /// See [`Sampler::gradient`].
-    fn gradient(&self) -> Option<&[f64]>;
-    /// See [`Sampler::ready`].
-    fn ready(&self) -> bool;
-    /// See [`Sampler::OUTPUTS`].
-    fn outputs(&self) -> &'static [OutputSpec];
-    /// See [`Sampler::output`].
-    fn output(&self, k: usize) -> Output<'_>;
-    /// See [`Sampler::visit`].
-    fn visit(&mut self, visitor: &mut dyn StateVisitor);
-    /// See [`Sampler::FOLLOW`]; `None` for samplers that follow no trajectory.
-    fn follow(
-        &mut self,
-        steps: usize,
-        o: &mut Oracle,
-        rng: &mut ChainRng,
-    ) -> Option<Result<Trajectory, StepError>>;
-}
-
-/// A [`Kernel`] of a [`Conditional`] sampler.
-pub(crate) trait ConditionalKernel: Kernel {
-    /// See [`Conditional::refresh`].
-    ///
-    /// # Errors
-    /// See there.
-    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError>;
-}
-
-struct Bound<S: Sampler> {
-    config: S::Config,
-    state: S::State,
-}
-
-impl<S: Sampler> Kernel for Bound<S> {
-    fn step(
-        &mut self,
-        at: Tick,
-        o: &mut Oracle,
-        r: &mut Streams,
-        info: &mut [f64],
-    ) -> Result<(), StepError> {
-        S::step(&self.config, at, &mut self.state, o, r, info)
-    }
-    fn steps_per_draw(&self) -> u64 {
-        S::steps_per_draw(&self.config)
-    }
-    fn position(&self) -> &[f64] {
-        S::position(&self.state)
-    }
-    fn gradient(&self) -> Option<&[f64]> {
-        S::gradient(&self.state)
-    }
-    fn ready(&self) -> bool {
-        S::ready(&self.state)
-    }
-    fn outputs(&self) -> &'static [OutputSpec] {
-        S::OUTPUTS
-    }
-    fn output(&self, k: usize) -> Output<'_> {
-        S::output(&self.state, k)
-    }
-    fn visit(&mut self, visitor: &mut dyn StateVisitor) {
-        S::visit(&mut self.state, visitor);
-    }
-    fn follow(
-        &mut self,
-        steps: usize,
-        o: &mut Oracle,
-        rng: &mut ChainRng,
-    ) -> Option<Result<Trajectory, StepError>> {
-        S::FOLLOW.map(|follow| follow(&self.config, &mut self.state, steps, o, rng))
-    }
-}
-
-impl<S: Conditional> ConditionalKernel for Bound<S> {
-    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
-        S::refresh(&mut self.state, oracle)
-    }
-}
-
-/// Why a kernel could not be made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum KernelError {
-    /// The model is not for this sampler.
-    #[error(transparent)]
-    Unsuitable(#[from] Refusal),
-    /// A checkpoint of another sampler, or of other settings.
-    #[error("the checkpoint does not fit this sampler and its settings")]
-    Checkpoint,
-    /// A setting was refused.
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    /// The start failed.
-    #[error(transparent)]
-    Start(#[from] StepError),
-}
-
-#[cfg(test)]
-pub(crate) fn configure<S: Sampler>(
-    settings: &Settings,
-    target: &Target,
-) -> Result<S::Config, SettingError> {
-    Ok(configured::<S>(settings, target)?.0)
-}
-
-type Build<K = dyn Kernel> =
-    fn(&Settings, &Target, &[f64], &mut Oracle, &mut Streams) -> Result<Box<K>, KernelError>;
-
-type ValuesInForce = Vec<(&'static str, Value)>;
-
-type Resolve = fn(&Settings, &Target) -> Result<ValuesInForce, SettingError>;
-
-type Check = fn(&Settings, &Target, &[Block]) -> Result<(), SettingError>;
-
-/// A registered sampler.
-pub struct SamplerEntry {
-    /// Description of the sampler.
-    pub spec: SamplerSpec,
-    /// See [`Sampler::ADVICE`].
-    pub advice: recommend::Traits,
-    /// See [`Sampler::OUTPUTS`].
-    pub outputs: &'static [OutputSpec],
-    /// See [`Sampler::suits`].
-    pub suits: fn(&dyn Model) -> Result<(), Refusal>,
-    /// Makes a kernel that stands at the given position.
-    pub build: Build,
-    /// The settings in force for a target, without starting anything.
-    pub resolve: Resolve,
-    /// See [`Sampler::check`].
-    pub check: Check,
-    /// Whether the sampler has trajectories to follow ([`Sampler::FOLLOW`]).
-    pub follows: bool,
-}
-
-impl SamplerEntry {
-    /// The entry of sampler `S`.
-    pub const fn of<S: Sampler>() -> Self {
-        Self {
-            spec: S::SPEC,
-            suits: suits::<S>,
-            advice: S::ADVICE,
-            outputs: S::OUTPUTS,
-            build: build::<S>,
-            resolve: resolve::<S>,
-            check: check::<S>,
-            follows: S::FOLLOW.is_some(),
-        }
-    }
-
-    /// Whether the sampler makes the output called `name`.
-    pub fn makes(&self, name: &str) -> bool {
-        self.outputs.iter().any(|spec| spec.name == name)
-    }
-}
-
-/// What the sampler itself says; that nearly all need a density; and that approximations take a posterior to be near
-/// normal, which that of a rare category is not.
-fn suits<S: Sampler>(model: &dyn Model) -> Result<(), Refusal> {
-    let checked = if S::NEEDS_DENSITY && model.density().is_none() {
-        Err(Unsuitable::NoDensity)
-    } else if S::NEEDS_DENSITY && S::NEEDS_ROWS && model.rows().is_none() {
-        Err(Unsuitable::NoRows)
-    } else if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
-        S::suits(model).and_then(|()| simplex::refuse_sparse(model))
-    } else {
-        S::suits(model)
-    };
-    let sampler = S::SPEC.id;
-    checked.map_err(|reason| Refusal { sampler, reason })
-}
-
-fn owner<S: Sampler>() -> String {
-    format!("Sampler `{}`", S::SPEC.id)
-}
-
-/// What `settings` come to for `target`, and all settings with the values in force.
-pub(crate) fn configured<S: Sampler>(
-    settings: &Settings,
-    target: &Target,
-) -> Result<(S::Config, ValuesInForce), SettingError> {
-    settings.check(&owner::<S>(), S::SPEC.fields)?;
-    let mut settings = S::Settings::read(settings)?;
-    let config = S::configure(&mut settings, target)?;
-    let mut values = Vec::new();
-    settings.write(&mut values);
-    Ok((config, values))
-}
-
-fn build<S: Sampler>(
-    settings: &Settings,
-    target: &Target,
-    u0: &[f64],
-    oracle: &mut Oracle,
-    streams: &mut Streams,
-) -> Result<Box<dyn Kernel>, KernelError> {
-    Ok(Box::new(bound::<S>(settings, target, u0, oracle, streams)?))
-}
-
-fn bound<S: Sampler>(
-    settings: &Settings,
-    target: &Target,
-    u0: &[f64],
-    oracle: &mut Oracle,
-    streams: &mut Streams,
-) -> Result<Bound<S>, KernelError> {
-    suits::<S>(oracle.model())?;
-    let (config, _values) = configured::<S>(settings, target)?;
-    S::check(&config, &parts(oracle.model()))?;
-    let state = S::init(&config, u0, oracle, streams)?;
-    Ok(Bound { config, state })
-}
-
-fn resolve<S: Sampler>(
-    settings: &Settings,
-    target: &Target,
-) -> Result<Vec<(&'static str, Value)>, SettingError> {
-    Ok(configured::<S>(settings, target)?.1)
-}
-
-fn check<S: Sampler>(
-    settings: &Settings,
-    target: &Target,
-    parts: &[Block],
-) -> Result<(), SettingError> {
-    S::check(&configured::<S>(settings, target)?.0, parts)
 }

@@ -685,16 +685,22 @@ fn praise(inputs: &VerdictInputs<'_>) -> String {
     let rows = deciding(inputs);
     let sizes = rows.iter().flat_map(|row| [row.ess_bulk, row.ess_tail]);
     let least = sizes.flatten().fold(f64::INFINITY, f64::min);
-    let agree = match rows.len() {
-        _ if inputs.biased.is_some() => "means and sds agree with an exact control".to_owned(),
-        1 => "the chains agree on the parameter".to_owned(),
-        many if many < inputs.rows.len() => {
-            format!(
-                "the chains agree on all {} judged parameters",
-                count(many as f64)
-            )
+    let agree = if inputs.biased.is_some() {
+        "means and sds agree with an exact control".to_owned()
+    } else {
+        let judged = if rows.len() < inputs.rows.len() {
+            "judged "
+        } else {
+            ""
+        };
+        match rows.len() {
+            1 => format!("the chains agree on the {judged}parameter"),
+            2 => format!("the chains agree on both {judged}parameters"),
+            many => {
+                let many = count(many as f64);
+                format!("the chains agree on all {many} {judged}parameters")
+            }
         }
-        many => format!("the chains agree on all {} parameters", count(many as f64)),
     };
     let ess = least
         .is_finite()

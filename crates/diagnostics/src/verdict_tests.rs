@@ -72,7 +72,7 @@ fn good_only_when_all_criteria_hold() {
     assert_eq!(verdict, Verdict::Good);
     assert_eq!(
         text,
-        "Good: the chains agree on all 2 parameters; bulk and tail ESS at least 400"
+        "Good: the chains agree on both parameters; bulk and tail ESS at least 400"
     );
     let mut rows = rows;
     rows[0].ess_tail = Some(401.0);
@@ -80,7 +80,7 @@ fn good_only_when_all_criteria_hold() {
     rows[1].ess_tail = Some(900.0);
     assert_eq!(
         said(&inputs(&rows)).1,
-        "Good: the chains agree on all 2 parameters; bulk and tail ESS at least 401"
+        "Good: the chains agree on both parameters; bulk and tail ESS at least 401"
     );
 }
 
@@ -283,7 +283,7 @@ fn variables_that_do_not_count_do_not_decide() {
         ..inputs(&more)
     };
     let text = said(&more).1;
-    assert!(text.contains("on all 2 judged parameters;"), "{text}");
+    assert!(text.contains("on both judged parameters;"), "{text}");
     assert_eq!(run.limits().distance(&rows[1]), 0.0);
     assert_eq!(said(&inputs(&rows)).0, Verdict::Bad);
 }

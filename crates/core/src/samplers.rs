@@ -82,8 +82,7 @@ pub use choice::ChoiceError;
 pub use divide::DivideAndConquer;
 pub use entry::SamplerEntry;
 #[cfg(test)]
-pub(crate) use entry::configure;
-pub(crate) use entry::configured;
+pub(crate) use entry::{configure, configured};
 use entry::{Build, Resolve, bound, resolve};
 pub use full_data::hamiltonian::{MAX_ENERGY_ERROR, Trajectory};
 pub use full_data::hmc::Hmc;

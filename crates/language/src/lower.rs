@@ -15,6 +15,7 @@ use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 mod calls;
 mod declarations;
 mod levels;
+mod limits;
 mod outcome;
 mod products;
 mod relations;

@@ -525,9 +525,10 @@ fn affine<A: Arithmetic, const B: usize>(
     }
 }
 
-/// Hands seed × `slope` to an operand.
+/// Hands seed × `slope` to an operand. `LIMITS`: the slope may be infinite or none, as that of log x is at 0, and counts for nothing where the
+/// seed is 0, for there nothing depends on the operand, such as in the part of a `where` that is not taken.
 #[inline(always)]
-fn give<A: Arithmetic, const B: usize>(
+fn give<A: Arithmetic, const B: usize, const LIMITS: bool>(
     before: &mut [[f64; B]],
     operand: Operand,
     first: bool,
@@ -542,11 +543,19 @@ fn give<A: Arithmetic, const B: usize>(
     let width = width.min(B);
     if first {
         for k in 0..width {
-            to[k] = seed[k] * slope(k);
+            to[k] = if LIMITS && seed[k] == 0.0 {
+                0.0
+            } else {
+                seed[k] * slope(k)
+            };
         }
     } else {
         for k in 0..width {
-            to[k] = A::mul_add(seed[k], slope(k), to[k]);
+            to[k] = if LIMITS && seed[k] == 0.0 {
+                to[k]
+            } else {
+                A::mul_add(seed[k], slope(k), to[k])
+            };
         }
     }
 }
@@ -573,8 +582,8 @@ fn backward<A: Arithmetic, const B: usize, const SUMMED: bool>(
         let [a, b, c] = step.operands;
         let first = step.first.map(|first| SUMMED && first);
         macro_rules! give {
-            ($operand:expr, $k:expr, $slope:expr) => {
-                give::<A, B>(
+            ($operand:expr, $k:expr, $slope:expr, $limits:literal) => {
+                give::<A, B, $limits>(
                     before,
                     $operand,
                     first[$k],
@@ -590,36 +599,36 @@ fn backward<A: Arithmetic, const B: usize, const SUMMED: bool>(
                 let (x, y) = (read(a, values, data), read(b, values, data));
                 match operation {
                     Binary::Add => {
-                        give!(a, 0, |_| 1.0);
-                        give!(b, 1, |_| 1.0);
+                        give!(a, 0, |_| 1.0, false);
+                        give!(b, 1, |_| 1.0, false);
                     }
                     Binary::Sub => {
-                        give!(a, 0, |_| 1.0);
-                        give!(b, 1, |_| -1.0);
+                        give!(a, 0, |_| 1.0, false);
+                        give!(b, 1, |_| -1.0, false);
                     }
                     Binary::Mul => {
-                        give!(a, 0, |k: usize| y[k]);
-                        give!(b, 1, |k: usize| x[k]);
+                        give!(a, 0, |k: usize| y[k], true);
+                        give!(b, 1, |k: usize| x[k], true);
                     }
                     Binary::Div => {
-                        give!(a, 0, |k: usize| 1.0 / y[k]);
-                        give!(b, 1, |k: usize| -x[k] / (y[k] * y[k]));
+                        give!(a, 0, |k: usize| 1.0 / y[k], true);
+                        give!(b, 1, |k: usize| -x[k] / (y[k] * y[k]), true);
                     }
                     Binary::Pow => {
-                        give!(a, 0, |k: usize| y[k] * x[k].powf(y[k] - 1.0));
-                        give!(b, 1, |k: usize| x[k].powf(y[k]) * x[k].ln());
+                        give!(a, 0, |k: usize| y[k] * x[k].powf(y[k] - 1.0), true);
+                        give!(b, 1, |k: usize| x[k].powf(y[k]) * x[k].ln(), true);
                     }
                     Binary::Less | Binary::LessEqual | Binary::Equal => {}
                 }
             }
             Op::Call(_, slope) => {
                 let slope = &slopes[slope];
-                give!(a, 0, |k: usize| slope[k]);
+                give!(a, 0, |k: usize| slope[k], true);
             }
             Op::Select => {
                 let is = read(a, values, data);
-                give!(b, 1, |k: usize| if is[k] == 0.0 { 0.0 } else { 1.0 });
-                give!(c, 2, |k: usize| if is[k] == 0.0 { 1.0 } else { 0.0 });
+                give!(b, 1, |k: usize| if is[k] == 0.0 { 0.0 } else { 1.0 }, false);
+                give!(c, 2, |k: usize| if is[k] == 0.0 { 1.0 } else { 0.0 }, false);
             }
             Op::Affine { from, to } => {
                 let terms = &code.terms[from..to];
@@ -631,7 +640,7 @@ fn backward<A: Arithmetic, const B: usize, const SUMMED: bool>(
                         match term.column {
                             Some(column) => {
                                 let x = data.column(column);
-                                give::<A, B>(
+                                give::<A, B, false>(
                                     before,
                                     to,
                                     false,
@@ -641,7 +650,7 @@ fn backward<A: Arithmetic, const B: usize, const SUMMED: bool>(
                                     |k| sign * x[k],
                                 );
                             }
-                            None => give::<A, B>(
+                            None => give::<A, B, false>(
                                 before,
                                 to,
                                 false,

@@ -14,6 +14,7 @@ mod densities;
 mod exact_transition;
 mod gallery;
 mod levels;
+mod limits;
 mod observation;
 mod passes;
 mod products;

@@ -120,20 +120,18 @@ impl Lowering<'_> {
                 let Some((first, rest)) = items.split_first() else {
                     return Err(Fault::new(span, format!("`{other}` needs an argument")));
                 };
+                if other == "log_sum_exp" {
+                    return Ok(self.log_sum_exp(*first, rest));
+                }
                 let mut result = *first;
                 for &item in rest {
-                    result = match other {
-                        "log_sum_exp" => self.log_sum_exp(result, item),
-                        _ => {
-                            let (a, b) = if other == "min" {
-                                (result, item)
-                            } else {
-                                (item, result)
-                            };
-                            let less = self.graph.binary(Binary::Less, a, b);
-                            self.graph.select(less, result, item)
-                        }
+                    let (a, b) = if other == "min" {
+                        (result, item)
+                    } else {
+                        (item, result)
                     };
+                    let less = self.graph.binary(Binary::Less, a, b);
+                    result = self.graph.select(less, result, item);
                 }
                 result
             }
@@ -154,13 +152,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// ln(e^a + e^b).
-    fn log_sum_exp(&mut self, a: Id, b: Id) -> Id {
-        let difference = self.graph.binary(Binary::Sub, b, a);
-        let more = self.graph.call(Function::Softplus, difference);
-        self.graph.binary(Binary::Add, a, more)
-    }
-
     /// ln(p e^a + (1 − p) e^b).
     fn log_mix(&mut self, p: Id, a: Id, b: Id) -> Id {
         let minus = self.graph.negate(p);
@@ -168,7 +159,7 @@ impl Lowering<'_> {
         let log_q = self.graph.call(Function::Log1p, minus);
         let a = self.graph.binary(Binary::Add, log_p, a);
         let b = self.graph.binary(Binary::Add, log_q, b);
-        self.log_sum_exp(a, b)
+        self.log_sum_exp(a, &[b])
     }
 
     fn dot(&mut self, a: &Expr, b: &Expr, span: Span) -> Result<Id, Fault> {

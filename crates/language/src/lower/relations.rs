@@ -271,7 +271,10 @@ impl Lowering<'_> {
             ExprKind::Binary(operation, a, b) => {
                 let a = self.formula(a, names, span)?;
                 let b = self.formula(b, names, span)?;
-                self.graph.binary(*operation, a, b)
+                match operation {
+                    Binary::Mul => self.times(a, b),
+                    _ => self.graph.binary(*operation, a, b),
+                }
             }
             ExprKind::Call(name, arguments) if name.text == "where" => {
                 let [condition, a, b] = arguments.as_slice() else {

@@ -14,6 +14,7 @@ use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 
 mod calls;
 mod declarations;
+mod indices;
 mod levels;
 mod limits;
 mod outcome;
@@ -463,7 +464,17 @@ impl<'a> Lowering<'a> {
                     None => Err(self.no_number(e)),
                 }
             }
-            ExprKind::Index(base, items) => self.indexed(base, items, picks),
+            ExprKind::Index(base, items) => {
+                let Picks::Each(rest) = picks else {
+                    return Err(Fault::new(
+                        base.span,
+                        "A part of a vector has no element that varies",
+                    ));
+                };
+                let mut each = self.picks(base, items)?;
+                each.extend(rest);
+                self.number(base, &Picks::Each(each))
+            }
             ExprKind::Negate(inner) => {
                 let inner = self.number(inner, picks)?;
                 Ok(self.graph.negate(inner))
@@ -607,63 +618,6 @@ impl<'a> Lowering<'a> {
                 );
                 Err(Fault::new(span, message))
             }
-        }
-    }
-
-    fn indexed(&mut self, base: &Expr, items: &[Expr], picks: &Picks) -> Result<Id, Fault> {
-        let Picks::Each(rest) = picks else {
-            return Err(Fault::new(
-                base.span,
-                "A part of a vector has no element that varies",
-            ));
-        };
-        let sizes = self.shape(base)?;
-        let mut each = Vec::new();
-        for (item, size) in items.iter().zip(&sizes) {
-            each.push(self.pick(item, *size)?);
-        }
-        if items.len() > sizes.len() {
-            return Err(Fault::new(
-                base.span,
-                "This has fewer indices than are given",
-            ));
-        }
-        each.extend(rest);
-        self.number(base, &Picks::Each(each))
-    }
-
-    /// The position that an index says in a dimension of `size`.
-    fn pick(&mut self, item: &Expr, size: usize) -> Result<Pick, Fault> {
-        if let ExprKind::Name(name) = &item.kind
-            && let Entity::Group(column) = self.entity(name, item.span)?
-        {
-            if self.section != Section::Rows {
-                let message =
-                    format!("`{name}` is a column, which has values in the section `rows` alone");
-                return Err(Fault::new(item.span, message));
-            }
-            let levels = self.columns.groups[column].levels.len();
-            if levels != size {
-                let message = format!(
-                    "`{name}` has {levels} categories, but what it indexes has {size} elements"
-                );
-                return Err(Fault::new(item.span, message));
-            }
-            return Ok(Pick::Code(column));
-        }
-        let id = self.number(item, &Picks::none())?;
-        match self.graph.as_constant(id) {
-            Some(at) if at.fract() == 0.0 && at >= 1.0 && at <= size as f64 => {
-                Ok(Pick::At(at as usize - 1))
-            }
-            Some(at) => Err(Fault::new(
-                item.span,
-                format!("The index {at} is not one of 1 to {size}"),
-            )),
-            None => Err(Fault::new(
-                item.span,
-                "An index is a column of categories or a whole number",
-            )),
         }
     }
 

@@ -13,6 +13,7 @@ mod conditional;
 mod densities;
 mod exact_transition;
 mod gallery;
+mod indices;
 mod levels;
 mod limits;
 mod observation;

@@ -333,15 +333,15 @@ impl<'a> Reader<'a> {
             self.at += rest.len() - after.len() + 1;
             return Ok(Node::Call(*function, Box::new(self.inside()?)));
         }
-        let fits = |name: &&ParamId| {
-            let after = rest.strip_prefix(name.as_str());
-            after.is_some_and(|after| name.as_str().ends_with(']') || !after.starts_with(is_name))
-        };
-        let found = (self.names.iter().filter(fits)).max_by_key(|name| name.as_str().len());
-        if let Some(found) = found {
-            self.at += found.as_str().len();
-            let place = self.names.iter().position(|name| name == found);
-            return Ok(Node::Quantity(place.unwrap_or_default()));
+        let fitting = self.names.iter().enumerate().filter_map(|(place, name)| {
+            let len = written_len(rest, name.as_str())?;
+            let ends = name.as_str().ends_with(']') || !rest[len..].starts_with(is_name);
+            ends.then_some((name.as_str().len(), len, place))
+        });
+        // Of two that are the same text the first is meant.
+        if let Some((_, len, place)) = fitting.max_by_key(|it| (it.0, std::cmp::Reverse(it.2))) {
+            self.at += len;
+            return Ok(Node::Quantity(place));
         }
         let keys = after.starts_with('[').then(|| rest.find(']')).flatten();
         let name = keys.map_or(word, |end| &rest[..=end]);
@@ -352,6 +352,30 @@ impl<'a> Reader<'a> {
             name_hint(name, known)
         )))
     }
+}
+
+/// How long `name` is where `rest` begins with it, as it is reported or, as models as text have it, with quotes around what stands in its
+/// brackets: `m["0"]` is m[0], `w["a", 2]` is w[a,2].
+fn written_len(rest: &str, name: &str) -> Option<usize> {
+    if rest.starts_with(name) {
+        return Some(name.len());
+    }
+    let (mut wanted, mut is_inside, mut last) = (name.chars().peekable(), false, ' ');
+    for (at, c) in rest.char_indices() {
+        let is_between = c == '"' || c == ' ' && last == ',';
+        if is_inside && is_between && wanted.peek() != Some(&c) {
+            continue;
+        }
+        if wanted.next() != Some(c) {
+            return None;
+        }
+        if wanted.peek().is_none() {
+            return Some(at + c.len_utf8());
+        }
+        is_inside |= c == '[';
+        last = c;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -394,6 +418,9 @@ mod tests {
             ("invlogit(b[x]) - abs(-1)", logistic(2.0) - 1.0),
             ("logit( invlogit (sqrt(4)) )", 2.0),
             ("log(exp(3))", 3.0),
+            ("b[\"x\"] + 1", 3.0),
+            ("sigma * b[\"x:f=a b\"]", 15.0),
+            ("r[\"g\", \"a], b\",\"Intercept\"] - b[\"x\"]", 9.0),
             ("2e", f64::NAN),
         ] {
             if expected.is_nan() {

@@ -50,10 +50,9 @@ impl Writer<'_, '_> {
                 )),
             },
             ExprKind::Index(base, items) => {
-                let sizes = self.low.shape(base)?;
                 let mut all = Vec::new();
-                for (item, size) in items.iter().zip(sizes) {
-                    all.push(match self.low.pick(item, size)? {
+                for pick in self.low.picks(base, items)? {
+                    all.push(match pick {
                         Pick::At(at) => At::Fixed(at + 1),
                         Pick::Code(column) => {
                             self.note(Entity::Group(column));

@@ -42,6 +42,7 @@ mod columns;
 mod complete;
 mod conditional;
 mod distributions;
+mod foreign;
 mod functions;
 mod graph;
 mod highlight;

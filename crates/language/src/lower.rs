@@ -62,6 +62,14 @@ impl Picks {
     fn none() -> Self {
         Self::Each(Vec::new())
     }
+
+    /// The position in the last `count` dimensions, or in all where there are not as many.
+    fn last(&self, count: usize) -> Self {
+        match self {
+            Self::Each(each) => Self::Each(each[each.len().saturating_sub(count)..].to_vec()),
+            Self::Element => Self::Element,
+        }
+    }
 }
 
 /// What a name stands for.
@@ -151,6 +159,9 @@ pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
     lowering.section = Section::Report;
     let mut reported = Vec::new();
     for definition in &tree.report {
+        if definition.is_shown() {
+            lowering.check_shown(&definition.name, &reported)?;
+        }
         let sizes = lowering.shape(&definition.value)?;
         reported.push(Reported {
             name: definition.name.text.clone(),
@@ -236,11 +247,12 @@ impl<'a> Lowering<'a> {
                 _ => None,
             })
         };
+        let reported = tree.report.iter().filter(|it| !it.is_shown());
         let all = (tree.definitions.iter())
             .map(|definition| (Section::Parameters, definition))
             .chain(of_lines(Section::Rows, &tree.rows))
             .chain(of_lines(Section::Target, &tree.target))
-            .chain(tree.report.iter().map(|it| (Section::Report, it)));
+            .chain(reported.map(|it| (Section::Report, it)));
         for (section, definition) in all {
             self.name(&definition.name, Entity::Definition(self.defined.len()))?;
             self.defined.push(Defined {
@@ -273,6 +285,16 @@ impl<'a> Lowering<'a> {
                 format!("There is a `{}` already; choose another name", name.text),
             )),
         }
+    }
+
+    /// Refuses the name of what is reported already.
+    fn check_shown(&self, name: &Name, reported: &[Reported]) -> Result<(), Fault> {
+        let is_parameter = matches!(self.entity(&name.text, name.span)?, Entity::Parameter(_));
+        if is_parameter || reported.iter().any(|it| it.name == name.text) {
+            let message = format!("`{}` is reported already; leave this line out", name.text);
+            return Err(Fault::new(name.span, message));
+        }
+        Ok(())
     }
 
     fn entity(&self, name: &str, span: Span) -> Result<Entity, Fault> {

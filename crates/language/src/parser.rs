@@ -3,6 +3,7 @@
 //! A section begins with its name on a line of its own. Operators bind as usual: `^` (from the right), then a sign, `*` and
 //! `/`, `+` and `-`, and comparisons, which give 1 or 0.
 
+use crate::foreign;
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{
     Binary, Chosen, Declaration, Definition, Expr, ExprKind, Kind, Law, Name, Part, Size,
@@ -75,6 +76,10 @@ impl Parser<'_> {
 
     fn peek_second(&self) -> &Token {
         &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].0
+    }
+
+    fn peek_third(&self) -> &Token {
+        &self.tokens[(self.at + 2).min(self.tokens.len() - 1)].0
     }
 
     fn span(&self) -> Span {
@@ -185,7 +190,10 @@ impl Parser<'_> {
             let message = format!(
                 "Expected a section ({}), found `{name}`{}",
                 SECTIONS.join(", "),
-                hint(name, SECTIONS)
+                match foreign::beginning(name) {
+                    Some(advice) => format!("; {advice}"),
+                    None => hint(name, SECTIONS),
+                }
             );
             return Err(Fault::new(span, message));
         }
@@ -198,6 +206,7 @@ impl Parser<'_> {
             tree.vectors.push(vector);
             return Ok(());
         }
+        self.check_foreign(section)?;
         let defines =
             matches!(self.peek(), Token::Name(_)) && *self.peek_second() == Token::Symbol("=");
         if defines {
@@ -223,9 +232,60 @@ impl Parser<'_> {
                 let statement = self.statement()?;
                 tree.target.push(statement);
             }
-            _ => return self.fault("a line `name = expression`"),
+            _ => {
+                let shown = self.shown()?;
+                tree.report.push(shown);
+            }
         }
         Ok(())
+    }
+
+    /// The name of a definition alone, as if it were written `name = name`.
+    fn shown(&mut self) -> Result<Definition, Fault> {
+        let what = "a line `name = expression`, or the name of a definition";
+        if *self.peek_second() != Token::Newline {
+            return self.fault(what);
+        }
+        let name = self.name(what)?;
+        let value = Expr {
+            kind: ExprKind::Name(name.text.clone()),
+            span: name.span,
+        };
+        Ok(Definition { name, value })
+    }
+
+    /// Refuses a line that means something in other languages and nothing here.
+    fn check_foreign(&self, section: &str) -> Result<(), Fault> {
+        let Token::Name(word) = self.peek() else {
+            return Ok(());
+        };
+        let span = self.span();
+        let (second, third) = (self.peek_second(), self.peek_third());
+        let arrow = (Token::Symbol("<"), Token::Symbol("-"));
+        if (second, third) == (&arrow.0, &arrow.1) {
+            let [less, minus] = [1, 2].map(|after| self.tokens[self.at + after].1);
+            if less.end == minus.start {
+                let message =
+                    format!("`<-` defines nothing here; a definition is written `{word} = …`");
+                return Err(Fault::new(less.to(minus), message));
+            }
+        }
+        let is_declaration = section == "parameters";
+        let is_foreign = match second {
+            Token::Name(name) => name != "in",
+            Token::Number(_) => true,
+            Token::Newline | Token::Symbol("<") => is_declaration,
+            Token::Symbol("[") => is_declaration && matches!(third, Token::Number(_)),
+            Token::Symbol("(") => ["for", "while", "if"].contains(&word.as_str()),
+            _ => false,
+        };
+        match foreign::beginning(word).filter(|_| is_foreign) {
+            None => Ok(()),
+            Some(advice) => {
+                let message = format!("`{word}` begins no line here; {advice}");
+                Err(Fault::new(span, message))
+            }
+        }
     }
 
     fn vector(&mut self) -> Result<Vector, Fault> {
@@ -296,6 +356,17 @@ impl Parser<'_> {
         if self.takes("~") {
             return Ok(Statement::Relation(left, self.law()?));
         }
+        let is_comparison = match left.kind {
+            ExprKind::Not(_) => true,
+            ExprKind::Binary(operation, ..) => {
+                matches!(operation, Binary::Less | Binary::LessEqual | Binary::Equal)
+            }
+            _ => false,
+        };
+        if is_comparison {
+            let message = "A comparison alone adds 1 or 0 to the log density; a definition is written `x = …`, and what is known of an outcome `y ~ …`";
+            return Err(Fault::new(left.span, message));
+        }
         Ok(Statement::Term(left))
     }
 
@@ -342,6 +413,17 @@ impl Parser<'_> {
     fn kind(&mut self) -> Result<Kind, Fault> {
         let name = self.name("a type: real, positive, vector(n), matrix(n, m) or simplex(n)")?;
         let mut sizes = Vec::new();
+        match self.peek() {
+            Token::Symbol("[") => {
+                let message = "Sizes stand in round brackets, as in `w: vector(3)`";
+                return Err(Fault::new(self.span(), message));
+            }
+            Token::Symbol("<") => {
+                let message = "Bounds stand after `in`, as in `s: real in (0, inf)`";
+                return Err(Fault::new(self.span(), message));
+            }
+            _ => {}
+        }
         if self.takes("(") {
             loop {
                 let span = self.span();
@@ -349,6 +431,10 @@ impl Parser<'_> {
                     Token::Number(size) if size >= 1.0 && size.fract() == 0.0 && size < 1e9 => {
                         sizes.push((Size::Number(size as usize), span));
                         self.step();
+                    }
+                    Token::Name(_) if *self.peek_second() != Token::Symbol("(") => {
+                        let name = self.name("a size")?;
+                        sizes.push((Size::Defined(name), span));
                     }
                     Token::Name(ref word) if word == "length" => {
                         self.step();
@@ -359,7 +445,7 @@ impl Parser<'_> {
                     }
                     _ => {
                         return self.fault(
-                            "a size, a whole number from 1 or the length of a vector of columns, as in length(x)",
+                            "a size: a whole number from 1, a definition that is one, or the length of a vector of columns, as in length(x)",
                         );
                     }
                 }
@@ -386,6 +472,12 @@ impl Parser<'_> {
         self.expect("(", "after the name of the distribution")?;
         let arguments = self.list(")")?;
         let span = name.span.to(self.before());
+        if matches!(self.peek(), Token::Name(it) if it == "T")
+            && *self.peek_second() == Token::Symbol("[")
+        {
+            let message = "There is no `T[…]`, which cuts a distribution off; a parameter has bounds, as in `s in (0, 10) ~ normal(0, 1)`, and a row a summand for what is cut off";
+            return Err(Fault::new(self.span(), message));
+        }
         Ok(Law {
             name,
             arguments,

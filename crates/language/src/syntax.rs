@@ -76,6 +76,8 @@ pub(crate) struct Law {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Size {
     Number(usize),
+    /// A definition that is a constant.
+    Defined(Name),
     /// `length(x)`, of a vector of columns.
     Length(Name),
 }
@@ -152,6 +154,13 @@ pub(crate) struct Tree {
     pub report: Vec<Definition>,
 }
 
+impl Definition {
+    /// Whether it is a name alone in `report`: what is defined elsewhere is reported under its own name.
+    pub fn is_shown(&self) -> bool {
+        matches!(&self.value.kind, ExprKind::Name(name) if *name == self.name.text)
+    }
+}
+
 impl Tree {
     /// Names that are declared or defined, in whatever section.
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -160,7 +169,8 @@ impl Tree {
             Statement::Definition(definition) => Some(&definition.name),
             _ => None,
         });
-        let definitions = self.definitions.iter().chain(&self.report);
+        let reported = self.report.iter().filter(|it| !it.is_shown());
+        let definitions = self.definitions.iter().chain(reported);
         (self.vectors.iter().map(|it| &it.name))
             .chain(self.declarations.iter().map(|it| &it.name))
             .chain(definitions.map(|it| &it.name))

@@ -12,6 +12,7 @@ use crate::distributions::DISTRIBUTIONS;
 mod conditional;
 mod densities;
 mod exact_transition;
+mod foreign;
 mod gallery;
 mod indices;
 mod levels;

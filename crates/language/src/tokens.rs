@@ -1,5 +1,6 @@
 //! From text to tokens.
 
+use crate::foreign;
 use crate::place::{Fault, Span};
 
 /// A kind of token.
@@ -51,6 +52,9 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
     let mut depth = 0_usize;
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
+        if let Some((sign, advice)) = foreign::long_sign(rest) {
+            return Err(meaningless(at, sign, advice));
+        }
         let (token, len) = match c {
             '\n' if depth == 0 => (Some(Token::Newline), 1),
             c if c.is_whitespace() => (None, c.len_utf8()),
@@ -69,13 +73,11 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
             _ => {
                 let mut symbols = SYMBOLS.iter().chain(&MORE_SYMBOLS);
                 let Some(symbol) = symbols.find(|symbol| rest.starts_with(**symbol)) else {
-                    let span = Span {
-                        start: at,
-                        end: at + c.len_utf8(),
+                    let advice = match foreign::sign(rest) {
+                        Some((_, advice)) => advice,
+                        None => "names that hold it go into backticks",
                     };
-                    let message =
-                        format!("`{c}` has no meaning here; names that hold it go into backticks");
-                    return Err(Fault::new(span, message));
+                    return Err(meaningless(at, &rest[..c.len_utf8()], advice));
                 };
                 match *symbol {
                     "(" | "[" => depth += 1,
@@ -99,6 +101,13 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
     found.push((Token::Newline, end));
     found.push((Token::End, end));
     Ok(found)
+}
+
+/// The refusal of a sign at byte `at`.
+fn meaningless(at: usize, sign: &str, advice: &str) -> Fault {
+    let end = at + sign.len();
+    let message = format!("`{sign}` has no meaning here; {advice}");
+    Fault::new(Span { start: at, end }, message)
 }
 
 /// What stands between two `mark`s on one line, and the length with them.

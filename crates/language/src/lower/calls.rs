@@ -3,6 +3,7 @@
 use super::products::MATMUL;
 use super::{Lowering, Picks, are, shape_words};
 use crate::distributions::{self, Support};
+use crate::foreign;
 use crate::functions::{FUNCTIONS, Function};
 use crate::graph::Id;
 use crate::place::{Fault, Span, hint};
@@ -195,7 +196,7 @@ impl Lowering<'_> {
             let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).collect();
             let densities = match distributions::find(&name.text) {
                 Some(_) => format!("; the log density is `{}_lpdf`", name.text),
-                None => hint(&name.text, known),
+                None => foreign::function(&name.text).unwrap_or_else(|| hint(&name.text, known)),
             };
             let message = format!("There is no function `{}`{densities}", name.text);
             return Err(Fault::new(name.span, message));

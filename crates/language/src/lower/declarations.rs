@@ -1,9 +1,10 @@
 //! What parameters are: their shape, their bounds and their names.
 
-use super::{Entity, Lowering, Picks};
+use super::{Entity, Lowering, Picks, Section};
 use crate::distributions::{self, Support};
-use crate::place::{Fault, hint};
-use crate::syntax::{Declaration, Kind, Name, Size, Tree};
+use crate::foreign;
+use crate::place::{Fault, Span, hint};
+use crate::syntax::{Declaration, Expr, ExprKind, Kind, Name, Size, Tree};
 use std::cmp::Ordering;
 
 /// Most elements of all parameters.
@@ -101,7 +102,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn dimensions(&self, declaration: &Declaration) -> Result<Vec<Dimension>, Fault> {
+    fn dimensions(&mut self, declaration: &Declaration) -> Result<Vec<Dimension>, Fault> {
         let mut dimensions = Vec::new();
         for index in &declaration.index {
             let Entity::Group(at) = self.entity(&index.text, index.span)? else {
@@ -118,6 +119,7 @@ impl Lowering<'_> {
             for (size, span) in kind_sizes(kind)? {
                 let size = match size {
                     Size::Number(size) => size,
+                    Size::Defined(name) => self.defined_size(&name)?,
                     Size::Length(vector) => {
                         dimensions.push(self.dimension_of(&vector)?);
                         continue;
@@ -139,6 +141,23 @@ impl Lowering<'_> {
             return Err(Fault::new(declaration.name.span, message));
         }
         Ok(dimensions)
+    }
+
+    /// A definition that is a whole number from 1.
+    fn defined_size(&mut self, name: &Name) -> Result<usize, Fault> {
+        let e = Expr {
+            kind: ExprKind::Name(name.text.clone()),
+            span: name.span,
+        };
+        let size = self.constant(&e).ok();
+        let is_size = |size: &f64| *size >= 1.0 && size.fract() == 0.0 && *size < 1e9;
+        size.filter(is_size).map(|size| size as usize).ok_or_else(|| {
+            let message = format!(
+                "`{}` is no whole number from 1 that is known, which a size is; define it, as in `{0} = 3`",
+                name.text
+            );
+            Fault::new(name.span, message)
+        })
     }
 
     /// A position for each column of a vector.
@@ -298,17 +317,34 @@ impl Lowering<'_> {
         })
     }
 
-    fn constant(&mut self, e: &crate::syntax::Expr) -> Result<f64, Fault> {
-        // Parameters that are not declared yet have no shape: only constants may stand here.
-        let mut named = None;
+    /// The first name in `e` that stands for no constant, or definition of constants among the parameters.
+    fn unknown_name(&self, e: &Expr, seen: &mut Vec<usize>) -> Option<Span> {
+        let (mut definitions, mut unknown) = (Vec::new(), None);
         e.walk(&mut |it| {
-            if let crate::syntax::ExprKind::Name(name) = &it.kind
-                && !matches!(self.entities.get(name), Some(Entity::Constant(_)))
-            {
-                named = Some(it.span);
+            if let ExprKind::Name(name) = &it.kind {
+                match self.entities.get(name) {
+                    Some(Entity::Constant(_)) => {}
+                    Some(Entity::Definition(at)) => definitions.push((*at, it.span)),
+                    _ => unknown = unknown.or(Some(it.span)),
+                }
             }
         });
-        let id = match named {
+        for (at, span) in definitions {
+            // One that is defined by itself is found where it is read.
+            if !seen.contains(&at) {
+                seen.push(at);
+                let defined = &self.defined[at];
+                let is_known = defined.section == Section::Parameters
+                    && self.unknown_name(&defined.definition.value, seen).is_none();
+                unknown = unknown.or((!is_known).then_some(span));
+            }
+        }
+        unknown
+    }
+
+    fn constant(&mut self, e: &Expr) -> Result<f64, Fault> {
+        // Parameters that are not declared yet have no shape: only constants may stand here.
+        let id = match self.unknown_name(e, &mut Vec::new()) {
             Some(span) => return Err(Fault::new(span, "A bound is a number that is known")),
             None => self.number(e, &Picks::none())?,
         };
@@ -324,7 +360,8 @@ impl Lowering<'_> {
         let name = &law.name.text;
         let Some(distribution) = distributions::find(name) else {
             let known = distributions::DISTRIBUTIONS.iter().map(|it| it.name);
-            let message = format!("There is no distribution `{name}`{}", hint(name, known));
+            let advice = foreign::distribution(name).unwrap_or_else(|| hint(name, known));
+            let message = format!("There is no distribution `{name}`{advice}");
             return Err(Fault::new(law.name.span, message));
         };
         if law.arguments.len() != distribution.parameters.len() {
@@ -346,7 +383,7 @@ impl Lowering<'_> {
 }
 
 /// The sizes that a type says, after a check of how many it takes.
-fn kind_sizes(kind: &Kind) -> Result<Vec<(Size, crate::place::Span)>, Fault> {
+fn kind_sizes(kind: &Kind) -> Result<Vec<(Size, Span)>, Fault> {
     const KINDS: [(&str, usize); 6] = [
         ("real", 0),
         ("positive", 0),

@@ -1,10 +1,12 @@
 //! What is known of numbers: priors, outcomes and other summands of the log density.
 
+use std::collections::HashSet;
+
 use super::{ElementSum, Lowering, Pick, Picks, Section, position, shape_words};
 use crate::columns::CONSTANTS;
 use crate::distributions::{Distribution, Support};
 use crate::functions::Function;
-use crate::graph::Id;
+use crate::graph::{Id, Node};
 use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Declaration, Expr, ExprKind, Law, Statement};
 
@@ -29,14 +31,47 @@ impl Lowering<'_> {
             span: declaration.name.span,
         };
         let distribution = self.check_law(law)?;
+        let known = self.priors.len();
         if count > MOST_WRITTEN_OUT && distribution.tree().is_some() {
             self.check_shapes(law, &sizes)?;
-            if let Ok(term) = self.element((&name, count), law, distribution) {
+            // Where a vector is spread over groups, the element whose turn it is is not that of both.
+            if !self.is_spread(law, &sizes)?
+                && let Ok(term) = self.element((&name, count), law, distribution)
+            {
                 sums.push(ElementSum { count, term });
-                return Ok(());
+                return self.check_priors(known, &name, law);
             }
         }
-        self.relation(&name, law, terms)
+        self.relation(&name, law, terms)?;
+        self.check_priors(known, &name, law)
+    }
+
+    /// Refuses priors, from the one numbered `from` on, that depend on what they are the prior of.
+    fn check_priors(&self, from: usize, name: &Expr, law: &Law) -> Result<(), Fault> {
+        for prior in &self.priors[from..] {
+            let elements = prior.first..prior.first + prior.count;
+            let (mut open, mut seen) = (prior.numbers.clone(), HashSet::new());
+            while let Some(id) = open.pop() {
+                let is_own = match *self.graph.node(id) {
+                    Node::Parameter(at) => elements.contains(&at),
+                    Node::Element { offset } => offset == prior.first,
+                    _ => false,
+                };
+                if is_own {
+                    let ExprKind::Name(name) = &name.kind else {
+                        return Ok(());
+                    };
+                    let message = format!(
+                        "The prior of `{name}` depends on `{name}` itself and so says nothing of it; give it numbers or other parameters"
+                    );
+                    return Err(Fault::new(law.span, message));
+                }
+                if seen.insert(id) {
+                    open.extend(self.graph.children(id));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The term of the element whose turn it is.
@@ -76,15 +111,28 @@ impl Lowering<'_> {
         }
     }
 
-    /// Parameters of a distribution are numbers, or have the shape of what it is of.
+    /// Whether a parameter of a distribution is a vector along the last dimension of a matrix that has it.
+    fn is_spread(&mut self, law: &Law, sizes: &[usize]) -> Result<bool, Fault> {
+        for argument in &law.arguments {
+            let own = self.shape(argument)?;
+            if !own.is_empty() && own.len() < sizes.len() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Parameters of a distribution are numbers, or have the shape of what it is of, or that of its last dimension: one each.
     fn check_shapes(&mut self, law: &Law, sizes: &[usize]) -> Result<(), Fault> {
         for argument in &law.arguments {
             let own = self.shape(argument)?;
-            if !own.is_empty() && own != sizes {
+            let is_last = own.len() == 1 && own.last() == sizes.last();
+            if !own.is_empty() && own != sizes && !is_last {
                 let message = format!(
-                    "This is {}, but what has the distribution is {}",
+                    "This is {}, but what has the distribution is {}{}",
                     shape_words(&own),
-                    shape_words(sizes)
+                    shape_words(sizes),
+                    self.of_the_row(argument)?
                 );
                 return Err(Fault::new(argument.span, message));
             }
@@ -112,7 +160,8 @@ impl Lowering<'_> {
             let y = self.number(outcome, &picks)?;
             let mut numbers = Vec::new();
             for argument in &law.arguments {
-                numbers.push(self.part(argument, &picks)?);
+                let own = self.shape(argument)?.len();
+                numbers.push(self.part(argument, &picks.last(own))?);
             }
             self.check_values(distribution, y, &numbers, outcome.span)?;
             terms.push(self.density(distribution, y, &numbers, law.span)?);

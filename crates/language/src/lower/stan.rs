@@ -4,13 +4,14 @@
 
 mod code;
 mod expressions;
+mod order;
 
 use std::collections::HashMap;
 
 use code::{At, Bind, fixed, index, number};
 
 use super::products::has_product;
-use super::{Entity, Lowering, Section};
+use super::{Entity, Lowering, Pick, Picks, Section};
 use crate::columns::Columns;
 use crate::distributions::{self, Support};
 use crate::functions::Function;
@@ -25,9 +26,16 @@ const MOST_WRITTEN_OUT: usize = 1000;
 const LEVELS_LISTED: usize = 12;
 
 /// Words that Stan or C++ have taken, as far as they come to mind as names.
-const RESERVED: &str = "N n i j for in while if else return int real vector matrix array data parameters model functions target lower \
-    upper offset multiplier true false void complex tuple var print reject profile row col auto char class const double float long \
-    new this";
+const RESERVED: &str = "N n i j for in while repeat until if then else break continue return int real complex vector row_vector matrix \
+    complex_vector complex_row_vector complex_matrix array tuple void ordered positive_ordered simplex unit_vector sum_to_zero_vector \
+    sum_to_zero_matrix cholesky_factor_corr cholesky_factor_cov corr_matrix cov_matrix column_stochastic_matrix row_stochastic_matrix \
+    functions data transformed parameters model generated quantities target lower upper offset multiplier truncate true false print \
+    reject fatal_error profile jacobian get_lp lp__ fvar STAN_MAJOR STAN_MINOR STAN_PATCH STAN_MATH_MAJOR STAN_MATH_MINOR \
+    STAN_MATH_PATCH var row col alignas alignof and and_eq asm auto bitand bitor bool case catch char char16_t char32_t class compl \
+    const constexpr const_cast decltype default delete do double dynamic_cast enum explicit export extern float friend goto inline long \
+    mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast short signed \
+    sizeof static static_assert static_cast struct switch template this thread_local throw try typedef typeid typename union unsigned \
+    using virtual volatile wchar_t xor xor_eq";
 
 /// Whole numbers as data that an expression of columns makes.
 struct Made {
@@ -77,7 +85,7 @@ pub(crate) fn stan(tree: &Tree, source: &str, columns: &Columns) -> Result<Strin
         let line = writer.declaration(&parameter);
         program.parameters.push(line);
     }
-    for definition in &tree.definitions {
+    for definition in order::definitions(&tree.definitions) {
         let lines = writer.defined(definition)?;
         program.transformed_parameters.extend(lines);
     }
@@ -92,12 +100,12 @@ pub(crate) fn stan(tree: &Tree, source: &str, columns: &Columns) -> Result<Strin
         }
     }
     writer.low.section = Section::Target;
-    for line in &tree.target {
+    for line in order::statements(&tree.target) {
         program.model.extend(writer.statement(line)?);
     }
     writer.low.section = Section::Rows;
     let mut rows = Vec::new();
-    for line in &tree.rows {
+    for line in order::statements(&tree.rows) {
         rows.extend(writer.statement(line)?);
     }
     if !rows.is_empty() {
@@ -108,7 +116,9 @@ pub(crate) fn stan(tree: &Tree, source: &str, columns: &Columns) -> Result<Strin
         program.model.push("}".to_owned());
     }
     writer.low.section = Section::Report;
-    for definition in &tree.report {
+    // What is defined elsewhere is written there.
+    let reported = tree.report.iter().filter(|it| !it.is_shown());
+    for definition in order::definitions(reported) {
         program.generated.extend(writer.defined(definition)?);
     }
     program.data = writer.data();
@@ -395,10 +405,16 @@ impl Writer<'_, '_> {
     /// A relation for every element of what has it.
     fn each(&mut self, outcome: &Expr, law: &Law) -> Result<Vec<String>, Fault> {
         let sizes = self.low.shape(outcome)?;
-        let mut parts: Vec<&Expr> = vec![outcome];
-        parts.extend(&law.arguments);
         let mut lines = Vec::new();
-        if parts.iter().any(|part| has_list(part)) {
+        let mut has_lists = self.has_list(outcome);
+        has_lists |= law.arguments.iter().any(|part| self.has_list(part));
+        // Whole numbers are not read from variables, which are none in Stan.
+        if let (Some(support), ExprKind::Name(_)) = (support_of(law), &outcome.kind)
+            && support.is_discrete()
+        {
+            has_lists |= self.is_constant(outcome, &sizes);
+        }
+        if has_lists {
             for at in 0..num_written_out(&sizes, outcome.span)? {
                 lines.extend(self.relation(outcome, law, &fixed(at, &sizes))?);
             }
@@ -415,6 +431,39 @@ impl Writer<'_, '_> {
             lines.push(format!("{head}{line}"));
         }
         Ok(lines)
+    }
+
+    /// Whether a list is written out in it, or in a definition that is written out in its place.
+    fn has_list(&self, e: &Expr) -> bool {
+        let (mut found, mut named) = (false, Vec::new());
+        e.walk(&mut |it| match &it.kind {
+            ExprKind::List(_) => found = true,
+            ExprKind::Name(name) => named.extend(self.low.entities.get(name).copied()),
+            _ => {}
+        });
+        found
+            || named.into_iter().any(|entity| match entity {
+                Entity::Definition(at) if !self.is_variable(at) => {
+                    self.has_list(&self.low.defined[at].definition.value)
+                }
+                _ => false,
+            })
+    }
+
+    /// Whether the first element of a vector of these sizes is a number that is known.
+    fn is_constant(&mut self, e: &Expr, sizes: &[usize]) -> bool {
+        self.constant(e, &fixed(0, sizes)).is_some()
+    }
+
+    /// The number at a fixed position, where it is known.
+    fn constant(&mut self, e: &Expr, at: &[At]) -> Option<f64> {
+        let each = at.iter().map(|at| match at {
+            At::Fixed(at) => Some(Pick::At(at - 1)),
+            At::Code(_) => None,
+        });
+        let picks = Picks::Each(each.collect::<Option<_>>()?);
+        let id = self.low.part(e, &picks).ok()?;
+        self.low.graph.as_constant(id)
     }
 
     /// A definition as a variable of its own.
@@ -438,7 +487,7 @@ impl Writer<'_, '_> {
             [rows, columns, ..] => format!("array[{rows}] vector[{columns}] {name};"),
             [] => String::new(),
         }];
-        if has_list(&definition.value) {
+        if self.has_list(&definition.value) {
             for at in 0..num_written_out(&sizes, definition.value.span)? {
                 let at = fixed(at, &sizes);
                 let value = self.code(&definition.value, &at)?.text;
@@ -482,7 +531,7 @@ impl Writer<'_, '_> {
 
     /// `outcome ~ law` at a position.
     fn relation(&mut self, outcome: &Expr, law: &Law, at: &[At]) -> Result<Vec<String>, Fault> {
-        let support = distributions::find(&law.name.text).map(|it| it.support);
+        let support = support_of(law);
         let left = match support {
             Some(support) if support.is_discrete() => self.whole_number(outcome, support, at)?,
             _ => self.part(outcome, at)?.text,
@@ -524,9 +573,13 @@ impl Writer<'_, '_> {
         let is_trials = distributions::find(name).is_some_and(|it| it.support == Support::Trials);
         let mut arguments = Vec::new();
         for (k, argument) in law.arguments.iter().enumerate() {
-            arguments.push(match is_trials && k == 0 {
-                true => self.whole_number(argument, Support::Counts, at)?,
-                false => self.part(argument, at)?.text,
+            // A vector may be along the last dimension of a matrix.
+            let own = self.low.shape(argument)?.len();
+            let at = &at[at.len() - own.min(at.len())..];
+            arguments.push(match (is_trials, name, k) {
+                (true, _, 0) => self.whole_number(argument, Support::Counts, at)?,
+                (_, "ordered_logistic", 1) => self.thresholds(argument)?,
+                _ => self.part(argument, at)?.text,
             });
         }
         let name = match name {
@@ -547,8 +600,25 @@ impl Writer<'_, '_> {
         Ok((name.to_owned(), arguments))
     }
 
+    /// A vector as Stan has it, or written out.
+    fn thresholds(&mut self, e: &Expr) -> Result<String, Fault> {
+        let sizes = self.low.shape(e)?;
+        let is_columns = match &e.kind {
+            ExprKind::Name(name) => matches!(self.low.entities.get(name), Some(Entity::Vector(_))),
+            _ => false,
+        };
+        // A row of a matrix of columns is no vector in Stan.
+        if !is_columns && let Some(vector) = self.vector(e)? {
+            return Ok(vector);
+        }
+        Ok(format!("[{}]'", self.written_out(e, &sizes)?))
+    }
+
     /// A whole number: a column that is one, a constant, or data made of an expression.
     fn whole_number(&mut self, e: &Expr, support: Support, at: &[At]) -> Result<String, Fault> {
+        if let Some(value) = self.constant(e, at).filter(|value| value.fract() == 0.0) {
+            return Ok(format!("{value}"));
+        }
         match &e.kind {
             ExprKind::List(items) => match at.split_first() {
                 Some((At::Fixed(k), rest)) if (1..=items.len()).contains(k) => {
@@ -556,7 +626,6 @@ impl Writer<'_, '_> {
                 }
                 _ => self.made_of(e, support),
             },
-            ExprKind::Number(value) if value.fract() == 0.0 => Ok(format!("{value}")),
             ExprKind::Name(name) => match self.low.entity(name, e.span)? {
                 Entity::Number(at) if self.whole.contains_key(&at) => {
                     self.note(Entity::Number(at));
@@ -574,6 +643,10 @@ impl Writer<'_, '_> {
 
     /// Data made of an expression, one number per row.
     fn made_of(&mut self, e: &Expr, support: Support) -> Result<String, Fault> {
+        if self.low.section != Section::Rows {
+            let message = "Stan needs a whole number that is known here";
+            return Err(Fault::new(e.span, message));
+        }
         if !self.low.shape(e)?.is_empty() {
             let message = "Stan needs whole numbers of this vector as data; name the columns in the section `data`";
             return Err(Fault::new(e.span, message));
@@ -619,11 +692,9 @@ fn num_written_out(sizes: &[usize], span: Span) -> Result<usize, Fault> {
     Ok(count)
 }
 
-/// Whether a list is written out in it.
-fn has_list(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |it| found |= matches!(it.kind, ExprKind::List(_)));
-    found
+/// The values of a distribution.
+fn support_of(law: &Law) -> Option<Support> {
+    distributions::find(&law.name.text).map(|it| it.support)
 }
 
 /// The type of whole numbers of these values.

@@ -184,3 +184,105 @@ rows
         assert!(why.message.starts_with(wanted), "{rows}: {why}");
     }
 }
+
+#[test]
+fn thresholds_are_vectors_however_they_are_written() {
+    let columns = [
+        numbers("y", &[1.0, 2.0, 3.0, 4.0]),
+        numbers("x", &[0.5, -1.0, 0.0, 3.0]),
+        group("g", &["a", "b"], &[0, 1, 1, 0]),
+    ];
+    let stan = |rows: &str| {
+        let text = format!(
+            "parameters\n  cut: ordered(3) ~ normal(0, 2)\n  sh[g] ~ normal(0, 1)\n  w ~ normal(0, 1)\nrows\n  {rows}"
+        );
+        let made = Program::parse(&text).unwrap().stan_of(&columns, 4);
+        made.unwrap_or_else(|error| panic!("{error}\n{}", error.excerpt()))
+    };
+    let made = stan("mine = cut - sh[g]\n  y ~ ordered_logistic(w * x, mine)");
+    for line in [
+        "array[N] int<lower=1, upper=K_g> g;",
+        "y[n] ~ ordered_logistic(w * x[n], [cut[1] - sh[g[n]], cut[2] - sh[g[n]], cut[3] - sh[g[n]]]');",
+    ] {
+        assert!(made.contains(line), "{line} in {made}");
+    }
+    let made = stan("y ~ ordered_logistic(w, [-1, 0, 1])");
+    assert!(
+        made.contains("ordered_logistic(w, [-1.0, 0.0, 1.0]');"),
+        "{made}"
+    );
+    let made = stan("y ~ ordered_logistic(w, cut)");
+    assert!(made.contains("ordered_logistic(w, cut);"), "{made}");
+}
+
+#[test]
+fn definitions_stand_before_what_uses_them() {
+    let columns = [
+        numbers("y", &[1.0, 2.0, 3.0, 4.0]),
+        numbers("x", &[0.5, -1.0, 0.0, 3.0]),
+    ];
+    let text = "parameters
+  th = aa * 2
+  aa = a + 1
+  a ~ normal(0, 1)
+rows
+  y ~ normal(m, s)
+  m = th + k
+  s = 1 + x^2
+  k = a * x
+report
+  twice = 2 * once
+  once = exp(th)
+";
+    let stan = Program::parse(text).unwrap().stan_of(&columns, 4).unwrap();
+    let places = [
+        "real aa = a + 1.0;",
+        "real th = aa * 2.0;",
+        "real k = a * x[n];",
+        "real m = th + k;",
+        "real s = 1.0 + x[n]^2.0;",
+        "y[n] ~ normal(m, s);",
+        "real once = exp(th);",
+        "real twice = 2.0 * once;",
+    ]
+    .map(|line| {
+        stan.find(line)
+            .unwrap_or_else(|| panic!("{line} in {stan}"))
+    });
+    assert!(places.is_sorted(), "{stan}");
+}
+
+#[test]
+fn whole_numbers_that_are_known_are_no_data() {
+    let text = "parameters
+  p ~ beta(1, 1)
+  s ~ gamma(2, 1)
+target
+  N = 50
+  10 ~ binomial(N, p)
+  (10 - 3) ~ poisson(s)
+  y = [3, 5, 2]
+  y ~ poisson(s)
+";
+    let program = Program::parse(text).unwrap();
+    let stan = program.stan_of(&[], 0).unwrap();
+    for line in [
+        "10 ~ binomial(50, p);",
+        "7 ~ poisson(s);",
+        "3 ~ poisson(s);",
+        "5 ~ poisson(s);",
+        "2 ~ poisson(s);",
+    ] {
+        assert!(stan.contains(line), "{line} in {stan}");
+    }
+    assert!(!stan.contains("data {"), "{stan}");
+}
+
+#[test]
+fn names_of_types_and_blocks_are_left_to_stan() {
+    for name in ["ordered", "simplex", "row_vector", "void", "generated"] {
+        let text = format!("parameters\n  {name}: real ~ normal(0, 1)\n");
+        let stan = Program::parse(&text).unwrap().stan_of(&[], 0).unwrap();
+        assert!(stan.contains(&format!("real {name}_2;")), "{stan}");
+    }
+}

@@ -177,7 +177,7 @@ impl Writer<'_, '_> {
     }
 
     /// A vector that Stan has as one: columns, a parameter, or a definition of parameters.
-    fn vector(&mut self, e: &Expr) -> Result<Option<String>, Fault> {
+    pub(super) fn vector(&mut self, e: &Expr) -> Result<Option<String>, Fault> {
         let name = match &e.kind {
             ExprKind::Name(name) => name,
             ExprKind::Index(base, _) => match &base.kind {

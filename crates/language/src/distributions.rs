@@ -91,6 +91,8 @@ pub struct Distribution {
     /// The expected value in the language, of [`Support::Trials`] the expected share of them; empty where there is none, or `lower`
     /// knows it.
     pub mean: &'static str,
+    /// The median in the language, which a growing function of the outcome takes along; empty where no formula says it.
+    pub median: &'static str,
     /// Draws a value; none where nobody has said how.
     pub(crate) draw: Option<Draw>,
 }
@@ -129,7 +131,7 @@ macro_rules! names {
 }
 
 macro_rules! distributions {
-    ($($name:ident $parameters:tt on $support:ident: $density:literal $(, mean $mean:literal)? $(, draw |$rng:ident| $draw:expr)? $(, draw by $by:ident)?;)*) => {
+    ($($name:ident $parameters:tt on $support:ident: $density:literal $(, mean $mean:literal)? $(, median $median:literal)? $(, draw |$rng:ident| $draw:expr)? $(, draw by $by:ident)?;)*) => {
         /// All distributions.
         pub static DISTRIBUTIONS: &[Distribution] = &[$(Distribution {
             name: stringify!($name),
@@ -137,30 +139,31 @@ macro_rules! distributions {
             support: Support::$support,
             density: $density,
             mean: concat!($($mean)?),
+            median: concat!($($median)?),
             draw: optional!($(draw!($parameters, $rng, $draw))? $($by)?),
         }),*];
     };
 }
 
 distributions! {
-    normal(mu, sigma) on Real: "-0.5 * ((y - mu) / sigma)^2 - log(sigma) - 0.9189385332046727", mean "mu", draw |rng| mu + sigma * normal(rng);
-    student_t(nu, mu, sigma) on Real: "lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p(((y - mu) / sigma)^2 / nu)", mean "mu", draw |rng| mu + sigma * student_t(nu, rng);
-    cauchy(mu, sigma) on Real: "-log(pi) - log(sigma) - log1p(((y - mu) / sigma)^2)", draw |rng| mu + sigma * student_t(1.0, rng);
-    laplace(mu, sigma) on Real: "-abs(y - mu) / sigma - log(2 * sigma)", mean "mu", draw |rng| mu + sigma * (exponential(rng) - exponential(rng));
-    logistic(mu, sigma) on Real: "-(y - mu) / sigma - log(sigma) - 2 * softplus(-(y - mu) / sigma)", mean "mu", draw |rng| mu + sigma * logistic(rng);
-    gumbel(mu, sigma) on Real: "-(y - mu) / sigma - exp(-(y - mu) / sigma) - log(sigma)", mean "mu + 0.5772156649015329 * sigma", draw |rng| mu - sigma * exponential(rng).ln();
-    half_normal(sigma) on Positive: "-0.5 * (y / sigma)^2 - log(sigma) - 0.22579135264472744", mean "0.7978845608028654 * sigma", draw |rng| sigma * normal(rng).abs();
+    normal(mu, sigma) on Real: "-0.5 * ((y - mu) / sigma)^2 - log(sigma) - 0.9189385332046727", mean "mu", median "mu", draw |rng| mu + sigma * normal(rng);
+    student_t(nu, mu, sigma) on Real: "lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p(((y - mu) / sigma)^2 / nu)", mean "mu", median "mu", draw |rng| mu + sigma * student_t(nu, rng);
+    cauchy(mu, sigma) on Real: "-log(pi) - log(sigma) - log1p(((y - mu) / sigma)^2)", median "mu", draw |rng| mu + sigma * student_t(1.0, rng);
+    laplace(mu, sigma) on Real: "-abs(y - mu) / sigma - log(2 * sigma)", mean "mu", median "mu", draw |rng| mu + sigma * (exponential(rng) - exponential(rng));
+    logistic(mu, sigma) on Real: "-(y - mu) / sigma - log(sigma) - 2 * softplus(-(y - mu) / sigma)", mean "mu", median "mu", draw |rng| mu + sigma * logistic(rng);
+    gumbel(mu, sigma) on Real: "-(y - mu) / sigma - exp(-(y - mu) / sigma) - log(sigma)", mean "mu + 0.5772156649015329 * sigma", median "mu + 0.36651292058166435 * sigma", draw |rng| mu - sigma * exponential(rng).ln();
+    half_normal(sigma) on Positive: "-0.5 * (y / sigma)^2 - log(sigma) - 0.22579135264472744", mean "0.7978845608028654 * sigma", median "0.6744897501960817 * sigma", draw |rng| sigma * normal(rng).abs();
     half_student_t(nu, zero, sigma) on Positive: "log(2) + lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p((y / sigma)^2 / nu)", mean "where(1 < nu, 2 * sigma * sqrt(nu / pi) * exp(lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu)) / (nu - 1), inf)", draw |rng| sigma * student_t(nu, rng).abs();
-    half_cauchy(sigma) on Positive: "log(2) - log(pi) - log(sigma) - log1p((y / sigma)^2)", draw |rng| sigma * student_t(1.0, rng).abs();
-    exponential(rate) on Positive: "log(rate) - rate * y", mean "1 / rate", draw |rng| exponential(rng) / rate;
+    half_cauchy(sigma) on Positive: "log(2) - log(pi) - log(sigma) - log1p((y / sigma)^2)", median "sigma", draw |rng| sigma * student_t(1.0, rng).abs();
+    exponential(rate) on Positive: "log(rate) - rate * y", mean "1 / rate", median "0.6931471805599453 / rate", draw |rng| exponential(rng) / rate;
     gamma(shape, rate) on Positive: "shape * log(rate) - lgamma(shape) + (shape - 1) * log(y) - rate * y", mean "shape / rate", draw |rng| gamma(shape, rng) / rate;
     inv_gamma(shape, scale) on Positive: "shape * log(scale) - lgamma(shape) - (shape + 1) * log(y) - scale / y", mean "where(1 < shape, scale / (shape - 1), inf)", draw |rng| scale / gamma(shape, rng);
     chi_square(nu) on Positive: "-0.5 * nu * log(2) - lgamma(0.5 * nu) + (0.5 * nu - 1) * log(y) - 0.5 * y", mean "nu", draw |rng| 2.0 * gamma(0.5 * nu, rng);
-    lognormal(mu, sigma) on Positive: "-0.5 * ((log(y) - mu) / sigma)^2 - log(sigma) - log(y) - 0.9189385332046727", mean "exp(mu + 0.5 * sigma^2)", draw |rng| (mu + sigma * normal(rng)).exp();
-    weibull(shape, scale) on Positive: "log(shape) - log(scale) + (shape - 1) * (log(y) - log(scale)) - exp(shape * (log(y) - log(scale)))", mean "scale * exp(lgamma(1 + 1 / shape))", draw |rng| scale * exponential(rng).powf(1.0 / shape);
+    lognormal(mu, sigma) on Positive: "-0.5 * ((log(y) - mu) / sigma)^2 - log(sigma) - log(y) - 0.9189385332046727", mean "exp(mu + 0.5 * sigma^2)", median "exp(mu)", draw |rng| (mu + sigma * normal(rng)).exp();
+    weibull(shape, scale) on Positive: "log(shape) - log(scale) + (shape - 1) * (log(y) - log(scale)) - exp(shape * (log(y) - log(scale)))", mean "scale * exp(lgamma(1 + 1 / shape))", median "scale * 0.6931471805599453^(1 / shape)", draw |rng| scale * exponential(rng).powf(1.0 / shape);
     beta(a, b) on Unit: "lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1) * log(y) + (b - 1) * log1p(-y)", mean "a / (a + b)", draw |rng| beta(a, b, rng);
     beta_proportion(mu, kappa) on Unit: "lgamma(kappa) - lgamma(mu * kappa) - lgamma((1 - mu) * kappa) + (mu * kappa - 1) * log(y) + ((1 - mu) * kappa - 1) * log1p(-y)", mean "mu", draw |rng| beta(mu * kappa, (1.0 - mu) * kappa, rng);
-    uniform(lower, upper) on Between: "-log(upper - lower)", mean "0.5 * (lower + upper)", draw |rng| lower + (upper - lower) * rng.random::<f64>();
+    uniform(lower, upper) on Between: "-log(upper - lower)", mean "0.5 * (lower + upper)", median "0.5 * (lower + upper)", draw |rng| lower + (upper - lower) * rng.random::<f64>();
     bernoulli(p) on Binary: "y * log(p) + (1 - y) * log1p(-p)", mean "p", draw |rng| binomial(1.0, p, rng);
     bernoulli_logit(z) on Binary: "y * z - softplus(z)", mean "logistic(z)", draw |rng| binomial(1.0, share(z), rng);
     binomial(n, p) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * log(p) + (n - y) * log1p(-p)", mean "p", draw |rng| binomial(n, p, rng);
@@ -174,9 +177,11 @@ distributions! {
     ordered_logistic(z, thresholds) on Levels: "", draw by level;
 }
 
-/// Trees of the densities and of the means, in the order of [`DISTRIBUTIONS`].
-static TREES: LazyLock<Vec<[Option<Expr>; 2]>> = LazyLock::new(|| {
-    let trees = |it: &Distribution| [it.density, it.mean].map(|text| parse_expression(text).ok());
+/// Trees of the densities, the means and the medians, in the order of [`DISTRIBUTIONS`].
+static TREES: LazyLock<Vec<[Option<Expr>; 3]>> = LazyLock::new(|| {
+    let trees = |it: &Distribution| {
+        [it.density, it.mean, it.median].map(|text| parse_expression(text).ok())
+    };
     DISTRIBUTIONS.iter().map(trees).collect()
 });
 
@@ -209,7 +214,12 @@ impl Distribution {
         self.trees()?[1].as_ref()
     }
 
-    fn trees(&self) -> Option<&'static [Option<Expr>; 2]> {
+    /// The tree of its median; none where no formula says it.
+    pub(crate) fn median_tree(&self) -> Option<&'static Expr> {
+        self.trees()?[2].as_ref()
+    }
+
+    fn trees(&self) -> Option<&'static [Option<Expr>; 3]> {
         let at = DISTRIBUTIONS.iter().position(|it| it.name == self.name)?;
         TREES.get(at)
     }

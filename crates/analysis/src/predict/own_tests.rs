@@ -236,6 +236,50 @@ fn predictions_are_the_same_but_for_noise() {
     }
 }
 
+/// exp(y) is lognormal where y is normal: medians, intervals and densities of y are the same.
+#[test]
+fn outcomes_within_exp_are_taken_back() {
+    let (_folder, path) = table();
+    let start = "parameters\n a ~ normal(0, 2)\n b ~ normal(0, 2)\n s ~ gamma(2, 1)\nrows\n";
+    let [plain, within] = [
+        "y ~ normal(a + b * x, s)",
+        "exp(y) ~ lognormal(a + b * x, s)",
+    ]
+    .map(|line| {
+        let mut recipe = Recipe::new(&path, Own::ID, "");
+        let text = Value::Text(format!("{start} {line}\n"));
+        recipe.model.settings.set(Own::PROGRAM, text);
+        Fitted::open(&recipe, Path::new(""), &CONTROL()).unwrap()
+    });
+    let mut draws = DrawList::new(3);
+    for i in 0..400 {
+        let part = f64::from(i) / 400.0;
+        draws.push(&[1.0 + 0.2 * part, 0.5 - 0.1 * part, 0.6 + 0.1 * part]);
+    }
+    let of = [&plain, &within].map(|fitted| {
+        let options = PredictOptions::default();
+        let predicted = fitted.predict(&[&draws], &[], None, options, &CONTROL());
+        let log_lik = fitted.log_lik(&[&draws], &[], usize::MAX, &CONTROL());
+        let (predicted, log_lik) = (predicted.unwrap(), log_lik.unwrap());
+        let mut values = vec![0.0; log_lik.num_rows() * 400];
+        log_lik.tile(0, 400, &mut values);
+        (predicted, values)
+    });
+    let [(plain, of_plain), (within, of_within)] = of;
+    assert_eq!(within.quantity, "median of y");
+    for (a, b) in plain.rows.iter().zip(&within.rows) {
+        near(b.mean, a.mean, 1e-10, "mean");
+        near(b.expected[0], a.expected[0], 1e-10, "interval");
+        near(b.observed, a.observed, 1e-12, "observed");
+        // The same draws of noise, of which both are made.
+        near(b.outcome[0], a.outcome[0], 1e-10, "outcome");
+        near(b.outcome[1], a.outcome[1], 1e-10, "outcome");
+    }
+    for (a, b) in of_plain.iter().zip(&of_within) {
+        near(*b, *a, 1e-8, "log density");
+    }
+}
+
 /// Rows of another file are predicted by the names of their columns, with or without the outcome; categories that the fit does not
 /// know are refused.
 #[test]

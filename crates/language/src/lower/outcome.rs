@@ -15,7 +15,7 @@ pub(crate) enum Left {
     Column(String),
     /// Whether a column of categories has this one.
     Level(String, usize),
-    /// A function of a column of numbers, whose place among these is known.
+    /// A function of a column of numbers, whose place among these is known and to which all outcomes can be taken back.
     Function(Elementwise, String, usize),
     /// Anything else.
     Other,
@@ -50,7 +50,8 @@ pub(crate) struct Outcome {
     pub laws: Vec<RowLaw>,
     /// Whether the log density of a row has summands besides.
     pub has_terms: bool,
-    /// The expected outcome of the only law, of successes their share; none where there are several laws, or no mean.
+    /// The expected outcome of the only law, of successes their share, of a function of a column its median; none where there are
+    /// several laws, or no mean.
     pub mean: Option<Id>,
 }
 
@@ -64,7 +65,12 @@ impl Lowering<'_> {
         numbers: Vec<Id>,
     ) {
         if self.section == Section::Rows {
-            let left = self.left(outcome);
+            let left = match self.left(outcome) {
+                Left::Function(function, ..) if !is_taken_back(function, distribution) => {
+                    Left::Other
+                }
+                left => left,
+            };
             self.laws.push(RowLaw {
                 distribution,
                 y,
@@ -173,10 +179,22 @@ impl Lowering<'_> {
             }
             return Ok(Some(sum));
         }
-        let Some(tree) = law.distribution.mean_tree() else {
+        let tree = match law.left {
+            // What is expected is taken back to the column, which medians survive and means do not.
+            Left::Function(..) => law.distribution.median_tree(),
+            _ => law.distribution.mean_tree(),
+        };
+        let Some(tree) = tree else {
             return Ok(None);
         };
         let names: Vec<(&str, Id)> = law.distribution.named(&law.numbers).collect();
         self.formula(tree, &names, law.span).map(Some)
     }
+}
+
+/// Whether what is expected and drawn of a function of a column is said of the column: by the median, where the distribution has
+/// one, and of `exp` only where all outcomes are above 0.
+fn is_taken_back(function: Elementwise, distribution: &Distribution) -> bool {
+    let has_values = function != Elementwise::Exp || distribution.support == Support::Positive;
+    has_values && !distribution.median.is_empty()
 }

@@ -244,6 +244,52 @@ fn outcomes_are_known_by_what_they_are_made_of() {
     );
 }
 
+/// What is expected of a function of a column is its median, half of the probability below it; without a median, or where not every
+/// outcome is a value of the function, the function itself is the outcome.
+#[test]
+fn functions_of_an_outcome_are_taken_back_by_medians() {
+    for it in DISTRIBUTIONS {
+        if it.support.is_discrete() || it.support == Support::Simplex {
+            continue;
+        }
+        let text = format!(
+            "parameters\n a ~ normal(0, 1)\nrows\n log(y) ~ {}({})\n",
+            it.name,
+            arguments(it.name, it.parameters).join(", ")
+        );
+        let columns = [numbers("y", &[possible(it.support).exp()])];
+        let model = model(&text, &columns);
+        let observation = model.observation().unwrap();
+        let function = observation.response().kind.function();
+        assert_eq!(function.is_some(), !it.median.is_empty(), "{}", it.name);
+        if function.is_none() {
+            assert_eq!(observation.response().name, "log(y)");
+            continue;
+        }
+        let rows = read(model.as_ref(), &columns, 1);
+        let prepared = observation.prepare(vec![vec![0.0]]);
+        let mut distribution = vec![0.0; rows.width()];
+        rows.distribution(0, &prepared, 0, &mut distribution);
+        let below = expectation(it, |y| f64::from(u8::from(y < distribution[0])));
+        // The integral of a step is off by a node of its mesh.
+        assert!((below - 0.5).abs() < 5e-3, "{}: {below}", it.name);
+    }
+    let function = |rows: &str| {
+        let text = format!("parameters\n a ~ normal(0, 1)\nrows\n {rows}\n");
+        let model = model(&text, &columns());
+        let response = model.observation().unwrap().response().clone();
+        (response.name.clone(), response.kind.function().is_some())
+    };
+    assert_eq!(
+        function("exp(x) ~ lognormal(a, 1)"),
+        ("exp(x)".to_owned(), true)
+    );
+    assert_eq!(
+        function("exp(x) ~ normal(a, 1)"),
+        ("exp(x)".to_owned(), false)
+    );
+}
+
 #[test]
 fn what_cannot_be_predicted_says_why() {
     for (rows, sentence) in [

@@ -81,7 +81,7 @@ impl Elementwise {
     }
 
     /// The value at which this function is `y`, for functions that grow with their argument: of a response, where 0 is the
-    /// least value of a square root. NaN for those that no value is sure to have.
+    /// least value of a square root and values of `exp` are above 0. NaN for `abs`, which two values share.
     pub fn inverse(self, y: f64) -> f64 {
         match self {
             Self::Log => y.exp(),
@@ -89,7 +89,8 @@ impl Elementwise {
             Self::Log10 => 10_f64.powf(y),
             Self::Log1p => y.exp_m1(),
             Self::Sqrt => y.max(0.0).powi(2),
-            Self::Exp | Self::Abs => f64::NAN,
+            Self::Exp => y.max(f64::MIN_POSITIVE).ln(),
+            Self::Abs => f64::NAN,
         }
     }
 

@@ -469,7 +469,9 @@ fn summary_text(results: &Results) -> String {
     let mut text = results.manifest.as_ref().map_or(String::new(), |manifest| {
         head_text(manifest, &results.variables)
     });
-    let sections = sections(&results.summary, &[], EFFECTS_PRINTED);
+    let template = results.manifest.as_ref().map(|it| it.template.as_str());
+    let template = template.unwrap_or_default();
+    let sections = sections(&results.summary, &[], template, EFFECTS_PRINTED);
     for section in &sections {
         // A model of one kind of parameter needs no heading.
         if sections.len() > 1 {
@@ -479,8 +481,9 @@ fn summary_text(results: &Results) -> String {
         text.push_str(&summary_table(&rows));
         if section.more > 0 {
             text.push_str(&format!(
-                "and {} more effects of groups; summary.csv and --json have all\n",
-                section.more
+                "and {} more {}; summary.csv and --json have all\n",
+                section.more,
+                section.title.to_lowercase()
             ));
         }
         if sections.len() > 1 {

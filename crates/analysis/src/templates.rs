@@ -13,6 +13,12 @@ pub fn all() -> impl Iterator<Item = &'static ModelEntry> {
     models::REGISTRY.iter().chain([&OWN])
 }
 
+/// Whether models of the template called `id` are written as text: their priors hold as they are written, and their names are what
+/// their author made them.
+pub fn is_text(id: &str) -> bool {
+    id == Own::ID
+}
+
 /// The template called `id`.
 ///
 /// # Errors

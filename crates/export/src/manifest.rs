@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, bias_check};
+use ergodic_analysis::{Job, bias_check, templates};
 use ergodic_base::param::{self, ParamId};
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
@@ -243,7 +243,9 @@ fn scales(job: &Job) -> String {
                 | param::Class::GroupCoefficient
         )
     };
-    if !(job.model.params().iter()).any(|param| of_predictors(param.name.class())) {
+    let has_predictors = (job.model.params().iter()).any(|param| of_predictors(param.name.class()));
+    // In a text names such as `b` and `mu` say nothing of predictors.
+    if templates::is_text(&job.recipe.model.template) || !has_predictors {
         return "parameters are reported for columns as they are".to_owned();
     }
     let standardised = "standardised predictors (mean 0, sd 1), intercept at average predictors";
@@ -284,8 +286,27 @@ fn scales(job: &Job) -> String {
 mod tests {
     use rand::RngExt as _;
 
+    use std::path::Path;
+
     use super::*;
+    use ergodic_analysis::Recipe;
+    use ergodic_base::control::Control;
     use ergodic_base::rng::Streams;
+    use ergodic_base::settings::Value;
+
+    /// A text's priors hold as they are written, whatever its parameters are called.
+    #[test]
+    fn priors_of_a_text_hold_for_columns_as_they_are() {
+        let mut recipe = Recipe::new("sample:churn", "own", "");
+        let text = "parameters\n b[plan] ~ normal(0, 1)\nrows\n (churned == \"yes\") ~ bernoulli_logit(b[plan])\n";
+        let text = Value::Text(text.to_owned());
+        recipe.model.settings.set("program", text);
+        let job = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap();
+        assert_eq!(
+            scales(&job),
+            "parameters are reported for columns as they are"
+        );
+    }
 
     /// Effective draws per second of a run that was read are those of the run itself, to the last digit.
     #[test]

@@ -104,7 +104,8 @@ impl Report {
         }
         Ok(Self {
             label: Label::default(),
-            sections: (sections(&results.summary, params, MOST_EFFECTS).into_iter())
+            sections: sections(&results.summary, params, &manifest.template, MOST_EFFECTS)
+                .into_iter()
                 .chain(not_kept(&results.estimates))
                 .chain(results.corrected.as_deref().map(corrected))
                 .collect(),

@@ -1,5 +1,6 @@
 //! Results: the rows of the summary by what they are of, and their numbers as tables of terminals and reports show them.
 
+use ergodic_analysis::templates;
 use ergodic_base::numerals::{decimals_by_error, fixed, significant};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_core::models::ParamInfo;
@@ -161,9 +162,15 @@ const SECTIONS: [(&str, &[Class]); 5] = [
     ),
 ];
 
-/// The rows of a summary by what they are of, of effects of groups the first `most_effects`; sections without rows are left out.
-/// `params` say what rows mean, where they are known.
-pub fn sections(summary: &[SummaryRow], params: &[ParamInfo], most_effects: usize) -> Vec<Section> {
+/// The rows of a summary of a model of `template` by what they are of, of effects of groups the first `most_effects`; sections
+/// without rows are left out. `params` say what rows mean, where they are known. Names in a model as text say nothing of what rows
+/// are, so that they stand in one section.
+pub fn sections(
+    summary: &[SummaryRow],
+    params: &[ParamInfo],
+    template: &str,
+    most_effects: usize,
+) -> Vec<Section> {
     let meaning = |index: usize, name: &ParamId| {
         // What is reported stands in the order of the model; a name decides where it does not.
         let at = params.get(index).filter(|param| param.name == *name);
@@ -189,6 +196,21 @@ pub fn sections(summary: &[SummaryRow], params: &[ParamInfo], most_effects: usiz
             more: mine().count().saturating_sub(most),
         }
     };
+    if templates::is_text(template) {
+        let rows = rows.iter().take(MOST_ROWS);
+        let section = Section {
+            title: "Parameters",
+            is_of_coefficients: false,
+            rows: rows
+                .map(|(index, row)| ((*row).clone(), meaning(*index, &row.variable)))
+                .collect(),
+            more: summary.len().saturating_sub(MOST_ROWS),
+        };
+        return (!summary.is_empty())
+            .then_some(section)
+            .into_iter()
+            .collect();
+    }
     let sections = SECTIONS.into_iter().map(of);
     sections
         .filter(|section| !section.rows.is_empty())
@@ -263,13 +285,14 @@ mod tests {
     fn rows_stand_under_what_they_are_of() {
         let mut rows: Vec<SummaryRow> = ["sigma", "b[x]", "sd[g,Intercept]"].map(row).into();
         rows.extend((0..25).map(|group| row(&format!("r[g,{group},Intercept]"))));
-        let sections = sections(&rows, &[], MOST_EFFECTS);
-        let found: Vec<(&str, usize, usize)> = sections
-            .iter()
-            .map(|section| (section.title, section.rows.len(), section.more))
-            .collect();
+        let of_template = |template| -> Vec<(&str, usize, usize)> {
+            let sections = sections(&rows, &[], template, MOST_EFFECTS);
+            let told = sections.iter();
+            told.map(|it| (it.title, it.rows.len(), it.more)).collect()
+        };
+        assert_eq!(of_template("own"), [("Parameters", 28, 0)]);
         assert_eq!(
-            found,
+            of_template("mixed"),
             [
                 ("Coefficients", 1, 0),
                 ("Spreads and correlations", 1, 0),

@@ -245,6 +245,16 @@ fn errors_show_the_line_with_a_mark() {
         errors.contains("names columns (`x`) but there are no data"),
         "{errors}"
     );
+    // Where a chain would start, too.
+    let nowhere = "parameters\n  a ~ normal(0, 1)\ntarget\n  normal_lpdf(0, a / 0, 1)\n";
+    fs::write(at.join("m.model"), nowhere).unwrap();
+    let fit = ["fit", "--model", "m.model", "--sampler", "nuts"];
+    let output = support::program(at, &fit).output().unwrap();
+    let errors = support::text(&output.stderr);
+    assert!(
+        errors.contains("ended: `mu` of `normal` is") && errors.contains("(line 4"),
+        "{errors}"
+    );
     let missing = refused(at, &["fit", "--model", "nowhere.model"]);
     assert!(missing.contains("The model cannot be read"), "{missing}");
 }

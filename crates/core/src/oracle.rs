@@ -52,6 +52,14 @@ pub enum StepError {
         /// Iteration, 0-based.
         iter: u64,
     },
+    /// A density or gradient was not a finite number where a chain was to start.
+    #[error(
+        "{what} at the starting point was not a finite number; start elsewhere with `run.start`, or check the bounds of parameters"
+    )]
+    NoStart {
+        /// What was not finite.
+        what: &'static str,
+    },
     /// A matrix that must be positive definite was not.
     #[error(
         "{what} was not positive definite at iteration {iter}; a stronger prior helps, and a larger minibatch if the sampler uses one"

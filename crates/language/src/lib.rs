@@ -28,6 +28,7 @@
 //! | parameters within bounds | `transform` |
 //! | the posterior, what is linear in it, and conditionals of known form | `model`, `linear`, `conditional` |
 //! | draws from the prior | `prior` |
+//! | why a position has no density | `limits` |
 //! | rows, known and new, under draws | `observation` |
 //! | the template `own` | `own` |
 //!
@@ -46,6 +47,7 @@ mod foreign;
 mod functions;
 mod graph;
 mod highlight;
+mod limits;
 mod linear;
 mod lower;
 mod machine;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use crate::columns::{CONSTANTS, Columns, Evaluated};
 use crate::distributions;
 use crate::graph::{Graph, Id, Node};
+use crate::limits::Limited;
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 
@@ -122,6 +123,8 @@ pub(crate) struct Lowered {
     pub sums: Vec<ElementSum>,
     /// Priors of the parameters that have one.
     pub priors: Vec<PriorLaw>,
+    /// Numbers of distributions, which have limits, in the order of the text.
+    pub limited: Vec<Limited>,
     /// The log density of a row.
     pub row: Option<Id>,
     /// What the rows say of an outcome.
@@ -190,6 +193,7 @@ pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
         has_target: !tree.target.is_empty(),
         sums,
         priors: lowering.priors,
+        limited: lowering.limited,
         row,
         outcome,
         reported,
@@ -208,6 +212,7 @@ struct Lowering<'a> {
     /// Lines `outcome ~ distribution(…)` of the rows, one per element.
     laws: Vec<RowLaw>,
     priors: Vec<PriorLaw>,
+    limited: Vec<Limited>,
     /// Elements of products of matrices that were asked for.
     products: HashMap<products::Element, Id>,
 }
@@ -225,6 +230,7 @@ impl<'a> Lowering<'a> {
             steps: 0,
             laws: Vec::new(),
             priors: Vec::new(),
+            limited: Vec::new(),
             products: HashMap::new(),
         }
     }

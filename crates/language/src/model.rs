@@ -13,6 +13,7 @@ use ergodic_core::models::{
 use crate::code::{Code, Input, Plate, once, plate};
 use crate::columns::{ColumnUse, Columns};
 use crate::conditional::known_conditionals;
+use crate::limits::Starts;
 use crate::linear::{Linear, linear_rows, prior_rows};
 use crate::lower::{Bounds, Lowered, Parameter, Reported};
 use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
@@ -37,6 +38,7 @@ pub(crate) struct ProgramModel {
     linear: Option<Linear>,
     prior_rows: Option<PriorRows>,
     known: Vec<KnownConditional>,
+    starts: Starts,
     observation: Option<Arc<dyn ObservationModel>>,
     level: SimdLevel,
     pool: Pool<Workspace>,
@@ -213,6 +215,7 @@ impl ProgramModel {
             linear,
             prior_rows,
             known: known_conditionals(lowered, &transform),
+            starts: Starts::of(lowered, text),
             transform,
             level: SimdLevel::detect(),
             pool: Pool::default(),
@@ -483,6 +486,29 @@ impl LogDensity for ProgramModel {
             Some(_) => sum_of_rows(self, u, grad),
             None => self.log_prior(u, grad),
         }
+    }
+
+    fn why_undefined(&self, u: &[f64]) -> Option<String> {
+        let mut theta = vec![0.0; self.transform.num_elements()];
+        self.transform.constrain(u, &mut theta);
+        let terms = self.terms.as_ref().map_or_else(Vec::new, |code| {
+            let mut registers: Registers<ONE> = Registers::of(code, 0);
+            run_loop(
+                self.level,
+                Once {
+                    code,
+                    theta: &theta,
+                    registers: &mut registers,
+                    back: None,
+                },
+            );
+            let outputs = code.outputs.iter();
+            outputs.map(|output| registers.output(*output)).collect()
+        });
+        let mut of_rows = vec![0.0; self.rows.as_ref().map_or(0, |plate| plate.count)];
+        self.pointwise(u, Rows::All, &mut Scratch::default(), &mut of_rows);
+        let are_finite = of_rows.iter().all(|value| value.is_finite());
+        self.starts.why(self.level, &theta, &terms, are_finite)
     }
 
     fn names(&self) -> Vec<String> {

@@ -25,6 +25,7 @@ mod stan;
 mod subsampling;
 mod target_alone;
 mod templates;
+mod undefined;
 mod vectors;
 
 /// A column of numbers.

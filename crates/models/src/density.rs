@@ -33,6 +33,10 @@ pub trait LogDensity: Send + Sync {
     /// The log density at `u` (D) in nats, up to a constant; overwrites `grad` (D) with its gradient. −∞ or NaN where there is
     /// no density.
     fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    /// Why there is no density at `u` (D): a sentence that says what to change, where that is known.
+    fn why_undefined(&self, _u: &[f64]) -> Option<String> {
+        None
+    }
     /// Names of the coordinates, as they are reported; `u[1]`, `u[2]`, … by default.
     fn names(&self) -> Vec<String> {
         (1..=self.dim()).map(|j| format!("u[{j}]")).collect()

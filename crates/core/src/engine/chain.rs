@@ -126,12 +126,23 @@ pub(super) fn begin(
         &u0,
         &mut oracle,
         &mut streams,
-    )?;
+    )
+    .map_err(|error| why_no_start(job.model().as_ref(), &u0, error))?;
     Ok(Begun {
         kernel,
         oracle,
         streams,
     })
+}
+
+/// What a model knows about a start at `u` without a density, or else `error`.
+fn why_no_start(model: &dyn Model, u: &[f64], error: KernelError) -> ChainError {
+    let is_undefined = matches!(error, KernelError::Start(StepError::NoStart { .. }));
+    let density = model.density().filter(|_| is_undefined);
+    match density.and_then(|density| density.why_undefined(u)) {
+        Some(why) => StartError::Undefined(why).into(),
+        None => error.into(),
+    }
 }
 
 struct Worker {

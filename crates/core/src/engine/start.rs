@@ -117,6 +117,9 @@ pub enum StartError {
         /// What differs.
         why: String,
     },
+    /// A point without a density, and why.
+    #[error("{0}")]
+    Undefined(String),
     /// A point without a density.
     #[error(
         "Chain {0} cannot start where it is told to: the posterior density is not finite there; choose other values"

@@ -566,7 +566,9 @@ fn a_position_that_is_not_finite_is_never_reported() {
                             panic!("{error}")
                         }
                         Err(
-                            StepError::NonFinite { .. } | StepError::NotPositiveDefinite { .. },
+                            StepError::NonFinite { .. }
+                            | StepError::NoStart { .. }
+                            | StepError::NotPositiveDefinite { .. },
                         ) => {
                             break;
                         }

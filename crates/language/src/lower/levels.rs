@@ -9,8 +9,10 @@
 //! without the first and the last for K, the second and the last for 1. The last is the same for all rows and computed once.
 
 use super::{Lowering, Pick, Picks, Section, shape_words};
+use crate::distributions;
 use crate::functions::Function;
 use crate::graph::Id;
+use crate::limits::{Limited, What};
 use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Expr};
 
@@ -72,6 +74,17 @@ impl Lowering<'_> {
         }
         self.graph.place = span;
         let log_p = self.log_level(y, z, &cuts);
+        if let Some(distribution) = distributions::find("ordered_logistic") {
+            for (at, neighbours) in cuts.windows(2).enumerate() {
+                let number = self.graph.binary(Binary::Sub, neighbours[0], neighbours[1]);
+                self.limited.push(Limited {
+                    number,
+                    what: What::Threshold(at),
+                    distribution,
+                    span,
+                });
+            }
+        }
         cuts.insert(0, z);
         Ok(Level {
             log_p,

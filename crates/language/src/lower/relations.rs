@@ -7,6 +7,7 @@ use crate::columns::CONSTANTS;
 use crate::distributions::{Distribution, Support};
 use crate::functions::Function;
 use crate::graph::{Id, Node};
+use crate::limits::{Limited, Limits, What};
 use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Declaration, Expr, ExprKind, Law, Statement};
 
@@ -266,11 +267,12 @@ impl Lowering<'_> {
     /// log p(y) of a distribution with these parameters.
     pub(super) fn density(
         &mut self,
-        distribution: &Distribution,
+        distribution: &'static Distribution,
         y: Id,
         numbers: &[Id],
         span: Span,
     ) -> Result<Id, Fault> {
+        self.note_limits(distribution, (y, numbers), span)?;
         let zero = distribution
             .parameters
             .iter()
@@ -292,6 +294,38 @@ impl Lowering<'_> {
         names.extend(distribution.named(numbers));
         self.graph.place = span;
         self.formula(tree, &names, span)
+    }
+
+    /// Notes numbers whose limits parameters may leave, and refuses constants out of them.
+    fn note_limits(
+        &mut self,
+        distribution: &'static Distribution,
+        (y, numbers): (Id, &[Id]),
+        span: Span,
+    ) -> Result<(), Fault> {
+        let parameters = (0..).map(What::Parameter);
+        let all = [(What::Value, y)].into_iter();
+        for (what, number) in all.chain(parameters.zip(numbers.iter().copied())) {
+            if let (What::Parameter(at), Some(value)) = (what, self.graph.as_constant(number)) {
+                let name = distribution.parameters[at];
+                let limits = Limits::of(distribution, name);
+                if !limits.hold(value) && limits != Limits::Finite {
+                    let message = format!(
+                        "`{name}` of `{}` has to be {}, but this is {value}",
+                        distribution.name,
+                        limits.words()
+                    );
+                    return Err(Fault::new(span, message));
+                }
+            }
+            self.limited.push(Limited {
+                number,
+                what,
+                distribution,
+                span,
+            });
+        }
+        Ok(())
     }
 
     /// The number of a density's formula, in which `names` stand for numbers. Errors point at the use of the density.

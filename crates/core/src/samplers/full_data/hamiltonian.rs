@@ -151,15 +151,14 @@ impl Metric {
 /// Exact log density at a point to start from; `grad` (D) receives the gradient, which may be anything.
 ///
 /// # Errors
-/// [`StepError::NonFinite`] where the density is not finite, [`StepError::Interrupted`].
+/// [`StepError::NoStart`] where the density is not finite, [`StepError::Interrupted`].
 pub fn start_density(u: &[f64], oracle: &mut Oracle, grad: &mut [f64]) -> Result<f64, StepError> {
     let log_density = oracle.exact(u, grad)?;
     if log_density.is_finite() {
         Ok(log_density)
     } else {
-        Err(StepError::NonFinite {
-            what: "the log density of the starting point",
-            iter: 0,
+        Err(StepError::NoStart {
+            what: "the log density",
         })
     }
 }
@@ -188,7 +187,7 @@ impl Place {
     /// The starting point `u0` of a chain.
     ///
     /// # Errors
-    /// [`StepError::NonFinite`] where the density or its gradient is not finite, [`StepError::Interrupted`].
+    /// [`StepError::NoStart`] where the density or its gradient is not finite, [`StepError::Interrupted`].
     pub fn start(u0: &[f64], oracle: &mut Oracle) -> Result<Self, StepError> {
         let mut place = Self::empty(u0.len());
         place.u.copy_from_slice(u0);
@@ -205,9 +204,8 @@ impl Place {
         if self.grad.iter().all(|g| g.is_finite()) {
             Ok(())
         } else {
-            Err(StepError::NonFinite {
-                what: "the gradient at the starting point",
-                iter: 0,
+            Err(StepError::NoStart {
+                what: "the gradient",
             })
         }
     }
@@ -527,7 +525,7 @@ mod tests {
         for bad in [-1.0, 0.0] {
             assert!(matches!(
                 Place::start(&[bad], &mut oracle),
-                Err(StepError::NonFinite { iter: 0, .. })
+                Err(StepError::NoStart { .. })
             ));
         }
     }

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use ergodic_base::special::{logistic, softplus};
-use ergodic_core::models::{Covariates, LinearRows, Prior, PriorRows};
+use ergodic_core::models::{Covariates, LinearRows, MAX_DENSE_DIM, Prior, PriorRows};
 
 use crate::columns::{Columns, Evaluated};
 use crate::functions::Function;
@@ -313,13 +313,14 @@ impl LinearRows for Linear {
     }
 }
 
-/// The priors as rows, where each coordinate has one of its own that does not depend on others.
+/// The priors as rows, where each coordinate has one of its own that does not depend on others. Their matrix is D × D, and nothing
+/// that asks for it does without a matrix of curvature, so larger models have none.
 pub(crate) fn prior_rows(
     lowered: &Lowered,
     transform: &Transform,
     priors: &[String],
 ) -> Option<PriorRows> {
-    if lowered.has_target {
+    if lowered.has_target || transform.dim() > MAX_DENSE_DIM {
         return None;
     }
     let mut rows = Vec::with_capacity(transform.dim());

@@ -99,7 +99,9 @@ mod units;
 pub use conditional::{Form, KnownConditional, form_of, independent_forms};
 pub use covariates::Covariates;
 pub use default_priors::DefaultPriors;
-pub use density::{DensityModel, LogDensity, MAX_DENSE_DIM_OF_GROUPS, add_differences, density_of};
+pub use density::{
+    DensityModel, LogDensity, MAX_DENSE_DIM, MAX_DENSE_DIM_OF_GROUPS, add_differences, density_of,
+};
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
 pub(crate) use likelihood::moments_of_scores;

@@ -93,6 +93,15 @@ pub enum Unsuitable {
         /// The most that there may be.
         most: usize,
     },
+    /// Bounds of rows around a mode, of more parameters than a matrix of curvature is made for.
+    #[error(
+        "bounds rows around the mode by its matrix of curvature, which is not made of {dim} parameters; choose one that needs no mode, \
+         such as `nuts`"
+    )]
+    NoCurvature {
+        /// Parameters of the model.
+        dim: usize,
+    },
     /// A reason that only a sampler from elsewhere knows.
     #[error("{0}")]
     Other(String),

@@ -210,6 +210,20 @@ fn independent_priors_are_rows() {
     );
 }
 
+/// Models too large for a matrix of curvature are made without a matrix of their priors: of all elements that a model may
+/// have it would take 320 gigabytes.
+#[test]
+fn many_independent_priors_make_no_matrix() {
+    let y = [numbers("y", &[0.5, 1.5])];
+    for (size, has_rows) in [(1000, true), (1001, false), (20_000, false)] {
+        let text =
+            format!("parameters\n w: vector({size}) ~ normal(0, 1)\nrows\n y ~ normal(w[1], 1)\n");
+        let model = model(&text, &y);
+        assert!(model.linear_rows().is_some());
+        assert_eq!(model.prior_rows().is_some(), has_rows, "{size}");
+    }
+}
+
 #[test]
 fn priors_have_their_densities_for_pictures() {
     let model = model(

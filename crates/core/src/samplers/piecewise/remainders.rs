@@ -94,6 +94,9 @@ pub fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
     if !bounded(likelihood, model.num_obs()) {
         return Err(Unsuitable::UnboundedRows);
     }
+    if !(model.density()).is_some_and(|density| density.has_dense_curvature()) {
+        return Err(Unsuitable::NoCurvature { dim: model.dim() });
+    }
     match model.prior_rows() {
         Some(prior) if bounded(prior, prior.count()) => Ok(()),
         _ => Err(Unsuitable::UnboundedPriors),

@@ -40,6 +40,17 @@ pub enum SensitivityError {
         "Power scaling needs the density of prior and likelihood, which a model of clusters does not have"
     )]
     NoDensity,
+    /// No rows, whose density is the likelihood.
+    #[error(
+        "Power scaling needs rows of data, whose density is the likelihood, and this model has none"
+    )]
+    NoRows,
+    /// Prior and likelihood are one.
+    #[error(
+        "Power scaling needs the prior apart from the likelihood, which this model does not say; of a model as text, the section `target` \
+         may belong to either"
+    )]
+    NotApart,
     /// The draws have weights already and would be weighted twice.
     #[error(
         "Power scaling weighs draws, and these have weights already; run a sampler whose draws have none"
@@ -134,6 +145,11 @@ pub fn sensitivity(
     if model.density().is_none() {
         return Err(SensitivityError::NoDensity);
     }
+    let rows = model.rows().ok_or(SensitivityError::NoRows)?;
+    let at_zero = vec![0.0; model.dim()];
+    if rows.log_prior_density(&at_zero).is_none() {
+        return Err(SensitivityError::NotApart);
+    }
     if matter(weights) {
         return Err(SensitivityError::Weighted);
     }
@@ -204,7 +220,7 @@ fn densities(
     let model = job.model.as_ref();
     let mut theta = vec![0.0; list.width()];
     let (mut u, mut grad) = (vec![0.0; model.dim()], vec![0.0; model.dim()]);
-    let density = model.rows().ok_or(SensitivityError::NoDensity)?;
+    let density = model.rows().ok_or(SensitivityError::NoRows)?;
     let mut scratch = density.scratch();
     let (mut log_prior, mut log_lik) = (Vec::new(), Vec::new());
     for i in (0..list.len()).step_by(step) {
@@ -216,7 +232,7 @@ fn densities(
         log_prior.push(
             density
                 .log_prior_density(&u)
-                .ok_or(SensitivityError::NoDensity)?,
+                .ok_or(SensitivityError::NotApart)?,
         );
         log_lik.push(density.log_lik(&u, Rows::All, &mut scratch, &mut grad));
         control.advance(1);

@@ -110,6 +110,15 @@ pub(crate) struct ElementSum {
     pub term: Id,
 }
 
+/// Which summands of the log density are the prior of a parameter that depends on no other parameter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OwnPriors {
+    /// One for each of the first terms; those of `target` are none.
+    pub terms: Vec<bool>,
+    /// One for each sum.
+    pub sums: Vec<bool>,
+}
+
 /// A program whose names are resolved.
 #[derive(Debug)]
 pub(crate) struct Lowered {
@@ -121,6 +130,7 @@ pub(crate) struct Lowered {
     pub has_target: bool,
     /// Sums over elements of vectors.
     pub sums: Vec<ElementSum>,
+    pub own: OwnPriors,
     /// Priors of the parameters that have one.
     pub priors: Vec<PriorLaw>,
     /// Numbers of distributions, which have limits, in the order of the text.
@@ -138,8 +148,16 @@ pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
     lowering.name_everything(tree)?;
     lowering.declare(tree)?;
     let (mut terms, mut sums) = (Vec::new(), Vec::new());
+    let mut own = OwnPriors::default();
     for (at, declaration) in tree.declarations.iter().enumerate() {
+        let noted = lowering.priors.len();
         lowering.prior(at, declaration, &mut terms, &mut sums)?;
+        let laws = &lowering.priors[noted..];
+        let mut numbers = laws.iter().flat_map(|law| &law.numbers);
+        let graph = &lowering.graph;
+        let is_own = !laws.is_empty() && numbers.all(|&id| !graph.depends(id).parameters);
+        own.terms.resize(terms.len(), is_own);
+        own.sums.resize(sums.len(), is_own);
     }
     lowering.section = Section::Target;
     for line in &tree.target {
@@ -191,6 +209,7 @@ pub(crate) fn lower(tree: &Tree, columns: &Columns) -> Result<Lowered, Fault> {
         parameters: lowering.parameters,
         terms,
         has_target: !tree.target.is_empty(),
+        own,
         sums,
         priors: lowering.priors,
         limited: lowering.limited,

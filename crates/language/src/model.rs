@@ -15,7 +15,7 @@ use crate::columns::{ColumnUse, Columns};
 use crate::conditional::known_conditionals;
 use crate::limits::Starts;
 use crate::linear::{Linear, linear_rows, prior_rows};
-use crate::lower::{Bounds, Lowered, Parameter, Reported};
+use crate::lower::{Bounds, Lowered, OwnPriors, Parameter, Reported};
 use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
 use crate::observation::Observation;
 use crate::place::Fault;
@@ -39,6 +39,8 @@ pub(crate) struct ProgramModel {
     prior_rows: Option<PriorRows>,
     known: Vec<KnownConditional>,
     starts: Starts,
+    /// The priors that power scaling raises; none where a section `target` may belong to prior or likelihood.
+    own: Option<OwnPriors>,
     observation: Option<Arc<dyn ObservationModel>>,
     level: SimdLevel,
     pool: Pool<Workspace>,
@@ -216,10 +218,30 @@ impl ProgramModel {
             prior_rows,
             known: known_conditionals(lowered, &transform),
             starts: Starts::of(lowered, text),
+            own: (!lowered.has_target).then(|| lowered.own.clone()),
             transform,
             level: SimdLevel::detect(),
             pool: Pool::default(),
         })
+    }
+
+    /// Summands that are the same for all rows, where the parameters are `theta`.
+    fn values_of_terms(&self, theta: &[f64]) -> Vec<f64> {
+        let Some(code) = &self.terms else {
+            return Vec::new();
+        };
+        let mut registers: Registers<ONE> = Registers::of(code, 0);
+        run_loop(
+            self.level,
+            Once {
+                code,
+                theta,
+                registers: &mut registers,
+                back: None,
+            },
+        );
+        let outputs = code.outputs.iter();
+        outputs.map(|output| registers.output(*output)).collect()
     }
 
     /// Lends memory that no other pass uses now.
@@ -491,20 +513,7 @@ impl LogDensity for ProgramModel {
     fn why_undefined(&self, u: &[f64]) -> Option<String> {
         let mut theta = vec![0.0; self.transform.num_elements()];
         self.transform.constrain(u, &mut theta);
-        let terms = self.terms.as_ref().map_or_else(Vec::new, |code| {
-            let mut registers: Registers<ONE> = Registers::of(code, 0);
-            run_loop(
-                self.level,
-                Once {
-                    code,
-                    theta: &theta,
-                    registers: &mut registers,
-                    back: None,
-                },
-            );
-            let outputs = code.outputs.iter();
-            outputs.map(|output| registers.output(*output)).collect()
-        });
+        let terms = self.values_of_terms(&theta);
         let mut of_rows = vec![0.0; self.rows.as_ref().map_or(0, |plate| plate.count)];
         self.pointwise(u, Rows::All, &mut Scratch::default(), &mut of_rows);
         let are_finite = of_rows.iter().all(|value| value.is_finite());
@@ -573,6 +582,29 @@ impl RowLikelihood for ProgramModel {
             grad.fill(0.0);
             value + self.transform.pull_back(u, theta, by_theta, true, grad)
         })
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let own = self.own.as_ref()?;
+        Some(self.lend(|memory| {
+            let Workspace {
+                theta,
+                by_theta,
+                sums,
+                ..
+            } = memory;
+            self.transform.constrain(u, theta);
+            let terms = self.values_of_terms(theta);
+            let terms = terms.iter().zip(&own.terms).filter(|(_, own)| **own);
+            let mut value: f64 = terms.map(|(term, _)| term).sum();
+            // Derivatives come along.
+            by_theta.fill(0.0);
+            let plates = self.sums.iter().zip(sums).zip(&own.sums);
+            for ((plate, memory), _) in plates.filter(|(_, own)| **own) {
+                value += self.sum(plate, Rows::All, theta, memory, by_theta);
+            }
+            value
+        }))
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, grad: &mut [f64]) -> f64 {

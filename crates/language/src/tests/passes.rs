@@ -210,6 +210,29 @@ fn independent_priors_are_rows() {
     );
 }
 
+/// Power scaling raises priors that depend on no other parameter, without the Jacobian of bounds; effects around others are part of the
+/// model.
+#[test]
+fn priors_of_their_own_stand_apart() {
+    let columns = &programs()[0].1;
+    let model = model(
+        "parameters\n m ~ normal(1, 2)\n t ~ exponential(3)\n b[region] ~ normal(m, t)\n w: vector(20) ~ normal(0, 1)\n v: vector(20) ~ normal(m, 1)\nrows\n age ~ normal(b[region] + w[1] + v[2], 1)\n",
+        columns,
+    );
+    let u: Vec<f64> = (0..model.dim()).map(|j| 0.1 * j as f64 - 0.4).collect();
+    let mut theta = vec![0.0; model.params().len()];
+    model.constrain(&u, &mut theta);
+    let normal = |z: f64, sd: f64| -0.5 * z * z - sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
+    // Behind m and t stand four of `b`.
+    let of_w: f64 = theta[6..26].iter().map(|w| normal(*w, 1.0)).sum();
+    let wanted = normal((theta[0] - 1.0) / 2.0, 2.0) + 3.0_f64.ln() - 3.0 * theta[1] + of_w;
+    let found = model.rows().unwrap().log_prior_density(&u).unwrap();
+    near(&[found], &[wanted], 1e-12, "log prior");
+    let text = "parameters\n a ~ normal(0, 1)\nrows\n age ~ normal(a, 1)\ntarget\n -a^2\n";
+    let with_target = super::model(text, columns);
+    assert_eq!(with_target.rows().unwrap().log_prior_density(&[0.0]), None);
+}
+
 /// Models too large for a matrix of curvature are made without a matrix of their priors: of all elements that a model may
 /// have it would take 320 gigabytes.
 #[test]

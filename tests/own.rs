@@ -259,6 +259,51 @@ fn errors_show_the_line_with_a_mark() {
     assert!(missing.contains("The model cannot be read"), "{missing}");
 }
 
+/// Chains start at draws of a text's priors, and commands that a text is not for name what it lacks.
+#[test]
+fn a_text_without_rows_starts_at_its_priors_and_is_no_regression() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "parameters\n  a ~ normal(3, 1)\n  b in (-1, 1) ~ normal(0, 1)\n";
+    fs::write(at.join("m.model"), text).unwrap();
+    let fit = ["fit", "--model", "m.model", "--start", "prior"];
+    let short = [
+        "--sampler",
+        "nuts",
+        "--chains",
+        "2",
+        "--draws",
+        "60",
+        "--warmup",
+        "60",
+        "--out",
+        "run",
+    ];
+    done(at, &[&fit[..], &short].concat());
+    for (args, sentence) in [
+        (&["estimate", "run"][..], "and this is a model as text"),
+        (
+            &["calibrate", "own"],
+            "Models as text cannot be calibrated by simulation yet",
+        ),
+        (
+            &["fit", "--data", "sample:churn", "--template", "own"],
+            "Template `own` is a model as text: name its file with --model FILE",
+        ),
+    ] {
+        let why = refused(at, args);
+        assert!(why.contains(sentence), "{why}");
+    }
+    let with_target = format!("{text}target\n  -a^2\n");
+    fs::write(at.join("m.model"), with_target).unwrap();
+    let output = support::program(at, &fit).output().unwrap();
+    let why = support::text(&output.stderr);
+    assert!(
+        why.contains("because its section `target` has a part in the prior"),
+        "{why}"
+    );
+}
+
 /// Rates of counts under gamma priors have gamma posteriors: minibatches of all rows draw from them, and Gibbs sampling by conditionals too.
 #[test]
 fn known_posteriors_are_drawn_by_exact_transitions_and_conditionals() {

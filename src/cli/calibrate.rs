@@ -8,7 +8,7 @@ use super::args::CalibrateArgs;
 use super::{Failure, fit, output, progress};
 use ergodic_analysis::calibration::{Calibration, Extent, built_in_job, calibrate as run, units};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
-use ergodic_analysis::{Job, Recipe};
+use ergodic_analysis::{Job, Recipe, templates};
 use ergodic_base::control::Control;
 use ergodic_data::samples;
 
@@ -71,6 +71,11 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
 
 /// The recipe as it was asked for, and its job.
 fn job_of(args: &CalibrateArgs) -> Result<(Recipe, Job), Failure> {
+    if templates::is_text(&args.template) {
+        return Err(Failure::request(
+            "Models as text cannot be calibrated by simulation yet; name another template",
+        ));
+    }
     let control = Control::default();
     let formula = match (&args.data, &args.formula) {
         (_, Some(formula)) => formula.clone(),

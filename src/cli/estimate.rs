@@ -9,6 +9,7 @@ use ergodic_analysis::likelihood::{self, LikelihoodError, LikelihoodFit, Likelih
 use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
 use ergodic_analysis::likelihood_ratio::{LikelihoodRatio, likelihood_ratio};
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
+use ergodic_analysis::templates;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{self, fixed};
 use ergodic_base::param::{Class, ParamId};
@@ -92,6 +93,12 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         output::note("`--beside` is called `--compare-with` now");
     }
     let (recipe, folder) = recipe_of(args, compared)?;
+    if templates::is_text(&recipe.model.template) {
+        return Err(Failure::request(
+            "Estimates by likelihood are of regressions with a formula, and this is a model as text; name its data with --formula 'y ~ x', \
+             or fit it with `ergodic fit`",
+        ));
+    }
     let mut options = LikelihoodOptions::of(&recipe);
     if let Some(family) = &args.family {
         options.family = Family::named(family).map_err(Failure::request)?;

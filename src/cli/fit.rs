@@ -257,6 +257,21 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         Failure::request("Nothing to fit: name a data file with --formula 'y ~ x', or a recipe")
     })?;
     let named = args.template.as_deref();
+    if named == Some(Own::ID) {
+        let recipe = Recipe::new(data, Own::ID, "").changed(&changes);
+        let mut recipe = recipe.map_err(Failure::request)?;
+        if recipe.model.settings.text(Own::PROGRAM).is_none() {
+            return Err(Failure::request(
+                "Template `own` is a model as text: name its file with --model FILE",
+            ));
+        }
+        read_start(&mut recipe, Path::new("")).map_err(Failure::request)?;
+        return Ok(Request {
+            recipe,
+            folder: PathBuf::from("."),
+            loaded: None,
+        });
+    }
     let formula = match (&args.formula, &args.response) {
         (Some(formula), _) => formula.clone(),
         (None, Some(response)) => formula_of(

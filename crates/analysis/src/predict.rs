@@ -258,7 +258,7 @@ impl Fitted {
         if model.predicts().is_none() && observation.is_none() {
             return Err(PredictError::Refused(
                 match recipe.model.template.as_str() {
-                    Own::ID => "This model has no section `rows`, so there are no rows to predict"
+                    Own::ID => "This model has no section `rows`, so there are no rows to predict, to score or to leave out"
                         .to_owned(),
                     template => format!(
                         "Template `{template}` explains no outcome, so there is nothing to predict; predictions are for regressions and \

@@ -338,7 +338,11 @@ impl PreviewRows {
                 "The prior cannot be shown in outcomes, because {reason}"
             ))
         };
-        let simulation = model.simulation().ok_or(refuse(NO_SIMULATION))?;
+        let reason = match templates::is_text(&recipe.model.template) {
+            true => "the model has no section `rows` that they would come of",
+            false => NO_SIMULATION,
+        };
+        let simulation = model.simulation().ok_or(refuse(reason))?;
         let width = simulation.values_per_row();
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut u = vec![0.0; model.dim()];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ergodic_base::param::ParamId;
+use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
@@ -19,12 +20,15 @@ use crate::lower::{Bounds, Lowered, OwnPriors, Parameter, Reported};
 use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
 use crate::observation::Observation;
 use crate::place::Fault;
+use crate::prior::PriorProgram;
 use crate::transform::Transform;
 use crate::workspace::Pool;
 
 /// A program with its data, as a model.
 pub(crate) struct ProgramModel {
     params: Vec<ParamInfo>,
+    /// Draws from the prior, or why there are none.
+    prior: Arc<Result<PriorProgram, String>>,
     /// The prior of each element that has one of its own with known numbers.
     marginals: Vec<Option<Marginal>>,
     blocks: Vec<Block>,
@@ -204,9 +208,12 @@ impl ProgramModel {
             marginals.extend(vec![Marginal::of(parameter, text); parameter.len()]);
         }
         let params = params(lowered, priors);
-        let observation = Observation::of(lowered, columns, (uses, text), params.len())?;
+        let prior = Arc::new(PriorProgram::of(lowered));
+        let of_draws = Arc::clone(&prior);
+        let observation = Observation::of(lowered, columns, (uses, text), params.len(), of_draws)?;
         Ok(Self {
             params,
+            prior,
             observation: observation.map(|it| Arc::new(it) as Arc<dyn ObservationModel>),
             marginals,
             blocks: blocks.collect(),
@@ -491,6 +498,13 @@ impl Model for ProgramModel {
 
     fn known_conditionals(&self) -> Vec<KnownConditional> {
         self.known.clone()
+    }
+
+    fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
+        match self.prior.as_ref() {
+            Ok(prior) => prior.draw(self.level, rng, theta),
+            Err(why) => Err(why.clone()),
+        }
     }
 
     fn observation(&self) -> Option<&Arc<dyn ObservationModel>> {

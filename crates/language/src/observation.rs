@@ -96,7 +96,7 @@ struct Parts {
     /// Elements of all parameters, with which the reported quantities begin.
     num_parameters: usize,
     /// Draws from the prior, or why there are none.
-    prior: Result<PriorProgram, String>,
+    prior: Arc<Result<PriorProgram, String>>,
     level: SimdLevel,
 }
 
@@ -112,12 +112,14 @@ impl fmt::Debug for Observation {
 }
 
 impl Observation {
-    /// What the program `text` says of rows, if it has some; `num_quantities` are reported of a draw.
+    /// What the program `text` says of rows, if it has some; `num_quantities` are reported of a draw and
+    /// `prior` draws its parameters.
     pub fn of(
         lowered: &Lowered,
         columns: &Columns,
         (uses, text): (&[ColumnUse], &str),
         num_quantities: usize,
+        prior: Arc<Result<PriorProgram, String>>,
     ) -> Result<Option<Self>, Fault> {
         let Some(row) = lowered.row else {
             return Ok(None);
@@ -165,7 +167,7 @@ impl Observation {
             outcome_columns,
             predictors,
             num_parameters: lowered.parameters.iter().map(Parameter::len).sum(),
-            prior: PriorProgram::of(lowered),
+            prior,
             level: SimdLevel::detect(),
         }))))
     }
@@ -371,7 +373,7 @@ impl ObservationModel for Observation {
     }
 
     fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
-        match &self.0.prior {
+        match self.0.prior.as_ref() {
             Ok(prior) => prior.draw(self.0.level, rng, theta),
             Err(why) => Err(why.clone()),
         }

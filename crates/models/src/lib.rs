@@ -42,6 +42,7 @@ use crate::families::{Family, FamilyError};
 use crate::formula::quote_name;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Reporter;
+use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, SettingError, Settings};
 
 #[cfg(test)]
@@ -262,6 +263,13 @@ pub trait Model: Send + Sync {
     /// The view of a model that draws from its prior, and rows for what it drew.
     fn prior_draws(&self) -> Option<&dyn PriorDraws> {
         None
+    }
+    /// Draws the parameters from the prior; `theta` (Q) begins with them. Also for a model that makes no data.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words that can follow "because".
+    fn draw_parameters(&self, _rng: &mut ChainRng, _theta: &mut [f64]) -> Result<(), String> {
+        Err(NO_SIMULATION.to_owned())
     }
     /// The view of a model that makes data by its prior.
     fn simulation(&self) -> Option<&dyn Simulation> {

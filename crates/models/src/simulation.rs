@@ -4,7 +4,7 @@ use super::Rows;
 use ergodic_base::rng::ChainRng;
 
 /// Why a model without [`Simulation`] makes no data, in words that can follow "template `id` cannot, because ".
-pub const NO_SIMULATION: &str = "it does not say how to draw from its prior";
+pub const NO_SIMULATION: &str = "the model does not say how to draw from its prior";
 
 /// The view of a model that makes data by its prior.
 pub trait Simulation: Send + Sync {

@@ -1,5 +1,6 @@
 //! Where chains start.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +8,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::run_section::RunSection;
-use crate::models::{Model, NO_SIMULATION, ParamInfo};
+use crate::models::{Model, ParamInfo};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::{Class, ParamId};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::rng::{ChainRng, Purpose, stream};
 
 /// Default distance of starts from the mode, in posterior standard deviations: wider than the posterior, so
 /// that R-hat can notice chains that have not yet forgotten their start.
@@ -64,7 +65,7 @@ pub enum StartError {
     Partition,
     /// The prior cannot be drawn from.
     #[error("Chains cannot start at draws of the prior, because {0}; choose another `run.start`")]
-    NoPrior(&'static str),
+    NoPrior(Cow<'static, str>),
     /// The prior's draws are too far out.
     #[error(
         "Chains cannot start at draws of the prior: {TRIES} draws of it have no finite posterior density; give narrower priors or \
@@ -264,13 +265,22 @@ pub(super) fn position(
     let u = match &run.start {
         Start::Mode => around_mode(),
         Start::Prior => {
-            let view = model.prior_draws();
-            let view = view.ok_or(StartError::NoPrior(NO_SIMULATION))?;
+            let mut theta = vec![0.0; model.params().len()];
+            let mut draw = |rng: &mut ChainRng, u: &mut [f64]| match model.prior_draws() {
+                Some(view) => {
+                    (view.draw_prior(rng, u)).map_err(|why| StartError::NoPrior(why.into()))
+                }
+                None => {
+                    let drawn = model.draw_parameters(rng, &mut theta);
+                    drawn.map_err(|why| StartError::NoPrior(why.into()))?;
+                    model.unconstrain(&theta, u);
+                    Ok(())
+                }
+            };
             let mut rng = stream(run.seed, chain, Purpose::Init);
             let mut u = vec![0.0; model.dim()];
             for _ in 0..TRIES {
-                view.draw_prior(&mut rng, &mut u)
-                    .map_err(StartError::NoPrior)?;
+                draw(&mut rng, &mut u)?;
                 if has_density(&u) {
                     return Ok(u);
                 }

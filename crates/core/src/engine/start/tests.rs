@@ -173,7 +173,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     });
     let own = Fit::new(own).start_from(Start::Prior).plan().unwrap();
     let refused = own.start_position(0).unwrap_err();
-    assert_eq!(refused, StartError::NoPrior(NO_SIMULATION));
+    assert_eq!(refused, StartError::NoPrior(NO_SIMULATION.into()));
     // A scale below 0 has no coordinates.
     let y: Vec<f64> = (0..40).map(|i| f64::from(i * i % 7)).collect();
     let columns = columns(&[("y", y), ("x", (0..40).map(f64::from).collect())]);

@@ -157,8 +157,8 @@ impl RowCode {
             };
             let lost = values.iter().position(|value| !value.is_finite());
             if let Some(row) = lost.filter(|_| all) {
-                let message = format!("This is {} in a row, which is no number", values[row]);
-                return Err(Fault::new(graph.span(id), message));
+                let message = format!("A finite number is needed, but this is {}", values[row]);
+                return Err(Fault::new(graph.span(id), message).in_row(row));
             }
             store.numbers.push(values.to_vec());
         }

@@ -10,7 +10,7 @@ use ergodic_base::rng::ChainRng;
 use ergodic_base::special::softplus;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::matrix::Predictor;
-use ergodic_core::design::observation::{ObservationModel, ObservationRows};
+use ergodic_core::design::observation::{ObservationModel, ObservationRows, ReadError};
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
 use crate::across::Across;
@@ -398,7 +398,7 @@ impl ObservationModel for Observation {
         &self,
         columns: &[(String, Predictor)],
         has_outcome: &[bool],
-    ) -> Result<Arc<dyn ObservationRows>, String> {
+    ) -> Result<Arc<dyn ObservationRows>, ReadError> {
         let parts = &self.0;
         let num_rows = has_outcome.len();
         let made = || -> Result<RowsOf, Fault> {
@@ -432,7 +432,10 @@ impl ObservationModel for Observation {
                 parts: Arc::clone(parts),
             })
         };
-        let made = made().map_err(|fault| fault.message)?;
+        let made = made().map_err(|fault| ReadError {
+            message: fault.message,
+            row: fault.row,
+        })?;
         Ok(Arc::new(made))
     }
 }
@@ -472,11 +475,11 @@ fn check(law: &RowLaw, (y, has): (&[f64], &[bool]), trials: Option<&[f64]>) -> R
             support != Support::Levels || y.fract() == 0.0 && (1.0..=levels).contains(&y);
         if !support.holds(y, most) || !is_level {
             let message = format!(
-                "`{}` is of {}, but the outcome of a row is {y}",
+                "`{}` is of {}, but the outcome is {y}",
                 law.distribution.name,
                 support.words()
             );
-            return Err(Fault::new(law.span, message));
+            return Err(Fault::new(law.span, message).in_row(row));
         }
     }
     Ok(())

@@ -27,12 +27,35 @@ impl Span {
 pub(crate) struct Fault {
     pub span: Span,
     pub message: String,
+    /// The row that shows it, 0-based among those that are read.
+    pub row: Option<usize>,
 }
 
 impl Fault {
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { span, message }
+        Self {
+            span,
+            message: message.into(),
+            row: None,
+        }
+    }
+
+    /// A fault that `row` of several shows.
+    #[must_use]
+    pub fn in_row(self, row: usize) -> Self {
+        Self {
+            row: Some(row),
+            ..self
+        }
+    }
+
+    /// The fault with its row, of the data the one that `origin` says, in the sentence.
+    #[must_use]
+    pub fn with_its_row(mut self, origin: impl Fn(usize) -> usize) -> Self {
+        if let Some(row) = self.row.take() {
+            self.message = format!("{} in row {} of the data", self.message, origin(row) + 1);
+        }
+        self
     }
 }
 

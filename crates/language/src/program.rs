@@ -212,6 +212,16 @@ impl Program {
         columns: &[(String, Predictor)],
         num_rows: usize,
     ) -> Result<Arc<dyn Model>, ProgramError> {
+        self.model_of_rows(columns, num_rows, |row| row)
+    }
+
+    /// [`Self::model_of`] for rows of which `origin` says which of the data they are.
+    fn model_of_rows(
+        &self,
+        columns: &[(String, Predictor)],
+        num_rows: usize,
+        origin: impl Fn(usize) -> usize,
+    ) -> Result<Arc<dyn Model>, ProgramError> {
         let make = || {
             if self.tree.declarations.is_empty() {
                 let message = "The model has no parameters; a section `parameters` declares them";
@@ -222,7 +232,7 @@ impl Program {
             let read = (uses.as_slice(), self.text.as_str());
             ProgramModel::new(&lowered, &columns, read, &self.priors())
         };
-        let model = make().map_err(|fault| self.error(fault))?;
+        let model = make().map_err(|fault| self.error(fault.with_its_row(origin)))?;
         Ok(Arc::new(model))
     }
 
@@ -247,7 +257,8 @@ impl Program {
     /// # Errors
     /// See [`Self::model_of`].
     pub fn model(&self, design: &Design) -> Result<Arc<dyn Model>, ProgramError> {
-        self.model_of(&design.columns, design.num_obs())
+        let origin = |row: usize| design.row.get(row).map_or(row, |&of_data| of_data as usize);
+        self.model_of_rows(&design.columns, design.num_obs(), origin)
     }
 }
 

@@ -48,6 +48,6 @@ pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values
 pub use design_term::DesignTerm;
 pub use error::DesignError;
 pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
-pub use observation::{ObservationModel, ObservationRows};
+pub use observation::{ObservationModel, ObservationRows, ReadError};
 pub use remark::Remark;
 pub use response::{ResponseInfo, ResponseKind, ResponseUse};

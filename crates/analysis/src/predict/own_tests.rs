@@ -280,6 +280,25 @@ fn outcomes_within_exp_are_taken_back() {
     }
 }
 
+/// A new row of which no finite number comes is named by its line in the file.
+#[test]
+fn a_new_row_that_a_text_cannot_read_is_named() {
+    let (folder, path) = table();
+    let mut recipe = Recipe::new(&path, Own::ID, "");
+    let text = "parameters\n a ~ normal(0, 1)\nrows\n k ~ poisson_log(a + log(n))\n".to_owned();
+    recipe.model.settings.set(Own::PROGRAM, Value::Text(text));
+    let fitted = Fitted::open(&recipe, Path::new(""), &CONTROL()).unwrap();
+    let mut draws = DrawList::new(1);
+    (0..50).for_each(|i| draws.push(&[0.01 * f64::from(i)]));
+    let path = folder.path().join("new.csv");
+    std::fs::write(&path, "n,k\n3,1\n0,2\n").unwrap();
+    let new = fitted.read(&path, &CONTROL()).unwrap();
+    let options = PredictOptions::default();
+    let refused = fitted.predict(&[&draws], &[], Some(&new), options, &CONTROL());
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("but this is -inf in line 3"), "{why}");
+}
+
 /// Rows of another file are predicted by the names of their columns, with or without the outcome; categories that the fit does not
 /// know are refused.
 #[test]

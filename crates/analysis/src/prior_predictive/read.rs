@@ -26,7 +26,7 @@ impl PreviewRows {
         let rows = design.num_obs();
         let read = model
             .code(&design.columns, &vec![true; rows])
-            .map_err(|why| refuse(&why))?;
+            .map_err(|why| refuse(&why.message))?;
         let draws = (COORDINATES / num_quantities.max(1)).clamp(LEAST_DRAWS, DRAWS);
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut theta = vec![f64::NAN; num_quantities];

@@ -142,15 +142,20 @@ impl Lowering<'_> {
             None => return Ok(()),
         };
         let is_level = |value: &f64| value.fract() == 0.0 && (1.0..=levels as f64).contains(value);
-        match values.iter().find(|value| !is_level(value)) {
+        match values.iter().position(|value| !is_level(value)) {
             None => Ok(()),
-            Some(value) => {
+            Some(row) => {
                 let message = format!(
-                    "{} thresholds part levels that are numbered from 1 to {levels}, but this is {value}{}",
+                    "{} thresholds part levels that are numbered from 1 to {levels}, but this is {}",
                     levels - 1,
-                    if values.len() > 1 { " in a row" } else { "" }
+                    values[row]
                 );
-                Err(Fault::new(span, message))
+                let fault = Fault::new(span, message);
+                Err(if values.len() > 1 {
+                    fault.in_row(row)
+                } else {
+                    fault
+                })
             }
         }
     }

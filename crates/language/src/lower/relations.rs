@@ -201,12 +201,16 @@ impl Lowering<'_> {
             let most = limits.as_ref().and_then(|limits| limits.get(row));
             if !distribution.support.holds(value, most.copied()) {
                 let message = format!(
-                    "`{}` is of {}, but this is {value}{}",
+                    "`{}` is of {}, but this is {value}",
                     distribution.name,
-                    distribution.support.words(),
-                    if values.len() > 1 { " in a row" } else { "" }
+                    distribution.support.words()
                 );
-                return Err(Fault::new(span, message));
+                let fault = Fault::new(span, message);
+                return Err(if values.len() > 1 {
+                    fault.in_row(row)
+                } else {
+                    fault
+                });
             }
         }
         Ok(())

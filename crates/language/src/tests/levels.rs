@@ -162,7 +162,7 @@ fn what_is_no_level_is_refused() {
     for (text, part) in [
         (
             "parameters\n c: ordered(2)\nrows\n y ~ ordered_logistic(x, c)\n",
-            "numbered from 1 to 3, but this is 0 in a row",
+            "numbered from 1 to 3, but this is 0 in row 4 of the data",
         ),
         (
             "parameters\n c: real\nrows\n y ~ ordered_logistic(x, c)\n",

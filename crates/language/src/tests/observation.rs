@@ -238,8 +238,9 @@ fn outcomes_are_known_by_what_they_are_made_of() {
         .unwrap()
         .code(&[numbers("n", &[1.5])], &[true]);
     let why = refused.unwrap_err();
+    assert_eq!(why.row, Some(0));
     assert!(
-        why.contains("whole numbers from 0, but the outcome of a row is 1.5"),
+        (why.message).contains("whole numbers from 0, but the outcome is 1.5"),
         "{why}"
     );
 }

@@ -52,7 +52,7 @@ fn errors_say_where_and_what_to_write() {
         ),
         (
             "parameters\n a ~ normal(0, 1)\nrows\n y ~ bernoulli_logit(a)",
-            "4:2: `bernoulli_logit` is of 0 or 1, but this is 2 in a row",
+            "4:2: `bernoulli_logit` is of 0 or 1, but this is 2 in row 4 of the data",
         ),
         (
             "parameters\n a ~ normal(0, 1)\nrows\n y ~ poisson_log(b)",
@@ -116,7 +116,7 @@ fn errors_say_where_and_what_to_write() {
         ),
         (
             "parameters\n a ~ normal(0, 1)\nrows\n y ~ normal(a, log(x))",
-            "4:16: This is NaN in a row, which is no number",
+            "4:16: A finite number is needed, but this is NaN in row 2 of the data",
         ),
         (
             "parameters\n a ~ normal(0, 1) $",

@@ -32,12 +32,28 @@ pub trait ObservationModel: Debug + Send + Sync {
     /// Codes of a group beyond its levels are of groups that the fit did not have.
     ///
     /// # Errors
-    /// A value that the model cannot use, in one sentence.
+    /// A value that the model cannot use.
     fn code(
         &self,
         columns: &[(String, Predictor)],
         has_outcome: &[bool],
-    ) -> Result<Arc<dyn ObservationRows>, String>;
+    ) -> Result<Arc<dyn ObservationRows>, ReadError>;
+}
+
+/// Why a model cannot read rows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ReadError {
+    /// What is wrong, in one sentence that can go on with "in row 7".
+    pub message: String,
+    /// The first row that shows it, 0-based among those that were to be read.
+    pub row: Option<usize>,
+}
+
+impl From<String> for ReadError {
+    fn from(message: String) -> Self {
+        Self { message, row: None }
+    }
 }
 
 /// Rows as a model reads them. `draws` are those of [`ObservationModel::prepare`].

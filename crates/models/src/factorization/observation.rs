@@ -12,7 +12,7 @@ use rand_distr::StandardNormal;
 use super::reading::Table;
 use super::{BlockPrior, LOG_NORMAL, Layout};
 use crate::design::matrix::{Design, Predictor};
-use crate::design::observation::{ObservationModel, ObservationRows};
+use crate::design::observation::{ObservationModel, ObservationRows, ReadError};
 use crate::design::response::ResponseInfo;
 use ergodic_base::rng::ChainRng;
 
@@ -98,7 +98,7 @@ impl ObservationModel for Ratings {
         &self,
         columns: &[(String, Predictor)],
         has_outcome: &[bool],
-    ) -> Result<Arc<dyn ObservationRows>, String> {
+    ) -> Result<Arc<dyn ObservationRows>, ReadError> {
         let column = |name: &String| {
             let found = columns.iter().find(|(known, _)| known == name);
             found.map(|(_, column)| column)

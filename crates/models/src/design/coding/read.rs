@@ -72,9 +72,13 @@ impl Coding {
             let values = outcome_column(table, name, None, rows, &mut has_outcome);
             columns.push((name.clone(), values));
         }
-        model
-            .code(&columns, &has_outcome)
-            .map_err(DesignError::Role)
+        model.code(&columns, &has_outcome).map_err(|error| {
+            let place = error.row.and_then(|row| rows.get(row));
+            DesignError::Role(match place {
+                Some(&row) => format!("{} in {}", error.message, table.place(row as usize)),
+                None => error.message,
+            })
+        })
     }
 }
 

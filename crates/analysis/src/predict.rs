@@ -131,6 +131,8 @@ pub struct Predictions {
     pub rows_total: usize,
     /// See [`Self::rows_total`].
     pub dropped: Vec<(String, usize)>,
+    /// Columns of the outcome with levels that the fit did not have: how many rows, and one of these levels.
+    pub unknown_outcomes: Vec<(String, usize, String)>,
     /// Whether the model has groups.
     pub has_groups: bool,
     /// Groupings with the number of groups that the fit did not have.
@@ -182,6 +184,12 @@ impl Predictions {
                 "{} of {} left out: {why}",
                 plural(left_out, "row"),
                 self.rows_total
+            ));
+        }
+        for (name, rows, level) in &self.unknown_outcomes {
+            remarks.push(format!(
+                "{} whose `{name}` is `{level}` or another value that no row of the fit has: it is taken as missing",
+                plural(*rows, "row")
             ));
         }
         let (used, all) = self.draws;
@@ -430,6 +438,7 @@ impl Fitted {
             draws: (posterior.len(), all),
             rows_total: rows.rows_total,
             dropped: rows.dropped.clone(),
+            unknown_outcomes: rows.unknown_outcomes.clone(),
             has_groups: self.has_groups,
             new_groups: rows.new_groups(),
             rows: predicted,

@@ -327,6 +327,15 @@ fn new_rows_are_predicted_by_the_names_of_their_columns() {
             assert_eq!(a.observed.to_bits(), b.observed.to_bits(), "{text}");
         }
     }
+    for fitted in &of {
+        let told = predict(fitted, "x,churned,f\n0.5,yes,c\n2,no,a\n3,maybe,b\n");
+        let remarks = told.unwrap().remarks();
+        assert!(
+            remarks.iter().any(|remark| remark
+                == "1 row whose `churned` is `maybe` or another value that no row of the fit has: it is taken as missing"),
+            "{remarks:?}"
+        );
+    }
     let why = predict(&of[1], "f,x\nd,0.5\n").unwrap_err().to_string();
     assert!(why.contains("`f` is `d`"), "{why}");
     let why = predict(&of[1], "f\na\n").unwrap_err().to_string();

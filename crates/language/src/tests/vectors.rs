@@ -333,7 +333,7 @@ fn new_rows_have_their_columns_by_name() {
     near(&out[..1], &[1.0 / (1.0 + (-z).exp())], 1e-12, "chance");
     fresh.remove(3);
     let why = observation.code(&fresh, &[false, false]).unwrap_err();
-    assert!(why.contains("`x4`"), "{why}");
+    assert!(why.message.contains("`x4`"), "{why}");
 }
 
 #[test]

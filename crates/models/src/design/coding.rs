@@ -72,6 +72,8 @@ pub struct NewRows {
     pub trials: Option<Vec<f64>>,
     /// Known standard errors of the responses (n).
     pub se: Option<Vec<f64>>,
+    /// Columns of the outcome with levels that the fit did not have: how many of these rows, which have no outcome then, and one level.
+    pub unknown_outcomes: Vec<(String, usize, String)>,
     /// One per grouping.
     pub groups: Vec<NewGroups>,
     /// Grouping and columns (n × q) of each group term.
@@ -242,6 +244,7 @@ impl Coding {
                 censoring: None,
                 trials: read.trials().map(<[f64]>::to_vec),
                 se: None,
+                unknown_outcomes: self.unknown_outcomes(table, &rows),
                 groups: groups.collect::<Result<_, _>>()?,
                 terms: Vec::new(),
                 row: rows,
@@ -296,6 +299,7 @@ impl Coding {
             censoring,
             trials,
             se,
+            unknown_outcomes: self.unknown_outcomes(table, &rows),
             groups,
             terms,
             row: rows,

@@ -22,6 +22,52 @@ pub struct ComparedRows {
 }
 
 impl Coding {
+    /// Columns of the outcome that are categories, with the levels that the fit had.
+    fn levels_of_outcomes(&self) -> Vec<(&str, Vec<String>)> {
+        let read = self.categories.iter();
+        let read = read.filter(|(factor, _)| self.is_outcome(factor.column()));
+        let read = read.map(|(factor, (levels, _))| (factor.column(), levels.clone()));
+        let response = self.frame.formula.response.as_ref();
+        let of_formula = response.and_then(|response| {
+            let levels = match &self.response {
+                ResponseKind::Binary { success, failure } => vec![success.clone(), failure.clone()],
+                ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => {
+                    levels.clone()
+                }
+                _ => return None,
+            };
+            Some((response.column.as_str(), levels))
+        });
+        read.chain(of_formula).collect()
+    }
+
+    /// Columns of the outcome in which some of `rows` have a level that the fit did not have: how many rows, and one of these levels.
+    pub(super) fn unknown_outcomes(
+        &self,
+        table: &dyn Columns,
+        rows: &[u32],
+    ) -> Vec<(String, usize, String)> {
+        let mut unknown = Vec::new();
+        for (name, levels) in self.levels_of_outcomes() {
+            let Some(col) = table.position(name) else {
+                continue;
+            };
+            let labels = table.labels(col);
+            // A missing value has no level.
+            let of_row = |row: &u32| {
+                labels
+                    .levels
+                    .get(*labels.codes.get(*row as usize)? as usize)
+            };
+            let others = rows.iter().filter_map(of_row);
+            let mut others = others.filter(|level| !levels.contains(level));
+            if let Some(example) = others.next() {
+                unknown.push((name.to_owned(), 1 + others.count(), example.clone()));
+            }
+        }
+        unknown
+    }
+
     /// The rows of `table`, or of those `among` its rows, that predictions with effects of groups can be compared with.
     ///
     /// # Errors

@@ -549,10 +549,15 @@ fn head_text(manifest: &Manifest, variables: &[ParamId]) -> String {
         "" => format!(", {} groups", levels.len()),
         factor => format!(", {} groups of {factor}", levels.len()),
     });
-    let mut text = format!("{title}: {}\n", manifest.formula);
+    // A text's formula says which columns it reads, its outcome among them, and not what it makes of them.
+    let mut text = match templates::is_text(&manifest.template) {
+        true => format!("{title}\n"),
+        false => format!("{title}: {}\n", manifest.formula),
+    };
     text.push_str(&format!(
-        "{} rows{}\n",
+        "{} row{}{}\n",
         manifest.rows_used,
+        if manifest.rows_used == 1 { "" } else { "s" },
         groups.collect::<String>()
     ));
     let rows = priors(manifest);

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::names::listed;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::param::ParamId;
 use ergodic_core::design::DesignError;
@@ -51,6 +52,8 @@ const VALUES: usize = 50_000_000;
 const LEAST_DRAWS: usize = 400;
 /// Levels of a predictor that nobody asked for by name, and groups of a grouping factor, at most.
 const LEVELS: usize = 50;
+/// Levels that a refusal names.
+const LEVELS_NAMED: usize = 12;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -508,7 +511,10 @@ impl Fitted {
             Some((levels, _)) if levels.iter().any(|level| level == value) => {
                 Ok(Change::new(name, To::Level(value.to_owned())))
             }
-            Some((levels, _)) => Err(refuse(name_hint(value, levels.iter().map(String::as_str)))),
+            Some((levels, _)) => {
+                let known = levels.iter().map(|level| format!("`{level}`"));
+                Err(refuse(format!("it can be {}", listed(known, LEVELS_NAMED))))
+            }
         }
     }
 

@@ -36,6 +36,8 @@ impl Program {
     /// # Errors
     /// The first thing that is wrong with its grammar, or a column that is used as a number and as categories.
     pub fn parse(text: &str) -> Result<Self, ProgramError> {
+        // Some editors begin a file with a mark of its byte order, which nobody sees.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let read = || {
             let tree = parse(text)?;
             let uses = uses(&tree, &columns_of(&tree, None)?)?;

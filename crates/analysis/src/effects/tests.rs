@@ -440,7 +440,7 @@ fn pairs_settings_and_refusals() {
         ),
         (
             |it| it.at = vec![("f".to_owned(), "d".to_owned())],
-            "`f` cannot be set to `d`",
+            "`f` cannot be set to `d`: it can be `a`, `b` and `c`",
         ),
         (
             |it| it.at = vec![("x".to_owned(), "d".to_owned())],
@@ -451,6 +451,14 @@ fn pairs_settings_and_refusals() {
     ] {
         let error = with(&change).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
+    }
+}
+
+/// Of a column that does not vary one unit is told, for a standard deviation of it is none.
+#[test]
+fn one_unit_is_told_of_what_does_not_vary() {
+    for (sd, unit) in [(0.0, true), (1e-3, false), (2.0, true), (1e3, false)] {
+        assert_eq!(words::is_readable(sd), unit, "{sd}");
     }
 }
 

@@ -10,9 +10,10 @@ use crate::predict;
 /// the rows differ by, nor so little that nobody counts in it.
 const READABLE: std::ops::RangeInclusive<f64> = 0.5..=100.0;
 
-/// Whether the effect of one unit is told of a number with standard deviation `sd`; that of one standard deviation otherwise.
+/// Whether the effect of one unit is told of a number with standard deviation `sd`, which may not vary; that of one standard deviation
+/// otherwise.
 pub(super) fn is_readable(sd: f64) -> bool {
-    READABLE.contains(&sd)
+    sd == 0.0 || READABLE.contains(&sd)
 }
 
 /// A contrast, as what "cannot be told" can follow.

@@ -11,6 +11,13 @@ fn columns() -> Vec<(String, Predictor)> {
     ]
 }
 
+/// A mark of the byte order, as some editors write it, is no part of the text.
+#[test]
+fn a_byte_order_mark_is_left_out() {
+    let program = Program::parse("\u{feff}parameters\n a ~ normal(0, 1)\n").unwrap();
+    assert_eq!(program.text(), "parameters\n a ~ normal(0, 1)\n");
+}
+
 #[test]
 fn errors_say_where_and_what_to_write() {
     for (text, wanted) in [

@@ -2,6 +2,7 @@
 
 use super::estimates::Column;
 use super::{Part, Report, parts};
+use ergodic_analysis::templates;
 use ergodic_base::numerals::thousands;
 use ergodic_core::engine::StopReason;
 use ergodic_core::samplers::{self, DIVERGENT};
@@ -26,7 +27,8 @@ pub fn paragraph(report: &Report) -> Vec<Part> {
         false => format!("{used} of the {total} rows"),
     };
     let mut paragraph = vec![words("The model ".to_owned())];
-    if !manifest.formula.is_empty() {
+    // A text's formula says which columns it reads, its outcome among them, and not what it makes of them.
+    if !manifest.formula.is_empty() && !templates::is_text(&manifest.template) {
         paragraph.extend([Part::Name(manifest.formula.clone()), words(" ".to_owned())]);
     }
     paragraph.extend([

@@ -186,6 +186,7 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     }
     formula_ui(ui, &recipe.model.formula);
     let fact = match recipe.own_priors().count() {
+        _ if templates::is_text(&recipe.model.template) => "in the text".to_owned(),
         0 => recipe.default_priors().source().to_owned(),
         set => format!("{set} set"),
     };

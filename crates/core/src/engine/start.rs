@@ -301,10 +301,10 @@ pub(super) fn position(
         Start::Run(other) => at_draws(model, run, other, chain)?,
     };
     if has_density(&u) {
-        Ok(u)
-    } else {
-        Err(StartError::NoDensity(chain + 1))
+        return Ok(u);
     }
+    let why = density.why_undefined(&u);
+    Err(why.map_or(StartError::NoDensity(chain + 1), StartError::Undefined))
 }
 
 /// `u` with the parameters of `set` at their values.

@@ -18,8 +18,8 @@ use crate::design::response::ResponseKind;
 use crate::estimators::find_mode;
 use crate::models::prior::{Prior, PriorRows};
 use crate::models::{
-    CentreRows, Covariates, LinearRows, LogDensity, ModelOptions, ParamInfo, Posterior,
-    RowLikelihood, Rows, Scratch, find, sum_of_rows,
+    CentreRows, Covariates, LinearRows, LogDensity, MAX_DENSE_DIM, ModelOptions, ParamInfo,
+    Posterior, RowLikelihood, Rows, Scratch, find, sum_of_rows,
 };
 use crate::oracle::Centre;
 use crate::testing::plain_design;
@@ -448,8 +448,17 @@ fn models_without_bounds_are_refused_in_words() {
         |_, z| [-z.exp(), -z.exp(), -z.exp()],
         [f64::INFINITY, f64::INFINITY],
     );
+    // One parameter more than matrices of curvature are made of.
+    let wide = RowModel::new(
+        2,
+        &["normal(0, 1)"; MAX_DENSE_DIM + 1],
+        |_, z| [-0.5 * z * z, -z, -1.0],
+        [f64::INFINITY, 1.0],
+    );
     for suits in [ZigZag::suits, BouncyParticle::suits] {
         assert_eq!(suits(&exponential), Err(Unsuitable::UnboundedRows));
+        let dim = MAX_DENSE_DIM + 1;
+        assert_eq!(suits(&wide), Err(Unsuitable::NoCurvature { dim }));
         let (gaussian, _) = super::super::testing::gaussian_with_centre(10, 2, 1);
         let refused = suits(gaussian.as_ref());
         assert_eq!(refused, Err(Unsuitable::NoLinearPredictor));

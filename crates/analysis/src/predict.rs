@@ -595,8 +595,9 @@ enum Gathered<'a> {
     Numbers(Vec<Vec<f64>>),
 }
 
-/// Reads new rows: columns that were categories in the fit are read as categories, and what the user said about a column
-/// of the fit holds for that of the same name.
+/// Reads new rows: columns of text that were categories in the fit are read as categories, and what the user said about a column
+/// of the fit holds for that of the same name. Texts such as `NA` among what the fit has as numbers mean "missing", whether or not
+/// its own table had any.
 pub(super) fn read_rows(
     path: &Path,
     coding: &Coding,
@@ -609,12 +610,17 @@ pub(super) fn read_rows(
         ..ImportOptions::default()
     };
     let read = load(path, &options, control)?.table;
+    if !read.is_text() {
+        return Ok(read);
+    }
+    let is_number = |name: &str| {
+        let column = read.column(name);
+        column.map(|column| column.kind == ColumnKind::Number)
+    };
+    let as_first_read = options.clone();
     options.column_types = import.column_types.clone();
     for name in coding.categorical() {
-        if read
-            .column(name)
-            .is_some_and(|c| c.kind == ColumnKind::Number)
-        {
+        if is_number(name) == Some(true) {
             let name = name.to_owned();
             options
                 .column_types
@@ -625,7 +631,10 @@ pub(super) fn read_rows(
     options
         .column_types
         .retain(|name, _| read.column(name).is_some());
-    if options.column_types.is_empty() || !read.is_text() {
+    if coding.numeric().any(|name| is_number(name) == Some(false)) {
+        options.add_usual_missing(|text| coding.is_level(text));
+    }
+    if options == as_first_read {
         return Ok(read);
     }
     Ok(load(path, &options, control)?.table)

@@ -14,7 +14,7 @@ use super::error::DataError;
 use super::ragged::RaggedRows;
 use super::remark::Remark;
 use super::split::reader;
-use super::values::{Codes, is_iso_date, parse_number};
+use super::values::{CANDIDATE_CODES, Codes, is_iso_date, parse_number};
 
 /// Type that the user gives a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +130,19 @@ impl Guesses {
 }
 
 impl ImportOptions {
+    /// Adds the texts that often mean "no value" to those that are said to, but for those that are a value. Where nothing is said they
+    /// are guessed from the file.
+    pub fn add_usual_missing(&mut self, is_value: impl Fn(&str) -> bool) {
+        let Some(missing) = &mut self.missing else {
+            return;
+        };
+        for code in CANDIDATE_CODES {
+            if !is_value(code) && !missing.iter().any(|known| known == code) {
+                missing.push(code.to_owned());
+            }
+        }
+    }
+
     /// Refuses options that make no sense, naming them.
     pub fn check(&self) -> Result<(), DataError> {
         let refuse = |message: String| Err(DataError::Option(message));

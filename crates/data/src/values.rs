@@ -1,7 +1,7 @@
 //! What the text of a cell means: a number, a date, a missing-value code.
 
 /// Texts that often mean "no value"; they count as missing in a column that is otherwise numeric.
-const CANDIDATE_CODES: [&str; 14] = [
+pub(crate) const CANDIDATE_CODES: [&str; 14] = [
     "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", ".", "-", "?", "None",
 ];
 

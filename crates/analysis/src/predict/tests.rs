@@ -303,6 +303,51 @@ fn rows_without_a_value_are_left_out_and_unknown_levels_refused() {
     );
 }
 
+/// The table of the fit had no missing value, so that its recipe names no code of one; `NA` stays a level where it was one.
+#[test]
+fn usual_codes_among_numbers_of_new_rows_are_missing_values() {
+    for (level, code) in [("a", "NA"), ("NA", ".")] {
+        let (_data, path) = file(&format!(
+            "x,f,y\n1,{level},0\n2,b,3\n3,{level},2\n4,b,5\n5,{level},4\n6,b,8\n"
+        ));
+        let mut recipe = Recipe::new(path.to_str().unwrap(), "poisson", "y ~ x + f");
+        recipe.data.import.missing = Some(Vec::new());
+        let fitted = fitted(&recipe);
+        let draws = list(&[vec![0.1, 0.2, 0.3], vec![0.1, 0.2, 0.3]]);
+        let (_new, rows) = file(&format!("x,f\n{code},b\n1,b\n0,{level}\n"));
+        let table = fitted.read(&rows, &Control::default()).unwrap();
+        let options = PredictOptions::default();
+        let made = predict(&fitted, &[&draws], &[], Some(&table), options).unwrap();
+        let rows: Vec<u32> = made.rows.iter().map(|row| row.row).collect();
+        assert_eq!(rows, [1, 2]);
+        assert!((made.rows[0].mean - 0.6_f64.exp()).abs() < 1e-12);
+        assert!((made.rows[1].mean - 0.1_f64.exp()).abs() < 1e-12);
+        assert_eq!(made.remarks(), ["1 row of 3 left out: 1 without `x`"]);
+    }
+}
+
+/// Ids as other programs write them where one is missing, `1.0`: the file of the fit predicts what the rows of the fit do.
+#[test]
+fn groups_that_are_numbers_are_known_however_they_are_written() {
+    let rows = (1..=6).flat_map(|g| (1..=4).map(move |i| format!("{g}.0,{}\n", g * 10 + i)));
+    let (_data, path) = file(&format!("g,y\n{}", rows.collect::<String>()));
+    let recipe = Recipe::new(path.to_str().unwrap(), "mixed", "y ~ (1 | g)");
+    let fitted = fitted(&recipe);
+    let mut params = fitted.model.params().iter();
+    let place = params.position(|param| param.name.to_string() == "r[g,3,Intercept]");
+    let mut theta = vec![0.5; fitted.model.params().len()];
+    theta[place.unwrap()] = 4.0;
+    let draws = list(&[theta.clone(), theta]);
+    let options = PredictOptions::default();
+    let own = predict(&fitted, &[&draws], &[], None, options).unwrap();
+    let table = fitted.read(&path, &Control::default()).unwrap();
+    let again = predict(&fitted, &[&draws], &[], Some(&table), options).unwrap();
+    assert!(again.new_groups.is_empty(), "{:?}", again.new_groups);
+    let means = |made: &Predictions| made.rows.iter().map(|row| row.mean).collect::<Vec<_>>();
+    assert_eq!(means(&own), means(&again));
+    assert!((own.rows[8].mean - own.rows[0].mean - 3.5).abs() < 1e-12);
+}
+
 /// One draw with known effects: rows of known groups follow them; those of a new group vary by Σ, alike within the group.
 #[test]
 fn new_groups_come_from_the_population() {

@@ -1,13 +1,12 @@
 //! New rows coded as those of a design were: with its levels, knots, means and groups.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ndarray::Array2;
 
 use super::censoring::Censoring;
-use super::columns::Labels;
-use super::lump_levels::OTHER;
+use super::columns::ColumnKind;
 use super::matrix::Design;
 use super::model_frame::{FrameReader, ModelFrame, Predictors, check_errors, complete_rows};
 use super::observation::{ObservationModel, ObservationRows};
@@ -20,13 +19,12 @@ use crate::design::error::DesignError;
 use crate::formula::{Factor, Formula, Trials};
 
 mod compared;
+mod known;
 mod observed;
 mod read;
 
 pub use compared::ComparedRows;
-
-/// Levels named in a refusal.
-const LEVELS_NAMED: usize = 6;
+pub use known::GroupColumn;
 
 /// How the rows of a design were coded.
 #[derive(Clone, Debug)]
@@ -36,6 +34,8 @@ pub struct Coding {
     categories: BTreeMap<Factor, (Vec<String>, usize)>,
     /// Columns that are categories in whatever file they come: numbers that `factor(x)` names are numbers as well.
     categorical: Vec<String>,
+    /// Columns that held numbers: a group that was `1` is `1.0` in another file as well.
+    numbers: BTreeSet<String>,
     transforms: Vec<Transform>,
     /// Columns of each grouping, and their values in each group.
     groups: Vec<(Vec<String>, Vec<Vec<String>>)>,
@@ -166,10 +166,17 @@ impl Coding {
         // What is a number in another file stays the category that it was.
         let mut frame = frame.clone();
         frame.categorical = categorical.iter().cloned().collect();
+        let is_number = |name: &&str| {
+            let column = table.column(name);
+            column.is_some_and(|column| column.kind == ColumnKind::Number)
+        };
+        let named = frame.formula.columns().into_iter();
+        let numbers = named.filter(is_number).map(str::to_owned).collect();
         Ok(Self {
             frame,
             categories,
             categorical,
+            numbers,
             transforms: design.transforms.clone(),
             groups,
             response: design.response.kind.clone(),
@@ -177,10 +184,16 @@ impl Coding {
         })
     }
 
-    /// Columns that were read as categories.
+    /// Columns of text that were read as categories.
     pub fn categorical(&self) -> impl Iterator<Item = &str> {
         let groups = self.groups.iter().flat_map(|(columns, _)| columns);
-        self.categorical.iter().chain(groups).map(String::as_str)
+        let names = self.categorical.iter().chain(groups).map(String::as_str);
+        names.filter(|name| !self.numbers.contains(*name))
+    }
+
+    /// Columns that held numbers, ascending by name.
+    pub fn numeric(&self) -> impl Iterator<Item = &str> {
+        self.numbers.iter().map(String::as_str)
     }
 
     /// The formula, without terms that were left out.
@@ -234,7 +247,8 @@ impl Coding {
         if let Some(model) = &self.observation {
             let read = self.read(model, table, &rows)?;
             let groups = self.groups.iter();
-            let groups = groups.map(|(columns, levels)| new_groups(table, columns, levels, &rows));
+            let groups =
+                groups.map(|(columns, levels)| self.new_groups(table, columns, levels, &rows));
             return Ok(NewRows {
                 rows_total: table.num_rows(),
                 dropped,
@@ -270,7 +284,7 @@ impl Coding {
         let mut terms = Vec::new();
         if with_groups {
             for (columns, levels) in &self.groups {
-                groups.push(new_groups(table, columns, levels, &rows)?);
+                groups.push(self.new_groups(table, columns, levels, &rows)?);
             }
             for term in &formula.groups {
                 let mut known = self.groups.iter();
@@ -362,7 +376,7 @@ impl Coding {
                     match self.categories.get(factor) {
                         Some(known) => {
                             let merges = reader.frame.top_levels.contains_key(name);
-                            category(reader.table, name, known, merges, rows)?
+                            self.category(reader.table, name, known, merges, rows)?
                         }
                         None => Predictor::Numeric(numbers(reader.table, name, rows)?),
                     }
@@ -449,89 +463,11 @@ fn numbers(table: &dyn Columns, name: &str, rows: &[u32]) -> Result<Vec<f64>, De
     Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
 }
 
-/// A categorical column at `rows` in the levels of the fit; a level that the fit did not keep is a rare one where it `merges`.
-fn category(
-    table: &dyn Columns,
-    name: &str,
-    (levels, reference): &(Vec<String>, usize),
-    merges: bool,
-    rows: &[u32],
-) -> Result<Predictor, DesignError> {
-    let labels = table.labels(table.index_of(name, "The formula")?);
-    let place = |label: &str| levels.iter().position(|level| level == label);
-    let rare = merges.then(|| place(OTHER)).flatten();
-    let code_of: Vec<Option<usize>> = labels
-        .levels
-        .iter()
-        .map(|label| place(label).or(rare))
-        .collect();
-    let code = |&row: &u32| {
-        let label = labels.codes[row as usize] as usize;
-        code_of[label].map(|code| code as u32).ok_or_else(|| {
-            let shown: Vec<String> = levels
-                .iter()
-                .take(LEVELS_NAMED)
-                .map(|level| format!("`{level}`"))
-                .collect();
-            let more = if levels.len() > LEVELS_NAMED { ", …" } else { "" };
-            DesignError::Role(format!(
-                "The predictor `{name}` is `{}` in {}, which no row of the fit has (they have {}{more}), so it has no \
-                 coefficient; leave such rows out",
-                labels.levels[label],
-                table.place(row as usize),
-                shown.join(", ")
-            ))
-        })
-    };
-    Ok(Predictor::Categorical {
-        codes: rows.iter().map(code).collect::<Result<_, _>>()?,
-        levels: levels.clone(),
-        reference: *reference,
-    })
-}
-
-/// Groups of `rows`, known and new.
-fn new_groups(
-    table: &dyn Columns,
-    columns: &[String],
-    levels: &[Vec<String>],
-    rows: &[u32],
-) -> Result<NewGroups, DesignError> {
-    let labels: Vec<Labels> = columns
-        .iter()
-        .map(|name| Ok(table.labels(table.index_of(name, "The formula")?)))
-        .collect::<Result<_, DesignError>>()?;
-    let known: HashMap<&[String], u32> = levels.iter().map(Vec::as_slice).zip(0..).collect();
-    let mut unknown: Vec<String> = Vec::new();
-    let mut group_of: HashMap<Vec<u32>, u32> = HashMap::new();
-    let mut index = Vec::with_capacity(rows.len());
-    for &row in rows {
-        let codes = labels.iter().map(|labels| labels.codes[row as usize]);
-        let key: Vec<u32> = codes.collect();
-        let group = *group_of.entry(key).or_insert_with_key(|key| {
-            let parts = key.iter().zip(&labels);
-            let parts: Vec<String> = parts
-                .map(|(&code, labels)| labels.levels[code as usize].clone())
-                .collect();
-            known.get(parts.as_slice()).copied().unwrap_or_else(|| {
-                unknown.push(parts.join(":"));
-                (levels.len() + unknown.len() - 1) as u32
-            })
-        });
-        index.push(group);
-    }
-    Ok(NewGroups {
-        name: columns.join(":"),
-        num_known: levels.len(),
-        unknown,
-        index,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::design::columns::{MemoryColumns, Values};
+    use crate::design::lump_levels::OTHER;
     use crate::design::response::ResponseUse;
 
     fn table(rows: &[(&str, f64, &str, &str)]) -> MemoryColumns {

@@ -44,6 +44,33 @@ pub struct Labels {
 impl Labels {
     /// Code of a missing value.
     pub const MISSING: u32 = u32::MAX;
+
+    /// The labels with those that are numbers in their shortest form, as those of a column of numbers are: `1.0` and `1` are one.
+    #[must_use]
+    pub(crate) fn with_numbers_in_short(self) -> Self {
+        let mut levels: Vec<String> = Vec::with_capacity(self.levels.len());
+        let mut places: HashMap<String, u32> = HashMap::new();
+        let code_of: Vec<u32> = (self.levels.into_iter())
+            .map(|level| {
+                let number = level.parse::<f64>().ok().filter(|it| it.is_finite());
+                let level = number.map_or(level, number_label);
+                *places.entry(level).or_insert_with_key(|level| {
+                    levels.push(level.clone());
+                    levels.len() as u32 - 1
+                })
+            })
+            .collect();
+        let code = |code: u32| code_of.get(code as usize).copied().unwrap_or(Self::MISSING);
+        Self {
+            codes: self.codes.into_iter().map(code).collect(),
+            levels,
+        }
+    }
+}
+
+/// A number in its shortest form; -0 is 0.
+fn number_label(number: f64) -> String {
+    (number + 0.0).to_string()
 }
 
 /// Values for a column made in memory.
@@ -291,10 +318,7 @@ pub(crate) fn number_labels(numbers: &[f64]) -> Labels {
         })
         .collect();
     Labels {
-        levels: distinct
-            .iter()
-            .map(|value| (value + 0.0).to_string())
-            .collect(),
+        levels: distinct.iter().copied().map(number_label).collect(),
         codes,
     }
 }

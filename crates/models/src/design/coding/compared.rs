@@ -118,7 +118,7 @@ impl Coding {
             if is_merged && levels.iter().any(|it| it == OTHER) {
                 continue;
             }
-            let labels = table.labels(table.index_of(name, "The formula")?);
+            let labels = self.labels(table, name)?;
             let is_known: Vec<bool> = labels.levels.iter().map(|it| levels.contains(it)).collect();
             let has = |row: &u32| is_known[labels.codes[*row as usize] as usize];
             let Some(example) = rows.iter().find(|row| !has(row)) else {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::model_frame::FrameReader;
 use super::super::observation::{ObservationModel, ObservationRows};
 use super::super::terms::Predictor;
-use super::{Coding, category, new_groups, numbers};
+use super::{Coding, numbers};
 use crate::design::columns::Columns;
 use crate::design::error::DesignError;
 
@@ -16,6 +16,11 @@ impl Coding {
         self.response = model.response().kind.clone();
         self.observation = Some(Arc::clone(model));
         self
+    }
+
+    /// Whether the model reads columns itself, instead of linear predictors and groups.
+    pub fn reads_columns(&self) -> bool {
+        self.observation.is_some()
     }
 
     /// Whether `name` is a column that is read for the outcome alone.
@@ -52,14 +57,14 @@ impl Coding {
                 }
                 Some(known) => {
                     let merges = self.frame.top_levels.contains_key(name);
-                    category(table, name, known, merges, rows)?
+                    self.category(table, name, known, merges, rows)?
                 }
                 None => Predictor::Numeric(numbers(table, name, rows)?),
             };
             columns.push((name.to_owned(), values));
         }
         for (names, levels) in &self.groups {
-            let group = new_groups(table, names, levels, rows)?;
+            let group = self.new_groups(table, names, levels, rows)?;
             let values = Predictor::Categorical {
                 codes: group.index,
                 levels: levels.iter().map(|level| level.join(":")).collect(),

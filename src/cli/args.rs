@@ -546,7 +546,8 @@ pub struct SummariseArgs {
 /// Whether predictions use the effects of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EffectsUsed {
-    /// Every row in its group; a group that the fit did not have is drawn from the population of groups
+    /// Every row in its group; of a group that the fit did not have predictions draw the effect from the population of groups, and effects
+    /// take an average group
     With,
     /// Every row in an average group
     Without,

@@ -282,6 +282,7 @@ impl Fitted {
         let posterior = self.posterior_of(draws, weights, &layout.places(draws), control)?;
         let row_weights = self.row_weights.as_deref();
         let mut found: Vec<Found> = Vec::new();
+        let mut changed: Vec<Change> = Vec::new();
         for by in &settings {
             let mut changes = at.clone();
             changes.extend(by.as_ref().map(|(_, change)| change.clone()));
@@ -298,6 +299,8 @@ impl Fitted {
                 }
                 plan.add(it, &rows, &changes, self, options);
             }
+            changed.extend_from_slice(&changes);
+            changed.extend(plan.asks.iter().flat_map(Ask::changes));
             control.enter("averaging over rows");
             let made = averages(
                 &posterior,
@@ -346,6 +349,7 @@ impl Fitted {
                 }
             }
         }
+        remarks.extend(rows.remarks(changed.iter()));
         // Predictor by predictor, each at all values of what is set.
         found.sort_by_key(|it| {
             let mut places = asked.iter();
@@ -679,11 +683,17 @@ impl Plan {
                 ends,
             });
             self.wanted.push(want(Contrast::Slope, None, slope));
-            let base = match self.base {
-                Some(base) => base,
-                None => self.ask(Ask::Expected(Vec::new())),
+            let as_it_is = Change::new(name, To::Numbers(values.as_slice().into()));
+            let base = if rows.left_out(&as_it_is).next().is_some() {
+                // What it is compared with is without the effects of these groups too.
+                self.ask(Ask::Expected(vec![as_it_is]))
+            } else {
+                let base = self
+                    .base
+                    .unwrap_or_else(|| self.ask(Ask::Expected(Vec::new())));
+                self.base = Some(base);
+                base
             };
-            self.base = Some(base);
             for contrast in [Contrast::Unit, Contrast::Sd(it.sd)] {
                 let by = match contrast {
                     Contrast::Sd(sd) => sd,

@@ -46,6 +46,18 @@ pub(super) enum Ask {
     },
 }
 
+impl Ask {
+    /// What becomes of the data.
+    pub fn changes(&self) -> Vec<Change> {
+        match self {
+            Self::Expected(changes) => changes.clone(),
+            Self::Slope { column, ends } => {
+                vec![Change::new(column, To::Numbers(Arc::clone(&ends[0])))]
+            }
+        }
+    }
+}
+
 /// For each question the averages, one per draw of what is expected or of each level, or why there are none.
 pub(super) type Averages = Vec<Result<Vec<Vec<f64>>, DesignError>>;
 

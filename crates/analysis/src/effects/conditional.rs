@@ -190,9 +190,11 @@ impl Fitted {
             Others::Rows => self.row_weights.as_deref(),
         };
         let mut curves = Vec::new();
+        let mut changed: Vec<Change> = asks.iter().flat_map(Ask::changes).collect();
         for by in &settings {
             let mut changes = at.clone();
             changes.extend(by.as_ref().map(|(_, change)| change.clone()));
+            changed.extend_from_slice(&changes);
             control.enter("following the expected outcome");
             let made = averages(&posterior, (&rows, &changes), row_weights, &asks, control)?;
             let made = made
@@ -216,6 +218,7 @@ impl Fitted {
         if others == Others::Typical {
             remarks.extend(self.held(&at, predictor, options, &in_groups));
         }
+        remarks.extend(rows.remarks(changed.iter()));
         remarks.extend(self.groups_left_out(options));
         Ok(Conditional {
             quantity: words::quantity(&self.response),

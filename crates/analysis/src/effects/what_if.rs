@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ergodic_core::design::coding::{Coding, NewGroups, NewRows};
+use ergodic_core::design::coding::{Coding, GroupColumn, NewGroups, NewRows};
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::{ColumnInfo, Columns, DesignError, Labels, MemoryColumns, Values};
@@ -41,6 +41,22 @@ impl Change {
     }
 }
 
+/// Whether a column of groups that becomes `to` makes groups that the fit did not have, or would at another of its values: groups with
+/// effects at one value and without them at another cannot be compared.
+fn breaks(column: &GroupColumn, to: &To) -> bool {
+    match to {
+        To::Numbers(_) => true,
+        To::Number(_) => {
+            let is_two = column
+                .values
+                .iter()
+                .all(|value| value == "0" || value == "1");
+            !(is_two && column.is_crossed)
+        }
+        To::Level(level) => column.values.contains(level) && !column.is_crossed,
+    }
+}
+
 enum Held {
     Numbers(Vec<f64>),
     Labels(Labels),
@@ -53,6 +69,8 @@ pub(super) struct Rows<'a> {
     rows: &'a [u32],
     columns: Vec<(String, Held)>,
     with_groups: bool,
+    /// Columns of groups; none of a model that reads columns itself, whose effects of groups cannot be left out.
+    group_columns: Vec<GroupColumn>,
     /// Grouping factors whose effects count, where those of others are left out; `None`: all.
     groupings: Option<Vec<String>>,
 }
@@ -86,6 +104,10 @@ impl<'a> Rows<'a> {
             rows,
             columns,
             with_groups,
+            group_columns: match coding.reads_columns() {
+                true => Vec::new(),
+                false => coding.group_columns(),
+            },
             groupings: None,
         })
     }
@@ -103,6 +125,34 @@ impl<'a> Rows<'a> {
     fn counts(&self, grouping: &[String]) -> bool {
         let named = self.groupings.as_ref();
         named.is_none_or(|named| matches!(grouping, [column] if named.contains(column)))
+    }
+
+    /// Groupings, columns joined by `:`, whose effects would count but for `change`: it makes groups that the fit did not have, so
+    /// that every row is in an average group of them.
+    pub fn left_out<'b>(&'b self, change: &'b Change) -> impl Iterator<Item = String> + 'b {
+        let columns = self.group_columns.iter();
+        let breaking = columns.filter(|it| it.name == change.column && breaks(it, &change.to));
+        breaking
+            .filter(|it| self.with_groups && self.counts(&it.group))
+            .map(|it| it.group.join(":"))
+    }
+
+    /// What to know about groupings that `changes` leave out, a sentence for each column and grouping.
+    pub fn remarks<'b>(&self, changes: impl Iterator<Item = &'b Change>) -> Vec<String> {
+        let mut said = Vec::new();
+        for change in changes {
+            for group in self.left_out(change) {
+                let column = &change.column;
+                let text = format!(
+                    "Where `{column}` is changed every row is in an average group of `{group}`, because the fit has not all of these \
+                     groups with every value of `{column}`"
+                );
+                if !said.contains(&text) {
+                    said.push(text);
+                }
+            }
+        }
+        said
     }
 
     /// Number of rows.
@@ -173,21 +223,25 @@ impl<'a> Rows<'a> {
         let all = (0..range.len() as u32).collect();
         let mut coded = self.coding.code(&tile, Some(all), self.with_groups)?;
         let terms = &self.coding.formula().groups;
+        let left_out: Vec<String> = (changes.iter())
+            .flat_map(|change| self.left_out(change))
+            .collect();
+        let counts = |group: &[String]| self.counts(group) && !left_out.contains(&group.join(":"));
         for ((_, z), term) in coded.terms.iter_mut().zip(terms) {
-            if !self.counts(&term.group) {
+            if !counts(&term.group) {
                 z.fill(0.0);
             }
         }
         // Only a changed grouping can have a group that the fit did not have.
         let counts = |name: &str| {
             let mut known = terms.iter().filter(|term| term.group.join(":") == name);
-            known.any(|term| self.counts(&term.group))
+            known.any(|term| counts(&term.group))
         };
         let unknown = |group: &&NewGroups| !group.unknown.is_empty() && counts(&group.name);
         if let Some(group) = coded.groups.iter().find(unknown) {
             return Err(DesignError::Role(format!(
                 "The change makes {} of `{}` that the fit did not have; choose a value that occurs with the others, or \
-                 leave group effects out",
+                 leave the effects of groups out with --effects without",
                 plural(group.unknown.len(), "group"),
                 group.name
             )));

@@ -136,3 +136,55 @@ fn what_grouping_factors_cannot_be_asked_is_refused() {
         assert!(refused.contains(said), "{refused}");
     }
 }
+
+/// Schools that are of one type each: with all rows of one type, half of the schools would be groups that the fit did not have.
+#[test]
+fn nested_groups_are_average_where_a_change_would_make_new_ones() {
+    let mut text = "type,sch,year,y\n".to_owned();
+    for i in 0..48_u32 {
+        let (kind, school, year) = (["pri", "pub"][i as usize / 24], i / 8, 1 + i % 4);
+        text.push_str(&format!("{kind},s{school},{year},{}\n", i * 7 % 13));
+    }
+    let (_folder, path) = file(&text);
+    let source = path.display().to_string();
+    for (formula, predictor, groups) in [
+        ("y ~ type + (1 | type/sch)", "type", "type:sch"),
+        ("y ~ year + (1 | sch:year)", "year", "sch:year"),
+    ] {
+        let fitted = fitted(&Recipe::new(&source, "mixed", formula));
+        let draws = some(fitted.model.params().len(), 80);
+        let of = |name: &str| column(&fitted, &draws, name).iter().sum::<f64>() / 80.0;
+        let made = effects(&fitted, &[&list(&draws)], &EffectsOptions::default());
+        let expected = match predictor {
+            "type" => vec![(
+                "pub - pri",
+                of("b[type=pub]") + of("r[type,pub,Intercept]") - of("r[type,pri,Intercept]"),
+            )],
+            _ => vec![("slope", of("b[year]")), ("1 more", of("b[year]"))],
+        };
+        for (contrast, value) in expected {
+            let here = found(&made, predictor, contrast).mean();
+            assert!((here - value).abs() < 1e-9, "{contrast}: {here} {value}");
+        }
+        let said = format!("every row is in an average group of `{groups}`");
+        let count = made.remarks.iter().filter(|it| it.contains(&said)).count();
+        assert_eq!(count, 1, "{:?}", made.remarks);
+    }
+    // Where each group occurs with every value nothing is left out: the groups differ.
+    let fitted = fitted(&Recipe::new(
+        &source,
+        "mixed",
+        "y ~ factor(year) + (1 | sch:year)",
+    ));
+    let draws = some(fitted.model.params().len(), 80);
+    let made = effects(&fitted, &[&list(&draws)], &EffectsOptions::default());
+    assert!(!made.remarks.iter().any(|it| it.contains("average group")));
+    let of = |name: &str| column(&fitted, &draws, name).iter().sum::<f64>() / 80.0;
+    let in_year = |year: usize| {
+        let groups = (0..6).map(|school| of(&format!("r[sch:year,s{school}:{year},Intercept]")));
+        groups.sum::<f64>() / 6.0
+    };
+    let expected = of("b[year=2]") + in_year(2) - in_year(1);
+    let here = found(&made, "year", "2 - 1").mean();
+    assert!((here - expected).abs() < 1e-11, "{here} {expected}");
+}

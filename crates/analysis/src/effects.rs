@@ -198,6 +198,9 @@ pub enum EffectsError {
         "Without the effects of groups all groups of `{0}` are the same; take them with --effects with"
     )]
     NoGroups(String),
+    /// A predictor compared while all rows have it at one value.
+    #[error("`{0}` cannot be compared while {1} sets it; set another column, or compare another")]
+    Set(String, &'static str),
     /// Pairs of levels of a number.
     #[error("`{0}` is a number and has no levels to compare; ask for its effect with --of {0}")]
     NoLevels(String),
@@ -245,6 +248,25 @@ struct Asked<'a> {
     sd: f64,
 }
 
+impl Asked<'_> {
+    /// Refuses a predictor that was asked for by name while it is set in all rows; of a number that `at` sets, one unit more is more than
+    /// that.
+    fn check_is_free(&self, options: &EffectsOptions) -> Result<(), EffectsError> {
+        let name = &self.column.name;
+        let is_named = options.of.contains(name) || options.pairs.contains(name);
+        let is_at = options.at.iter().any(|(set, _)| set == name) && self.levels.is_some();
+        let set_by = match (options.by.as_ref() == Some(name), is_at) {
+            (true, _) => "--by",
+            (_, true) => "--at",
+            _ => return Ok(()),
+        };
+        match is_named {
+            true => Err(EffectsError::Set(name.clone(), set_by)),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Fitted {
     /// Effects of predictors on the expected outcome, from `draws` of reported quantities (one list per chain) with `weights` (one
     /// vector per chain, or empty).
@@ -272,6 +294,10 @@ impl Fitted {
             .map(|(name, value)| self.change(name, value, &columns))
             .collect::<Result<Vec<_>, _>>()?;
         let settings = self.settings(&columns, &rows, options)?;
+        // Of several that were named the others are told.
+        if let [only] = asked.as_slice() {
+            only.check_is_free(options)?;
+        }
         let questions: usize = asked
             .iter()
             .map(|it| it.levels.as_ref().map_or(3, |l| l.0.len()))

@@ -446,6 +446,25 @@ fn pairs_settings_and_refusals() {
             |it| it.at = vec![("x".to_owned(), "d".to_owned())],
             "it is a number",
         ),
+        (
+            |it| (it.of, it.by) = (vec!["f".to_owned()], Some("f".to_owned())),
+            "`f` cannot be compared while --by sets it; set another column, or compare another",
+        ),
+        (
+            |it| (it.pairs, it.by) = (vec!["f".to_owned()], Some("f".to_owned())),
+            "`f` cannot be compared while --by sets it",
+        ),
+        (
+            |it| (it.of, it.by) = (vec!["x".to_owned()], Some("x".to_owned())),
+            "`x` cannot be compared while --by sets it",
+        ),
+        (
+            |it| {
+                it.of = vec!["f".to_owned()];
+                it.at = vec![("f".to_owned(), "b".to_owned())];
+            },
+            "`f` cannot be compared while --at sets it",
+        ),
         (|it| it.interval = 1.0, "between 0 and 1"),
         (|it| it.rope = Some([1.0, 0.0]), "begin below its end"),
     ] {

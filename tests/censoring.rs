@@ -68,6 +68,13 @@ fn remissions_that_were_not_watched_to_the_end_are_longer_than_they_look() {
     let said = ergodic(at, &["check", "censored"]);
     assert!(said.contains("Kaplan-Meier curve of weeks"), "{said}");
 
+    // Pictures of other outcomes name the one that there is.
+    for figure in ["ecdf", "outcomes", "rootogram", "calibration", "statistics"] {
+        let plot = ["plot", "censored", "--what", figure, "--out", "p.svg"];
+        let refused = text(&program(at, plot).output().unwrap().stderr);
+        assert!(refused.contains("censored; `survival` shows"), "{refused}");
+    }
+
     let loo = json(at, &["loo", "censored", "--json"]);
     assert_eq!(loo["runs"].as_array().map_or(1, Vec::len), 1);
     // What differs in how far rows were seen cannot be compared.

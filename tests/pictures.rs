@@ -140,7 +140,7 @@ fn checks_have_residuals_and_all_their_pictures() {
         );
     }
     let refused = ergodic(folder, "plot a --what rootogram --out r.svg", 2);
-    assert!(text(&refused.stderr).contains("the outcomes are no counts"));
+    assert!(text(&refused.stderr).contains("yes or no, or successes among trials; `calibration`"));
     let none = ergodic(folder, "plot a --what ecdf --parameters age --out r.svg", 2);
     assert!(!text(&none.stderr).is_empty() && !folder.join("r.svg").exists());
 }

@@ -3,14 +3,14 @@
 use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
-use ergodic_analysis::check::Check;
 use ergodic_analysis::check::drawing::Drawing;
+use ergodic_analysis::check::{Check, Picture};
 
 pub const ECDF: FigureEntry = FigureEntry {
     id: "ecdf",
     title: "Check: distribution function",
     about: "The distribution function of observed numbers in the band of those that the model makes",
-    make: |chains, _| make(chains, ECDF.id, Check::ecdf_drawn, NO_NUMBERS),
+    make: |chains, _| make(chains, ECDF.id, Check::ecdf_drawn),
     ..OF_CHECK
 };
 
@@ -18,10 +18,7 @@ pub const SURVIVAL: FigureEntry = FigureEntry {
     id: "survival",
     title: "Check: Kaplan-Meier curve",
     about: "The share of censored numbers above each value in the band of those that the model makes",
-    make: |chains, _| {
-        let why = "no outcome is censored; `ecdf` shows numbers that were all seen";
-        make(chains, SURVIVAL.id, Check::survival_drawn, why)
-    },
+    make: |chains, _| make(chains, SURVIVAL.id, Check::survival_drawn),
     ..OF_CHECK
 };
 
@@ -29,7 +26,7 @@ pub const DENSITY: FigureEntry = FigureEntry {
     id: "outcomes",
     title: "Check: density of outcomes",
     about: "The density of observed numbers in the band of those that the model makes",
-    make: |chains, _| make(chains, DENSITY.id, Check::density_drawn, NO_NUMBERS),
+    make: |chains, _| make(chains, DENSITY.id, Check::density_drawn),
     ..OF_CHECK
 };
 
@@ -37,10 +34,7 @@ pub const ROOTOGRAM: FigureEntry = FigureEntry {
     id: "rootogram",
     title: "Check: rootogram",
     about: "How often every count occurs beside how often the model expects it, as square roots",
-    make: |chains, _| {
-        let why = "the outcomes are no counts; `ecdf` is for numbers, `calibration` for yes or no";
-        make(chains, ROOTOGRAM.id, Check::rootogram_drawn, why)
-    },
+    make: |chains, _| make(chains, ROOTOGRAM.id, Check::rootogram_drawn),
     ..OF_CHECK
 };
 
@@ -48,10 +42,7 @@ pub const CALIBRATION: FigureEntry = FigureEntry {
     id: "calibration",
     title: "Check: calibration",
     about: "Observed shares along predicted probabilities, in the band of calibrated predictions",
-    make: |chains, _| {
-        let why = "the outcomes are not yes or no; `ecdf` is for numbers, `rootogram` for counts";
-        make(chains, CALIBRATION.id, Check::calibration_drawn, why)
-    },
+    make: |chains, _| make(chains, CALIBRATION.id, Check::calibration_drawn),
     ..OF_CHECK
 };
 
@@ -67,16 +58,31 @@ const OF_CHECK: FigureEntry = FigureEntry {
     make: |_, _| Err(Trouble::Nothing("")),
 };
 
-const NO_NUMBERS: &str =
-    "the outcomes are no numbers; `rootogram` is for counts, `calibration` for yes or no";
+/// What outcomes of the kind of `check` are, and the picture that shows them.
+fn instead(check: &Check) -> &'static str {
+    match check.picture {
+        Picture::Overlay(_) => {
+            "the outcomes are numbers, all of them seen; `ecdf` and `outcomes` show them"
+        }
+        Picture::Survival(_) => {
+            "some outcomes are censored; `survival` shows their Kaplan-Meier curve"
+        }
+        Picture::Rootogram(_) => {
+            "the outcomes are counts or levels; `rootogram` shows how often each occurs"
+        }
+        Picture::Calibration(_) => {
+            "the outcomes are yes or no, or successes among trials; `calibration` shows their shares"
+        }
+    }
+}
 
-/// The picture that `drawn` gives of the checks; `why` says of which outcomes there is none.
+/// The picture that `drawn` gives of the checks.
 fn make(
     chains: &Chains<'_>,
     id: &'static str,
     drawn: fn(&Check) -> Option<Drawing>,
-    why: &'static str,
 ) -> Result<Figure, Trouble> {
-    let drawing = drawn(predictive::check(chains)?).ok_or(Trouble::Nothing(why))?;
+    let check = predictive::check(chains)?;
+    let drawing = drawn(check).ok_or_else(|| Trouble::Nothing(instead(check)))?;
     Ok(predictive::figure(id, &drawing))
 }

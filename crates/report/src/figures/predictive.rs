@@ -12,7 +12,7 @@ use ergodic_core::design::response::ResponseKind;
 pub(super) fn missing(check: &Check) -> Trouble {
     Trouble::Nothing(match check.response.kind {
         ResponseKind::Unordered { .. } => {
-            "levels of the outcome have no order; `outcomes` shows how often each occurs"
+            "levels of the outcome have no order; `rootogram` shows how often each occurs"
         }
         _ => "outcomes are censored; `survival` shows their Kaplan-Meier curve",
     })

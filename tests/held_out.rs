@@ -226,6 +226,21 @@ fn a_column_says_which_rows_and_several_runs_stand_in_one_table() {
         ),
         "{refused}"
     );
+    assert!(
+        refused.contains("or name another table with --data"),
+        "{refused}"
+    );
+    // Of several runs the one that keeps none is named; pictures take no other table.
+    let refused = text(&ergodic(folder, "score slope all", 2).stderr);
+    assert!(
+        refused.contains("error: all: The run keeps no rows"),
+        "{refused}"
+    );
+    let refused = text(&ergodic(folder, "plot all --what roc --out roc.svg", 2).stderr);
+    assert!(
+        refused.contains("--hold-out 0.2") && !refused.contains("--data"),
+        "{refused}"
+    );
     let line = "fit --data rows.csv --formula y~x --hold-out split=tset --out no";
     let refused = text(&ergodic(folder, line, 2).stderr);
     assert!(

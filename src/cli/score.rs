@@ -66,7 +66,12 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
     let scored = args.runs.iter().map(|path| match &folds {
         // Each fit without a part is judged for itself.
         Some((folds, interrupted)) => Ok((refits(path, *folds, args, interrupted)?, None)),
-        None => run(path, args.data.as_deref(), most_draws(args)),
+        None => run(path, args.data.as_deref(), most_draws(args)).map_err(|mut failure| {
+            if args.runs.len() > 1 {
+                failure.message = format!("{}: {}", path.display(), failure.message);
+            }
+            failure
+        }),
     });
     let scored = scored.collect::<Result<Vec<_>, Failure>>()?;
     let (scored, manifests): (Vec<PredictionScores>, Vec<Option<Manifest>>) =
@@ -138,6 +143,8 @@ pub(super) fn of_results(
     progress::work("scores", &control, work, tell, |error, interrupted| {
         if interrupted {
             Failure::interrupted(error.to_string())
+        } else if matches!(error, ScoresError::NothingHeldOut) {
+            Failure::request(format!("{error}, or name another table with --data"))
         } else {
             Failure::request(error)
         }

@@ -56,7 +56,7 @@ pub enum ScoresError {
     /// No rows to score.
     #[error(
         "The run keeps no rows to score it by; fit it again with --hold-out 0.2 (`model.hold_out` in the recipe), which keeps a \
-         fifth of the rows out of the fit, or name another table with --data"
+         fifth of the rows out of the fit"
     )]
     NothingHeldOut,
     /// No row has all that it needs.

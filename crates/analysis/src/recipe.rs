@@ -16,7 +16,7 @@ use ergodic_core::engine::keep;
 use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
-use ergodic_core::models::{DefaultPriors, Storage, default_priors, names};
+use ergodic_core::models::{DefaultPriors, ModelEntry, Storage, default_priors, names};
 use ergodic_data::sniff::ImportOptions;
 
 /// Version of the recipe's layout.
@@ -64,6 +64,20 @@ pub enum RecipeError {
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
+    /// A setting of other templates.
+    #[error(
+        "Template `{template}` has no setting `{key}`, which belongs to `{}`; choose such a template, as by --template {} \
+         (`template` in section `[model]`)",
+        others.join("`, `"), others.first().copied().unwrap_or_default()
+    )]
+    OfOtherTemplates {
+        /// Id of the recipe's template.
+        template: String,
+        /// Key that was written.
+        key: String,
+        /// Ids of the templates that have the setting.
+        others: Vec<&'static str>,
+    },
     /// No sampler of this name.
     #[error("There is no sampler `{id}`; there are {AUTO}, {known}")]
     UnknownSampler {
@@ -498,8 +512,20 @@ impl Recipe {
         let model = &self.model;
         // An unknown template is refused where it is looked for.
         if let Ok(entry) = templates::find(&model.template) {
-            let own = |key: &str| entry.spec.fields.iter().any(|field| field.key == key);
-            if let Some((key, _)) = model.settings.iter().find(|(key, _)| !own(key)) {
+            let has = |entry: &ModelEntry, key: &str| {
+                let mut fields = entry.spec.fields.iter();
+                fields.any(|field| field.key == key)
+            };
+            if let Some((key, _)) = model.settings.iter().find(|(key, _)| !has(entry, key)) {
+                let others = templates::all().filter(|other| has(other, key));
+                let others: Vec<&str> = others.map(|other| other.spec.id).collect();
+                if !others.is_empty() {
+                    return Err(RecipeError::OfOtherTemplates {
+                        template: model.template.clone(),
+                        key: key.to_owned(),
+                        others,
+                    });
+                }
                 let own: Vec<&str> = entry.spec.fields.iter().map(|field| field.key).collect();
                 return Err(RecipeError::Setting(SettingError::Unknown {
                     owner: "Section `[model]`".to_owned(),

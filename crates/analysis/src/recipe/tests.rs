@@ -24,6 +24,25 @@ fn settings_of_the_template_stand_in_the_model_section() {
     assert_eq!(changed.model.settings.text("family"), Some("gaussian"));
 }
 
+/// A key of another template is told with that template; one of none with the keys that there are.
+#[test]
+fn settings_of_other_templates_name_them() {
+    let error = |change: &str| {
+        let changed = Recipe::parse(TEXT, &[change.to_owned()]);
+        changed.unwrap_err().to_string()
+    };
+    assert_eq!(
+        error("model.family=weibull"),
+        "Template `logistic` has no setting `family`, which belongs to `mixed`; choose such a template, as by --template mixed \
+         (`template` in section `[model]`)"
+    );
+    let none = error("model.famly=weibull");
+    assert!(
+        none.contains("Section `[model]` has no setting `famly`; it has template"),
+        "{none}"
+    );
+}
+
 #[test]
 fn a_renamed_value_is_read_and_written_with_its_new_name() {
     let change = ["model.parametrisation=noncentred".to_owned()];

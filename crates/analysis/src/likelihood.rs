@@ -12,7 +12,7 @@ use ergodic_core::design::DesignError;
 use ergodic_core::design::checks;
 use ergodic_core::design::coding::Coding;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::{OutcomeLevels, ResponseInfo};
+use ergodic_core::design::response::{OutcomeLevels, ResponseInfo, ResponseUse};
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
@@ -240,10 +240,11 @@ pub enum LikelihoodError {
     Family(#[from] FamilyError),
     /// An outcome of levels, which the family does not explain.
     #[error(
-        "{} but the family {} explains {}; choose {}",
+        "{} but the family {} explains {}; {}choose {}",
         outcome.found(),
         family.id(),
         outcome.explained(),
+        for_counts(outcome),
         for_levels(outcome)
     )]
     Levels {
@@ -255,6 +256,20 @@ pub enum LikelihoodError {
     /// An option.
     #[error("{0}")]
     Option(String),
+}
+
+/// What levels lack that are successes among trials: none unless they are whole numbers under a family of two values.
+fn for_counts(outcome: &OutcomeLevels) -> String {
+    let is_count = |level: &String| level.parse::<u64>().is_ok();
+    match outcome.wanted {
+        ResponseUse::Number | ResponseUse::Count => String::new(),
+        _ if !outcome.levels.iter().all(is_count) => String::new(),
+        _ => format!(
+            "if it counts successes, name the number of trials as `{name} | trials(n)` or the failures as `cbind({name}, failures)`, \
+             otherwise ",
+            name = outcome.name
+        ),
+    }
 }
 
 /// What fits levels by likelihood, and what samples those that nothing fits.
@@ -348,6 +363,31 @@ mod tests {
         // What looks like numbers with a function, or has very many values, is text by mistake.
         let text = refused("log(plan) ~ age", Family::Gaussian);
         assert!(text.contains("holds text; give the column"), "{text}");
+    }
+
+    #[test]
+    fn successes_without_their_trials_are_told_how_to_name_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let rows: String = (0..20).map(|i| format!("{i},{}\n", i * 7 % 5)).collect();
+        std::fs::write(&path, format!("x,r\n{rows}")).unwrap();
+        let recipe = Recipe::new(path.to_str().unwrap(), names::LINEAR, "r ~ x");
+        for family in [Family::Bernoulli, Family::Binomial] {
+            let options = LikelihoodOptions {
+                family,
+                reml: false,
+                ..LikelihoodOptions::default()
+            };
+            let done = fit(&recipe, Path::new(""), None, &options, &Control::default());
+            let said = done.unwrap_err().to_string();
+            assert!(
+                said.contains(
+                    "explains two values; if it counts successes, name the number of trials as `r | trials(n)` or the failures as \
+                     `cbind(r, failures)`, otherwise choose the family ordered"
+                ),
+                "{said}"
+            );
+        }
     }
 
     /// All outcomes above 4 are yes: without priors nothing bounds the slope.

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ergodic_base::shown::{cut, is_hostile, sentence, visible, visible_line};
+use ergodic_export::is_closed_pipe;
 
 /// Longest cell of a table: longer ones lose their middle.
 const LONGEST_CELL: usize = 120;
@@ -52,7 +53,7 @@ pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     drop(out.into_parts());
     // One sentence is enough for a result of several parts.
     if let Err(problem) = written
-        && problem.kind() != io::ErrorKind::BrokenPipe
+        && !is_closed_pipe(&problem)
         && !IS_INCOMPLETE.swap(true, Ordering::Relaxed)
     {
         error(&format!(

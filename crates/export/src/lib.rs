@@ -256,6 +256,18 @@ fn target_of(path: &Path) -> PathBuf {
         .unwrap_or_else(|_missing| path.to_owned())
 }
 
+/// Whether somebody stopped reading what is written, also where the error comes by way of a table in CSV.
+pub fn is_closed_pipe(error: &std::io::Error) -> bool {
+    let in_csv = error
+        .get_ref()
+        .and_then(|it| it.downcast_ref::<csv::Error>());
+    let kind = match in_csv.map(csv::Error::kind) {
+        Some(csv::ErrorKind::Io(inside)) => inside.kind(),
+        _ => error.kind(),
+    };
+    kind == std::io::ErrorKind::BrokenPipe
+}
+
 /// Writes what `act` writes to `path` through a temporary file, so that what stood there before stays if that fails; `what` begins
 /// the sentence then.
 ///
@@ -281,6 +293,18 @@ pub fn write_file(
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_one_by_way_of_a_table_too() {
+        let error = |kind: std::io::ErrorKind| std::io::Error::from(kind);
+        let in_csv = |kind| std::io::Error::from(csv::Error::from(error(kind)));
+        let (closed, full) = (
+            std::io::ErrorKind::BrokenPipe,
+            std::io::ErrorKind::StorageFull,
+        );
+        assert!(is_closed_pipe(&error(closed)) && is_closed_pipe(&in_csv(closed)));
+        assert!(!is_closed_pipe(&error(full)) && !is_closed_pipe(&in_csv(full)));
+    }
 
     #[test]
     fn a_link_that_the_user_names_stays_and_what_it_leads_to_is_whole() {

@@ -34,6 +34,7 @@ mod score;
 mod show;
 mod source;
 mod summarise;
+mod trimmed;
 mod tune;
 
 use args::{Args, Command};

@@ -6,6 +6,7 @@ use clap::builder::TypedValueParser as _;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::source::Source;
+use super::trimmed::{Trimmed, name};
 
 use ergodic_core::samplers::names::NUTS;
 use ergodic_diagnostics::extra::Extra;
@@ -208,7 +209,7 @@ pub struct FitArgs {
     #[arg(long, requires = "predictors")]
     pub response: Option<String>,
     /// Predictor columns, comma separated
-    #[arg(long, value_delimiter = ',', requires = "response")]
+    #[arg(long, value_delimiter = ',', value_parser = name(), requires = "response")]
     pub predictors: Vec<String>,
     /// Grouping column for a random intercept
     #[arg(long, requires = "response")]
@@ -309,7 +310,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "REFERENCE", default_value = NUTS, value_parser = |text: &str| Ok::<_, std::convert::Infallible>(Reference::from(text)))]
     pub reference: Reference,
     /// Samplers to compare, with settings where they have some: 'hmc-ecs:order=1,sgld:batch=100:scheme=blocks'; all if absent
-    #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
+    #[arg(long, value_delimiter = ',', value_parser = name(), value_name = "ID,ID")]
     pub samplers: Vec<String>,
     /// Draw the posterior densities of all in one picture: .svg, .png, or .csv for what is drawn
     #[arg(long, value_name = "PATH")]
@@ -466,7 +467,7 @@ impl From<ControlVariates> for Order {
 #[derive(Debug, Parser)]
 pub struct ExtraArgs {
     /// Further columns, separated by commas, or `all` of them
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = extra_columns())]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Trimmed(extra_columns()))]
     pub columns: Vec<String>,
     /// Groups of neighbouring chains that began at the same points, for the column `rhat_nested`; those of the run if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
@@ -602,10 +603,10 @@ pub struct EffectsArgs {
     /// Run folder
     pub run: PathBuf,
     /// Predictors, comma separated; all if absent
-    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    #[arg(long, value_delimiter = ',', value_parser = name(), value_name = "NAME,NAME")]
     pub of: Vec<String>,
     /// Predictors and grouping factors of which all pairs of levels are compared, comma separated
-    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    #[arg(long, value_delimiter = ',', value_parser = name(), value_name = "NAME,NAME")]
     pub contrasts: Vec<String>,
     /// Repeat each effect at each level of this column, or at its mean and one standard deviation either side, set in all rows; of a
     /// grouping factor with the expected outcome in each group
@@ -615,7 +616,7 @@ pub struct EffectsArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub at: Vec<(String, String)>,
     /// Expected outcome along these predictors, comma separated; repeated by --by
-    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    #[arg(long, value_delimiter = ',', value_parser = name(), value_name = "NAME,NAME")]
     pub along: Vec<String>,
     /// Places along a number
     #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000).map(|n| n as usize))]
@@ -665,7 +666,7 @@ pub struct PredictArgs {
     #[arg(long, default_value_t = ergodic_analysis::predict::INTERVAL, value_name = "PROBABILITY")]
     pub interval: f64,
     /// Most draws used, evenly spaced
-    #[arg(long, default_value_t = ergodic_analysis::predict::DRAWS, value_name = "N")]
+    #[arg(long, default_value_t = ergodic_analysis::predict::DRAWS, value_name = "N", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
     pub draws: usize,
     /// File for the predictions as CSV; standard output if absent
     #[arg(long, value_name = "PATH")]
@@ -724,6 +725,24 @@ pub struct ReportArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_may_have_blanks_after_their_commas() {
+        let fit = FitArgs::try_parse_from(["fit", "--response", "y", "--predictors", "x, f"]);
+        assert_eq!(fit.unwrap().predictors, ["x", "f"]);
+        let effects = EffectsArgs::try_parse_from(["effects", "run", "--of", "x , f"]);
+        assert_eq!(effects.unwrap().of, ["x", "f"]);
+        let extras = ExtraArgs::try_parse_from(["summarise", "--columns", "mcse_sd, ess_sd"]);
+        assert_eq!(extras.unwrap().columns, ["mcse_sd", "ess_sd"]);
+    }
+
+    #[test]
+    fn predictions_take_a_draw_at_least() {
+        let none = PredictArgs::try_parse_from(["predict", "run", "--draws", "0"]);
+        assert!(none.unwrap_err().to_string().contains("0 is not in 1.."));
+        let one = PredictArgs::try_parse_from(["predict", "run", "--draws", "1"]);
+        assert_eq!(one.unwrap().draws, 1);
+    }
 
     #[test]
     fn every_subcommand_is_listed_in_one_group() {

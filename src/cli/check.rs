@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use super::trimmed::name;
 use super::{Failure, output, progress, results};
 use ergodic_analysis::check::{Check, CheckError, DRAWS, MOST_BINS, Resolution};
 use ergodic_analysis::predict::Fitted;
@@ -26,7 +27,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=MOST_BINS as u64))]
     pub bins: Option<u64>,
     /// Print predicted and realised shares of yes by these predictors, groupings, or `expected`, comma separated
-    #[arg(long, value_delimiter = ',', value_name = "NAME,NAME")]
+    #[arg(long, value_delimiter = ',', value_parser = name(), value_name = "NAME,NAME")]
     pub by: Vec<String>,
     /// File for statistics, curves, bars and residuals as CSV
     #[arg(long, value_name = "PATH")]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use super::trimmed::name;
 use super::{Failure, output, results};
 use ergodic_analysis::check::MOST_BINS;
 use ergodic_analysis::predict::Fitted;
@@ -30,7 +31,7 @@ pub struct PlotArgs {
     pub parameters: Vec<String>,
     /// Columns of info.csv that `info` draws, such as 'energy,step_size'; all if absent, but for components of gradients. They are of
     /// kept draws, without the warm-up, of which run folders have none
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', value_parser = name())]
     pub columns: Vec<String>,
     /// Another run folder or file of draws: `moments` compares with it, `density` and `components` draw it too
     #[arg(long = "with", value_name = "RUN")]

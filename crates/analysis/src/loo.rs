@@ -528,6 +528,10 @@ pub fn difference_in_words([better, other]: [&str; 2], difference: Total) -> Str
         return format!("{better} and {other} predict equally well");
     }
     let by = format!("by {} ± {}", fixed(estimate, 1), fixed(se, 1));
+    // What the digits that are shown do not tell apart.
+    if (10.0 * estimate).round() == 0.0 {
+        return format!("{better} and {other} predict about equally well: they differ {by}");
+    }
     if estimate.abs() < SMALL_DIFFERENCE {
         return format!(
             "{better} predicts better than {other} {by}; a difference below {SMALL_DIFFERENCE} is small, so both predict new rows about \

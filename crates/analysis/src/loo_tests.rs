@@ -249,6 +249,11 @@ fn a_difference_is_told_with_its_uncertainty() {
             .ends_with("about 10 standard errors, so A clearly predicts new rows better")
     );
     assert_eq!(words(0.0, 0.0), "A and B predict equally well");
+    assert_eq!(
+        words(0.04, 0.3),
+        "A and B predict about equally well: they differ by 0.0 ± 0.3"
+    );
+    assert!(words(0.06, 0.3).starts_with("A predicts better than B by 0.1 ± 0.3"));
 }
 
 /// A sample of all rows is all rows; of some the sum is that of all within its error by their choice.

@@ -1,7 +1,7 @@
 //! A job: a recipe with everything it refers to loaded, checked and prepared, ready to run.
 
 use crate::templates;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -47,6 +47,17 @@ pub enum JobError {
     /// The data.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A run whose data are no longer where its recipe says.
+    #[error(
+        "The data file does not exist; if it or the run was moved, write where the file is as `source` in section `[data]` of {}: {}",
+        recipe.display(), path.display()
+    )]
+    Moved {
+        /// Where the file is missing.
+        path: PathBuf,
+        /// The recipe of the run.
+        recipe: PathBuf,
+    },
     /// The recipe.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
@@ -165,6 +176,9 @@ impl std::fmt::Debug for Job {
     }
 }
 
+/// Name of the recipe in a run folder.
+const RUN_RECIPE: &str = "recipe.toml";
+
 /// Reads the data of a recipe that stands in `folder`, and checks the fingerprint if the recipe has one.
 ///
 /// # Errors
@@ -172,7 +186,16 @@ impl std::fmt::Debug for Job {
 pub fn load_data(recipe: &Recipe, folder: &Path, control: &Control) -> Result<Loaded, JobError> {
     let loaded = match (recipe.sample(), recipe.data_path(folder)) {
         (Some(id), _) => samples::load(id, &recipe.data.import, control)?,
-        (None, Some(path)) => load(&path, &recipe.data.import, control)?,
+        (None, Some(path)) => {
+            let of_run = folder.join(RUN_RECIPE);
+            load(&path, &recipe.data.import, control).map_err(|error| match error {
+                DataError::NotFound(path) if of_run.is_file() => JobError::Moved {
+                    path,
+                    recipe: of_run,
+                },
+                other => other.into(),
+            })?
+        }
         (None, None) => return Err(RecipeError::NoData.into()),
     };
     if let Some(expected) = &recipe.data.fingerprint

@@ -326,6 +326,25 @@ fn usual_codes_among_numbers_of_new_rows_are_missing_values() {
     }
 }
 
+/// The data of a run folder that was moved: the sentence says which recipe names them.
+#[test]
+fn data_of_a_moved_run_are_named_in_its_recipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = Recipe::new("gone.csv", "linear", "y ~ x");
+    let refused = || {
+        let opened = Fitted::open(&recipe, folder.path(), &Control::default());
+        opened.err().unwrap().to_string()
+    };
+    assert!(refused().contains("check the path"), "{}", refused());
+    std::fs::write(folder.path().join("recipe.toml"), recipe.to_toml()).unwrap();
+    let said = refused();
+    let path = folder.path().join("recipe.toml").display().to_string();
+    assert!(
+        said.contains(&format!("as `source` in section `[data]` of {path}: ")),
+        "{said}"
+    );
+}
+
 /// Ids as other programs write them where one is missing, `1.0`: the file of the fit predicts what the rows of the fit do.
 #[test]
 fn groups_that_are_numbers_are_known_however_they_are_written() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::columns::Labels;
+use super::super::columns::{ColumnKind, Labels};
 use super::super::lump_levels::OTHER;
 use super::super::response::ResponseKind;
 use super::super::terms::Predictor;
@@ -50,8 +50,10 @@ impl Coding {
 
     /// A column as levels; one that held numbers in the fit has numbers as there, however they are written.
     pub(super) fn labels(&self, table: &dyn Columns, name: &str) -> Result<Labels, DesignError> {
-        let labels = table.labels(table.index_of(name, "The formula")?);
-        Ok(match self.numbers.contains(name) {
+        let col = table.index_of(name, "The formula")?;
+        let labels = table.labels(col);
+        let is_text = table.columns()[col].kind != ColumnKind::Number;
+        Ok(match is_text && self.numbers.contains(name) {
             true => labels.with_numbers_in_short(),
             false => labels,
         })

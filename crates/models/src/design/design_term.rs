@@ -25,7 +25,7 @@ pub(crate) struct TermPart {
 const INTERCEPT: &str = "Intercept";
 
 impl TermPart {
-    fn label(&self, quoted: bool) -> String {
+    pub(crate) fn label(&self, quoted: bool) -> String {
         let mut text = self.factor.label();
         if quoted || text == INTERCEPT {
             text = match &self.factor {
@@ -83,6 +83,11 @@ impl DesignTerm {
     /// The columns of the data, and functions of them, that are multiplied; none for the intercept.
     pub fn factors(&self) -> Term {
         self.parts.iter().map(|part| part.factor.clone()).collect()
+    }
+
+    /// What is multiplied; nothing for the intercept.
+    pub(crate) fn parts(&self) -> &[TermPart] {
+        &self.parts
     }
 
     /// The column of the data that this is as it is: no function, category or product.

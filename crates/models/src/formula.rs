@@ -12,7 +12,7 @@
 //! y ~ z + s(x) + (1 | g)       a smooth curve along x, whose wiggliness is estimated
 //! y ~ (a + b + c)^2            all of them and their interactions of two
 //! y ~ a/b                      a, and b within a: a + a:b
-//! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
+//! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups, (x - 1 | g) for (0 + x | g)
 //! ~ x1 + x2                    columns without a response, for models that explain none
 //! y ~ .                        all columns that are not named and can explain something
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
@@ -200,6 +200,13 @@ impl Formula {
         twice.map(|smooth| {
             format!("there is another smooth curve along the column of `{smooth}`; keep one")
         })
+    }
+
+    /// Whether a regression spline, `ns` or `bs`, is in a term or an offset.
+    pub fn has_splines(&self) -> bool {
+        let of_groups = self.groups.iter().flat_map(|group| &group.terms);
+        let terms = self.terms.iter().chain(of_groups).flatten();
+        terms.chain(&self.offsets).any(Factor::has_spline)
     }
 
     /// All columns named, each once: response, trials, weights, standard errors, censoring, terms, offsets, groups.
@@ -415,6 +422,9 @@ mod tests {
             ("y ~ x + (x | g)", "y ~ x + (1 + x | g)"),
             ("y ~ (1 | g/h)", "y ~ 1 + (1 | g) + (1 | g:h)"),
             ("y ~ (0 + x || g)", "y ~ 1 + (0 + x || g)"),
+            ("y ~ (x - 1 | g)", "y ~ 1 + (0 + x | g)"),
+            ("y ~ (-1 + x | g)", "y ~ 1 + (0 + x | g)"),
+            ("y ~ (1 | factor(k):h)", "y ~ 1 + (1 | k:h)"),
             (
                 "y ~ log( x )*`a b` + log(`a b`)",
                 "y ~ log(x) + `a b` + log(`a b`) + log(x):`a b`",
@@ -581,6 +591,14 @@ mod tests {
             ("y ~ s(x)*f", 11, "cross a spline such as `ns(x, 4)`"),
             ("y ~ x + (s(x) | g)", 19, "cannot vary by group here"),
             (
+                "y ~ (1 - x | g)",
+                10,
+                "expected `1`, which alone can be taken out",
+            ),
+            ("y ~ (x - 0 | g)", 10, "expected a column name, `0` or `1`"),
+            ("y ~ (1 | i | g)", 12, "leave the name out, as in `(1 | g)`"),
+            ("y ~ (1 | gr(g))", 10, "`gr()` is of brms"),
+            (
                 "y ~ s(x) + s(x, k = 5)",
                 23,
                 "another smooth curve along the column",
@@ -614,6 +632,13 @@ mod tests {
         formula.gather();
         formula.vary_all();
         assert_eq!(formula.to_string(), "y ~ b + a + (1 + b + a | g)");
+    }
+
+    #[test]
+    fn splines_are_found_wherever_they_stand() {
+        let has = |text: &str| text.parse::<Formula>().unwrap().has_splines();
+        assert!(has("y ~ z + ns(x, 3)") && has("y ~ z + (1 + bs(x, 4) | g)"));
+        assert!(!has("t | cens(cens) ~ x + poly(z, 2)"));
     }
 
     #[test]

@@ -472,6 +472,15 @@ pub enum Factor {
 }
 
 impl Factor {
+    /// Whether a regression spline, `ns` or `bs`, is in it.
+    pub fn has_spline(&self) -> bool {
+        match self {
+            Self::Column(_) | Self::Category(_) => false,
+            Self::Call(Function::Natural { .. } | Function::BSpline { .. }, _) => true,
+            Self::Call(_, inner) => inner.has_spline(),
+        }
+    }
+
     /// The column below all functions.
     pub fn column(&self) -> &str {
         match self {

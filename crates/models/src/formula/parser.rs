@@ -271,20 +271,29 @@ impl Parser {
         self.expect("(")?;
         let mut intercept = true;
         let mut terms = TermSet::default();
+        let mut minus = self.take_if("-");
         loop {
             match self.peek() {
-                Token::Number(number) if number == "0" || number == "1" => {
-                    intercept = number == "1";
+                Token::Number(number) => {
+                    intercept = match (number.as_str(), minus) {
+                        ("0", false) | ("1", true) => false,
+                        ("1", false) => true,
+                        _ => return self.expected("a column name, `0` or `1`"),
+                    };
                     self.take();
                 }
-                Token::Number(_) => return self.expected("a column name, `0` or `1`"),
+                _ if minus => {
+                    return self
+                        .expected("`1`, which alone can be taken out of what varies by group");
+                }
                 _ => {
                     for term in self.product()?.into_terms() {
                         self.insert(&mut terms, term)?;
                     }
                 }
             }
-            if !self.take_if("+") {
+            minus = self.take_if("-");
+            if !minus && !self.take_if("+") {
                 break;
             }
         }
@@ -299,6 +308,12 @@ impl Parser {
         };
         self.take();
         let mut groups = vec![self.crossed_group()?];
+        if let Token::Symbol("|") = self.peek() {
+            return self.error(
+                "names of correlations between two bars are those of brms; leave the name out, as in `(1 | g)`: effects of one term are \
+                 correlated",
+            );
+        }
         while self.take_if("/") {
             let mut inner = groups[groups.len() - 1].clone();
             for name in self.crossed_group()? {
@@ -320,15 +335,32 @@ impl Parser {
     }
 
     fn crossed_group(&mut self) -> Result<Vec<String>, FormulaError> {
-        let mut group = vec![self.name("a grouping column")?];
+        let mut group = vec![self.grouping_column()?];
         while self.take_if(":") {
-            let name = self.name("a grouping column")?;
+            let name = self.grouping_column()?;
             if !group.contains(&name) {
                 group.push(name);
             }
             self.check_group(&group)?;
         }
         Ok(group)
+    }
+
+    /// `g`, or `factor(g)`, which is the same here.
+    fn grouping_column(&mut self) -> Result<String, FormulaError> {
+        const WHAT: &str = "a grouping column";
+        let call = self.at_call();
+        if call == Some("gr") {
+            return self
+                .error("`gr()` is of brms; write the grouping column alone, as in `(1 | g)`");
+        }
+        if !call.is_some_and(is_category_call) {
+            return self.name(WHAT);
+        }
+        self.next += 2;
+        let name = self.name(WHAT)?;
+        self.expect(")")?;
+        Ok(name)
     }
 
     fn check_group(&self, columns: &[String]) -> Result<(), FormulaError> {

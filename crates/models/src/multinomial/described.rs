@@ -310,7 +310,7 @@ impl<'a> Described<'a> {
             levels.join(", ")
         )];
         before.extend(r_coding(design));
-        if ["ns(", "bs("].iter().any(|call| text.contains(call)) {
+        if self.context.formula.has_splines() {
             before.push("library(splines)".to_owned());
         }
         let raw_intercept = self.has_intercept() && !self.standardized();

@@ -524,11 +524,10 @@ impl Glm<'_> {
         let Context {
             design, formula, ..
         } = self.context;
-        let formula = formula_of_brms(formula)?;
+        let mut text = formula_of_brms(formula)?;
         let mut before = self.notation.r_response.clone();
         before.extend(r_coding(design));
-        let mut text = formula;
-        if ["ns(", "bs("].iter().any(|call| text.contains(call)) {
+        if formula.has_splines() {
             before.push("library(splines)".to_owned());
         }
         let raw_intercept = self.has_intercept() && !self.standardized();

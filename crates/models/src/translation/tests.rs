@@ -488,6 +488,7 @@ fn censored_rows_are_a_function_of_stan_and_an_addition_of_brms() {
         for part in ["n | cens(d) ~", &format!("family = {family}()")] {
             assert!(brms.contains(part), "{brms}");
         }
+        assert!(!brms.contains("library(splines)"), "{brms}");
         assert!(
             all.words.contains("A censored row says only"),
             "{}",

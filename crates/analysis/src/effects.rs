@@ -256,14 +256,11 @@ impl Asked<'_> {
         let is_named = options.of.contains(name) || options.pairs.contains(name);
         let is_at = options.at.iter().any(|(set, _)| set == name) && self.levels.is_some();
         let set_by = match (options.by.as_ref() == Some(name), is_at) {
-            (true, _) => "--by",
-            (_, true) => "--at",
+            (true, _) if is_named => "--by",
+            (_, true) if is_named => "--at",
             _ => return Ok(()),
         };
-        match is_named {
-            true => Err(EffectsError::Set(name.clone(), set_by)),
-            false => Ok(()),
-        }
+        Err(EffectsError::Set(name.clone(), set_by))
     }
 }
 

@@ -167,11 +167,11 @@ pub(super) fn list(word: &str, causes: &[&Phrase], next: Option<&str>) -> String
             0 => vec![String::new()],
             1 => vec![
                 " (and another finding)".to_owned(),
-                " (and 1 more)".to_owned(),
+                " (+1 finding)".to_owned(),
             ],
             more => vec![
                 format!(" (and {more} more findings)"),
-                format!(" (and {more} more)"),
+                format!(" (+{more} findings)"),
             ],
         };
         let lengths = [Whole, ShortName, NoDetail, ShortNameOnly];

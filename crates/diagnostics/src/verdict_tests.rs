@@ -187,7 +187,7 @@ fn every_cause_is_named_with_its_next_step() {
     assert_eq!(judgement.verdict, Verdict::Bad);
     assert_eq!(
         judgement.sentence,
-        "Not usable: 765 divergences, chains disagree (and 3 more); raise the target acceptance"
+        "Not usable: 765 divergences, chains disagree (+3 findings); raise the target acceptance"
     );
     let found: Vec<&str> = judgement
         .findings

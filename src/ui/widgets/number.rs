@@ -15,8 +15,8 @@ pub const MINUS: char = '\u{2212}';
 /// Limits between which a number is written without an exponent.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e9;
 
-/// A mean or a quantile, down to the first digit that its Monte Carlo standard error `mcse` moves: the last
-/// digit shown counts at least `mcse`/2. Without a usable `mcse`, three significant digits.
+/// A mean or a quantile, down to the first digit that its Monte Carlo standard error `mcse` moves: the last digit shown counts
+/// `mcse` at most, so that rounding takes half of that at most. Without a usable `mcse`, three significant digits.
 pub fn estimate(value: f64, mcse: f64) -> String {
     if !value.is_finite() {
         return NOT_AVAILABLE.to_owned();
@@ -37,15 +37,21 @@ pub fn estimate(value: f64, mcse: f64) -> String {
     fixed(value, decimals)
 }
 
-/// Decimals of a value whose Monte Carlo standard error is `mcse` > 0; negative for tens, hundreds, ….
+/// Decimals of a value whose Monte Carlo standard error is `mcse` > 0, up to the first digit of that; negative for tens,
+/// hundreds, ….
 pub fn decimals(mcse: f64) -> i32 {
-    // The small addition keeps 0.002, whose half is exactly one unit, from falling to the next digit.
-    (-(mcse / 2.0).log10() + 1e-9).floor().clamp(-300.0, 300.0) as i32
+    // The small addition keeps an error of exactly one unit, such as 0.001, from falling to the next digit.
+    -((mcse.log10() + 1e-9).floor().clamp(-300.0, 300.0) as i32)
 }
 
 /// A value beside its standard deviation or standard error: as far as the second digit of that.
 pub fn to_sd_digits(value: f64, sd: f64) -> String {
-    estimate(value, sd / 50.0)
+    estimate(value, sd / 10.0)
+}
+
+/// A value and its standard error, both as far as the second digit of that: `−1.64 ± 0.32`.
+pub fn with_error(value: f64, error: f64) -> String {
+    format!("{} ± {}", to_sd_digits(value, error), sd(error))
 }
 
 /// A standard deviation or an error: two significant digits.
@@ -352,16 +358,18 @@ mod tests {
     #[test]
     fn estimates_show_the_first_digit_that_mcse_moves() {
         for (value, mcse, text) in [
-            (0.191, 0.0050, "0.19"),
-            (0.021_3, 0.0005, "0.021"),
-            (-0.012_1, 0.0008, "-0.012"),
-            (-1.418, 0.0057, "-1.42"),
-            (-0.482_2, 0.0009, "-0.482"),
-            (-4811.7, 0.22, "-4 812"),
+            (0.191, 0.0050, "0.191"),
+            (0.021_3, 0.0005, "0.0213"),
+            (-0.012_1, 0.0008, "-0.0121"),
+            (-1.418, 0.0057, "-1.418"),
+            (-0.482_2, 0.0009, "-0.4822"),
+            (-4811.7, 0.22, "-4 811.7"),
             (0.2674, 0.0018, "0.267"),
-            (0.2674, 0.0021, "0.27"),
-            (123_456.0, 50.0, "123 500"),
+            (0.2674, 0.0021, "0.267"),
+            (123_456.0, 50.0, "123 460"),
             (3.0, 0.002, "3.000"),
+            (-1.635, 0.32, "-1.6"),
+            (2.0, 0.001, "2.000"),
         ] {
             assert_eq!(plain(&estimate(value, mcse)), text, "{value} with {mcse}");
         }
@@ -373,6 +381,14 @@ mod tests {
         assert_eq!(to_sd_digits(12.3456, 4.21), "12.3");
         assert_eq!(to_sd_digits(0.1654, 0.0354), "0.165");
         assert_eq!(to_sd_digits(-1.2963, f64::NAN), "\u{2212}1.30");
+    }
+
+    /// A value that is rounded by more than its error belies the error beside it.
+    #[test]
+    fn a_value_and_its_error_end_with_the_same_digit() {
+        assert_eq!(plain(&with_error(-1.635, 0.32)), "-1.64 ± 0.32");
+        assert_eq!(plain(&with_error(-3.4258, 0.0035)), "-3.4258 ± 0.0035");
+        assert_eq!(plain(&with_error(123_456.0, 50.0)), "123 456 ± 50");
     }
 
     #[test]
@@ -473,12 +489,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_estimate_is_within_one_mcse_of_what_is_shown(value in -1e6_f64..1e6, log_mcse in -6.0_f64..3.0) {
+        fn an_estimate_is_within_half_an_mcse_of_what_is_shown(value in -1e6_f64..1e6, log_mcse in -6.0_f64..3.0) {
             let mcse = 10_f64.powf(log_mcse);
             let shown: f64 = plain(&estimate(value, mcse)).replace(' ', "").parse().unwrap();
             let unit = 10_f64.powi(-decimals(mcse));
-            prop_assert!(unit >= mcse / 2.0 * (1.0 - 1e-6) && unit < mcse * 5.0 * (1.0 + 1e-6), "unit {unit} for {mcse}");
-            prop_assert!((shown - value).abs() <= unit / 2.0 * (1.0 + 1e-6) + value.abs() * 1e-12);
+            prop_assert!(unit > mcse / 10.0 * (1.0 - 1e-6) && unit <= mcse * (1.0 + 1e-6), "unit {unit} for {mcse}");
+            prop_assert!((shown - value).abs() <= mcse / 2.0 * (1.0 + 1e-6) + value.abs() * 1e-12);
         }
     }
 }

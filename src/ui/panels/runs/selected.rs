@@ -95,7 +95,7 @@ fn rows(
         _ => missing.clone(),
     };
     let mean = match (row.mean, row.mcse_mean) {
-        (Some(mean), Some(mcse)) => format!("{} ± {}", estimate(mean), number::sd(mcse)),
+        (Some(mean), Some(mcse)) => number::with_error(mean, mcse),
         (Some(mean), None) => estimate(mean),
         _ => missing.clone(),
     };

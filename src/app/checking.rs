@@ -85,6 +85,7 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
             };
             state.check = Some(Arc::new(ModelCheck {
                 error: Some(why),
+                is_unfinished: true,
                 ..ModelCheck::default()
             }));
         },
@@ -146,6 +147,7 @@ fn check_model(
             .map(|warning| quick_fixes::of_warning(warning, &document, loaded))
             .collect(),
         error: None,
+        is_unfinished: false,
         preview_rows: Some(rows),
         expected: Some(expected.map_err(|error| error.to_string())),
         completed: Some(job::complete_model(recipe, loaded, &design)?),

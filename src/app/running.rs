@@ -37,11 +37,17 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
         state.refuse("There is no model yet: import the table first");
         return;
     };
-    if !document.is_runnable() {
-        let why = document
-            .formula_error
-            .clone()
-            .unwrap_or_else(|| "choose an outcome and predictors first".to_owned());
+    // A check that is being made has yet to say what it finds; the run then finds the same.
+    let check = state.check.as_ref().filter(|_| state.checking.is_none());
+    let refusal = check.and_then(|check| check.refusal());
+    let why = match (&document.formula_error, refusal) {
+        (Some(error), _) => Some(error.clone()),
+        (None, _) if !document.is_runnable() => {
+            Some("choose an outcome and predictors first".to_owned())
+        }
+        (None, refusal) => refusal.map(str::to_owned),
+    };
+    if let Some(why) = why {
         state.refuse(format!("The model is not complete: {why}"));
         return;
     }
@@ -457,6 +463,18 @@ mod tests {
     use super::super::testing::Session;
     use super::*;
     use ergodic_core::engine::RunSection;
+
+    #[test]
+    fn a_draft_that_its_check_refuses_makes_no_run() {
+        let mut session = Session::with_draft("schools");
+        let unknown = "passed ~ hours + nosuch".to_owned();
+        session.send(Command::Draft(DraftChange::Formula(unknown)));
+        let error = session.state.check.as_ref().unwrap().error.clone().unwrap();
+        session.send(Command::StartRun);
+        assert!(session.state.runs.is_empty());
+        let toast = session.state.toast.as_ref().unwrap();
+        assert_eq!(toast.text, format!("The model is not complete: {error}"));
+    }
 
     /// Groups of chains are judged together: few draws of each chain are enough for a control, and as few of chains on their own are not.
     #[test]

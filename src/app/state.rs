@@ -57,6 +57,8 @@ pub struct DataState {
 pub struct ModelCheck {
     /// Why the model cannot be fitted, if it cannot.
     pub error: Option<String>,
+    /// Whether the check was cancelled or broken off, so that the error is none of the model.
+    pub is_unfinished: bool,
     /// The draft with data, model and priors filled in as recipes of runs have them; none if it cannot be fitted.
     pub completed: Option<Recipe>,
     /// Why the template is the one for its outcome, as what follows "because".
@@ -93,6 +95,14 @@ pub struct ModelCheck {
     pub parts: Vec<ergodic_core::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<Refusal>,
+}
+
+impl ModelCheck {
+    /// Why the model cannot be fitted, where the check has found that.
+    pub fn refusal(&self) -> Option<&str> {
+        let error = self.error.as_deref();
+        error.filter(|_| !self.is_unfinished)
+    }
 }
 
 /// How samplers rank for a draft.

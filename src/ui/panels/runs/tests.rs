@@ -323,10 +323,8 @@ fn the_warm_up_is_ended_by_a_button() {
 #[test]
 fn a_refused_run_says_why_and_where_to_go() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Prior(
-        "b".to_owned(),
-        Some("normal(0, -1)".to_owned()),
-    )));
+    // The model is complete; what is refused is a sampler of clusters, of which it has none.
+    session.send(Command::Draft(DraftChange::Sampler("dp-gibbs".to_owned())));
     session.send(Command::StartRun);
     let mut harness = page(session);
     harness.get_by_label("Run 1 could not be started");

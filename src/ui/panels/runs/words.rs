@@ -1,5 +1,7 @@
 //! Words and verdicts that several parts of the runs page share.
 
+use std::sync::Arc;
+
 use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
 use crate::ui::theme::VerdictKind;
@@ -217,8 +219,13 @@ pub fn control_progress(entry: &RunEntry) -> Option<f32> {
     Some((least as f32 / all).min(1.0))
 }
 
-/// Why the results of a run are of something else than the draft, if they are.
+/// Why the results of a run are of something else than the draft, if they are. A run that could not be started, or that ended before
+/// its first draw, has none.
 pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> {
+    let has_none = |view: Arc<RunView>| view.is_finished() && is_before_draws(&view);
+    if matches!(entry.phase, RunPhase::Refused(_)) || entry.view().is_some_and(has_none) {
+        return None;
+    }
     let draft = &state.document.as_ref()?.recipe;
     let mine = entry.recipe.as_ref()?;
     let open = (state.data.as_ref()).map(|data| data.loaded.table.fingerprint());
@@ -330,6 +337,20 @@ mod tests {
         assert_eq!(stale(&session), None);
         session.send(Command::Draft(DraftChange::Success("no".to_owned())));
         assert!(stale(&session).unwrap().contains("model"));
+    }
+
+    #[test]
+    fn a_run_that_could_not_be_started_is_never_stale() {
+        let mut session = Session::with_draft("churn");
+        // The model has no clusters, which this sampler draws.
+        session.send(Command::Draft(DraftChange::Sampler("dp-gibbs".to_owned())));
+        session.send(Command::StartRun);
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
+        let entry = &session.state.runs[0];
+        assert!(matches!(entry.phase, RunPhase::Refused(_)));
+        assert_eq!(stale_reason(&session.state, entry), None);
     }
 
     /// What stands there is about the draws that are wanted now, by whomever.

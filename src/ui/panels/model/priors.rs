@@ -20,6 +20,8 @@ use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_pr
 const CURVE_WIDTH: f32 = 88.0;
 /// Width of the field of a prior being typed.
 const FIELD_WIDTH: f32 = 192.0;
+/// What of that the field itself takes; the rest keeps it from its neighbour.
+const FIELD_SHOWN: f32 = FIELD_WIDTH - 8.0;
 
 /// A prior being typed.
 #[derive(Default)]
@@ -343,10 +345,9 @@ fn row_ui(
         .editing
         .as_ref()
         .is_some_and(|edit| param.name == edit.key);
-    let height = if editing {
-        t.size.row_prior + error_height(spec(document), view)
-    } else {
-        t.size.row_prior
+    let height = match editing {
+        true => t.size.row_prior.max(height_typed(ui, spec(document), view)),
+        false => t.size.row_prior,
     };
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     if !ui.is_rect_visible(rect) && !editing {
@@ -436,6 +437,8 @@ fn row_ui(
         paint::left_center(ui.painter(), place.left(), place.center().y, galley);
         response.on_hover_text(about);
     });
+    // Cells are one line high: without this the next row would begin below them, and not below the sentence of a wrong prior.
+    ui.advance_cursor_after_rect(rect);
 }
 
 /// The chip of a prior; while it is typed, its field.
@@ -458,7 +461,7 @@ fn prior_ui(
             .hint(spec.example)
             .mono()
             .error(error.as_deref())
-            .width(FIELD_WIDTH - 8.0)
+            .width(FIELD_SHOWN)
             .show(ui);
         if !edit.begun {
             edit.begun = true;
@@ -528,16 +531,16 @@ fn error_of(spec: &PriorSpec, text: &str) -> Option<String> {
         .map(|error| error.to_string())
 }
 
-/// Room for the sentence below the field of the prior being typed.
-fn error_height(spec: &PriorSpec, view: &PriorsView) -> f32 {
-    let wrong = view
-        .editing
-        .as_ref()
-        .and_then(|edit| error_of(spec, &edit.text));
-    // At this width a line has about 32 characters.
-    wrong.map_or(0.0, |error| {
-        (error.chars().count() as f32 / 32.0).ceil() * Text::Caption.line()
-    })
+/// Height of the field of the prior being typed, with the sentence below it.
+fn height_typed(ui: &Ui, spec: &PriorSpec, view: &PriorsView) -> f32 {
+    let t = tokens();
+    let edit = view.editing.as_ref();
+    let Some(error) = edit.and_then(|edit| error_of(spec, &edit.text)) else {
+        return t.size.field;
+    };
+    let color = Palette::of(ui).bad;
+    let sentence = paint::paragraph(ui, &error, Text::Caption, color, FIELD_SHOWN);
+    t.size.field + sentence.size().y + 2.0 * t.space.x1
 }
 
 /// Priors of the draft while its model cannot be built: one of them may be the reason.
@@ -567,7 +570,47 @@ fn stray_priors_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out:
 
 #[cfg(test)]
 mod tests {
-    use super::{ParamId, axes_of};
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::ui::testing::harness;
+
+    #[test]
+    fn the_next_row_stands_below_the_sentence_of_a_wrong_prior() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age + tenure_months".to_owned(),
+        )));
+        let document = session.state.document.unwrap();
+        let check = session.state.check.unwrap();
+        let edit = Edit {
+            key: "b[age]".to_owned(),
+            text: "normal(0, -1)".to_owned(),
+            begun: true,
+        };
+        let error = paint::words(&error_of(spec(&document), &edit.text).unwrap());
+        let view = PriorsView {
+            editing: Some(edit),
+        };
+        let mut harness = harness([1100.0, 400.0], view, move |ui, view| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            let mut out = Outbox::default();
+            for param in &check.params {
+                let no_curve: &[[f64; 2]] = &[];
+                let shape = (no_curve, (0.0, 1.0));
+                let named = (param, param.name.as_str());
+                row_ui(ui, &document, named, 200.0, shape, view, &mut out);
+            }
+        });
+        harness.run();
+        let sentence = harness.get_by_label(&error).rect();
+        let next = harness.get_by_label("b[tenure_months]").rect();
+        assert!(
+            sentence.bottom() <= next.top(),
+            "{sentence:?} over {next:?}"
+        );
+    }
 
     #[test]
     fn priors_of_one_kind_are_drawn_on_one_axis_where_they_can_be_told_apart() {

@@ -50,7 +50,7 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
                 error: Some(error),
                 ..ModelCheck::default()
             };
-            Ok(Arc::new(match formula_error {
+            let check = match formula_error {
                 Some(error) => refused(error),
                 None if recipe.model.formula.is_empty() => {
                     refused("Choose what you want to explain".to_owned())
@@ -71,6 +71,10 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
                         ..refused(error.to_string())
                     },
                 },
+            };
+            Ok(Arc::new(ModelCheck {
+                family: outcome::family(&recipe, &loaded.table),
+                ..check
             }))
         },
         |state, ended, _fx| {
@@ -151,6 +155,7 @@ fn check_model(
         preview_rows: Some(rows),
         expected: Some(expected.map_err(|error| error.to_string())),
         completed: Some(job::complete_model(recipe, loaded, &design)?),
+        family: None,
         chosen: outcome::because(&document, &loaded.table),
         response: match model.observation() {
             Some(reads) => match reads.refusal() {

@@ -1,6 +1,7 @@
 //! The outcome decides the template: what a draft becomes when its outcome or its groups change.
 
 use super::document::Document;
+use ergodic_analysis::Recipe;
 use ergodic_analysis::choice::{Choice, choose};
 use ergodic_analysis::templates;
 use ergodic_base::settings::Value;
@@ -223,6 +224,17 @@ pub(super) fn because(document: &Document, table: &Table) -> Option<String> {
     let formula = model.formula.parse::<Formula>().ok()?;
     let choice = choose(table, &formula, &model.categorical).ok()?;
     (formula.response.is_some() && choice.template == model.template).then_some(choice.reason)
+}
+
+/// The family that a mixed model of the recipe's outcome has, and why, as what follows "because"; `None` under other templates.
+pub(super) fn family(recipe: &Recipe, table: &Table) -> Option<(Family, String)> {
+    let model = &recipe.model;
+    if model.template != names::MIXED {
+        return None;
+    }
+    let formula = model.formula.parse::<Formula>().ok()?;
+    let choice = choose(table, &formula, &model.categorical).ok()?;
+    Some((choice.family?, choice.reason))
 }
 
 #[cfg(test)]

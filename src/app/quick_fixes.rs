@@ -217,9 +217,11 @@ impl<'a> Draft<'a> {
             .settings
             .first()
             .filter(|_| choice.template == self.template());
-        let words = match setting {
-            Some((key, value)) => format!("{key} {value}"),
-            None => title.to_owned(),
+        let family = setting.and_then(|(_, value)| Family::find(value));
+        let words = match (family, setting) {
+            (Some(family), _) => format!("the family {}", family.definition().title),
+            (None, Some((key, value))) => format!("{key} {value}"),
+            (None, None) => title.to_owned(),
         };
         Some(DraftFix {
             label: label.replace("{}", &words),

@@ -19,6 +19,7 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::prior_predictive::{PreviewRows, PriorPredictive};
 use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::families::Family;
 use ergodic_core::models::ModelError;
 use ergodic_core::models::ParamInfo;
 use ergodic_core::models::translation::Translation;
@@ -61,6 +62,8 @@ pub struct ModelCheck {
     pub is_unfinished: bool,
     /// The draft with data, model and priors filled in as recipes of runs have them; none if it cannot be fitted.
     pub completed: Option<Recipe>,
+    /// Family of the outcome under a mixed model, and why, as what follows "because"; known also where the model cannot be fitted.
+    pub family: Option<(Family, String)>,
     /// Why the template is the one for its outcome, as what follows "because".
     pub chosen: Option<String>,
     /// The response with its success level and counts.

@@ -223,6 +223,14 @@ fn refusals_have_buttons_that_lead_to_a_model() {
         &["Use Mixed model", "Leave the groups out"],
         "mixed: y ~ x + (1 | g)",
     );
+    // A family is called as the page calls it.
+    let two = "y,x,g\nno,1,a\nyes,2,a\nyes,4,b\nno,3,b\nyes,5,c\nno,6,c\n";
+    helps_out(
+        &mut draft(two, "mixed", Some(("family", "poisson")), "y ~ x + (1 | g)"),
+        "The outcome `y` has 2 different values",
+        &["Use the family Yes/no"],
+        "mixed: y ~ x + (1 | g)",
+    );
     helps_out(
         &mut draft(&text, "dp-mixture", None, "~ x + one"),
         "has the single value `all`",

@@ -13,7 +13,7 @@ use crate::app::{
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
-use crate::ui::panels::sampler::form::{FormView, Owner, setting_ui};
+use crate::ui::panels::sampler::form::{FormView, Owner, Usual, setting_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{
@@ -115,7 +115,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                         .show(ui, |ui| {
                             center_ui(ui, state, data, document, check, view, out);
                             if !is_open && !document.is_text() {
-                                settings_ui(ui, document, &mut view.settings, out);
+                                settings_ui(ui, document, check, &mut view.settings, out);
                             }
                         });
                     if is_open {
@@ -351,17 +351,30 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
 }
 
 /// The template's own settings, if it has any.
-fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut Outbox) {
+fn settings_ui(
+    ui: &mut Ui,
+    document: &Document,
+    check: Option<&ModelCheck>,
+    view: &mut FormView,
+    out: &mut Outbox,
+) {
     let model = &document.recipe.model;
     let Ok(entry) = templates::find(&model.template) else {
         return;
     };
+    // What the outcome asks for is the default that it makes sense to go back to.
+    let family = check.and_then(|check| check.family.as_ref());
     let owner = Owner {
         id: entry.spec.id,
         section: "model",
         settings: &model.settings,
         send: DraftChange::ModelSetting,
         refuse: &|_| None,
+        usual: family.map(|(family, why)| Usual {
+            key: "family",
+            value: family.id().into(),
+            why: why.clone(),
+        }),
     };
     let shown = (entry.spec.fields.iter())
         .filter(|field| field.is_shown(owner.settings, entry.spec.fields));

@@ -84,22 +84,47 @@ fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
 fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
     let mut session = Session::with_draft("churn");
     session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
-    let family = |word: &str| {
+    let set = |key: &str, word: &str| {
         let value = ergodic_base::settings::Value::Text(word.to_owned());
-        Command::Draft(DraftChange::ModelSetting("family".to_owned(), Some(value)))
+        Command::Draft(DraftChange::ModelSetting(key.to_owned(), Some(value)))
     };
-    session.send(family("gaussian"));
+    // The family of the outcome, which has two values.
+    session.send(set("family", "bernoulli"));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     let resets = |harness: &egui_kittest::Harness<'_, _>| {
         harness.query_all_by_label_contains("Reset to").count()
     };
     assert_eq!(resets(&harness), 0);
-    harness.state_mut().session.send(family("bernoulli"));
+    let centred = set("parametrisation", "centred");
+    harness.state_mut().session.send(centred);
     harness.run();
-    let way_back = harness.get_by_label("Reset to Normal").rect();
+    let way_back = harness.get_by_label("Reset to auto").rect();
     let preview = harness.get_by_label("Before seeing outcomes").rect();
     assert!(way_back.right() < preview.left(), "nothing is cut off");
+}
+
+/// No click on a link of the program's own leads from a model that fits its outcome to one that does not.
+#[test]
+fn the_default_family_of_a_mixed_model_is_that_of_its_outcome() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+    let family = |word: &str| {
+        let value = ergodic_base::settings::Value::Text(word.to_owned());
+        DraftChange::ModelSetting("family".to_owned(), Some(value))
+    };
+    session.send(Command::Draft(family("gaussian")));
+    assert!(session.state.check.as_ref().unwrap().error.is_some());
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    harness.get_by_label_contains("Default Yes/no: churned has two values");
+    harness.get_by_label("Reset to Yes/no").click();
+    harness.run();
+    let sent = harness.state().sent.last();
+    assert_eq!(sent, Some(&Command::Draft(family("bernoulli"))));
+    let state = &harness.state().session.state;
+    assert_eq!(state.check.as_ref().unwrap().error, None);
+    assert!(harness.query_by_label_contains("Reset to").is_none());
 }
 
 #[test]

@@ -44,6 +44,46 @@ pub struct Owner<'a> {
     pub send: fn(String, Option<Value>) -> DraftChange,
     /// What is wrong with the text of a setting alone, if anything is.
     pub refuse: &'a dyn Fn(&Settings) -> Option<String>,
+    /// The setting whose default is another one for this draft.
+    pub usual: Option<Usual>,
+}
+
+impl Owner<'_> {
+    fn usual(&self, field: &Setting) -> Option<&Usual> {
+        self.usual.as_ref().filter(|usual| usual.key == field.key)
+    }
+
+    /// Whether the draft has the default of `field`.
+    fn has_default(&self, field: &Setting) -> bool {
+        let set = self.settings.get(field.key);
+        match (self.usual(field), set) {
+            (Some(usual), Some(set)) => *set == usual.value,
+            (Some(usual), None) => is_default(field, &usual.value),
+            (None, set) => set.is_none_or(|set| is_default(field, set)),
+        }
+    }
+
+    /// The default of `field` in words.
+    fn default_text(&self, field: &Setting) -> String {
+        match self.usual(field) {
+            Some(Usual {
+                value: Value::Text(word),
+                ..
+            }) => plain(word).to_owned(),
+            Some(usual) => usual.value.to_string(),
+            None => default_text(field),
+        }
+    }
+}
+
+/// A default that depends on the draft, in place of the one that its setting has for all.
+pub struct Usual {
+    /// Key of the setting.
+    pub key: &'static str,
+    /// The value.
+    pub value: Value,
+    /// Why, as what can follow "because".
+    pub why: String,
 }
 
 /// Shows the form.
@@ -78,6 +118,7 @@ pub fn form_ui(
                     .filter(|_| !parts.is_empty())
                     .map(|error| error.to_string())
             },
+            usual: None,
         };
         let shown =
             (spec.fields.iter()).filter(|field| field.is_shown(owner.settings, spec.fields));
@@ -175,7 +216,7 @@ pub fn setting_ui(
             if let Some(value) = sent {
                 out.send(Command::Draft((owner.send)(field.key.to_owned(), value)));
             }
-            can_reset = set.is_some_and(|set| !is_default(field, set));
+            can_reset = !owner.has_default(field);
             if can_reset && ui.available_width() >= RESET {
                 can_reset = false;
                 ui.allocate_ui_with_layout(
@@ -191,7 +232,10 @@ pub fn setting_ui(
                 if can_reset {
                     reset_ui(ui, owner, field, view, out);
                 }
-                let mut text = format!("Default {}: {}", default_text(field), field.why);
+                let why = owner
+                    .usual(field)
+                    .map_or(field.why, |usual| usual.why.as_str());
+                let mut text = format!("Default {}: {why}", owner.default_text(field));
                 if let Kind::Text { words, example } = field.kind {
                     // What may be typed cannot be seen otherwise.
                     text.push_str(&format!(
@@ -217,9 +261,12 @@ fn reset_ui(
     view: &mut FormView,
     out: &mut Outbox,
 ) {
-    if widgets::link(ui, &format!("Reset to {}", default_text(field))).clicked() {
+    if widgets::link(ui, &format!("Reset to {}", owner.default_text(field))).clicked() {
         view.drafts.remove(&(owner.id, field.key));
-        out.send(Command::Draft((owner.send)(field.key.to_owned(), None)));
+        // What is not the default for all has to be said.
+        let usual = owner.usual(field).map(|usual| usual.value.clone());
+        let value = usual.filter(|value| !is_default(field, value));
+        out.send(Command::Draft((owner.send)(field.key.to_owned(), value)));
     }
 }
 

@@ -49,6 +49,7 @@ pub fn mode_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
             settings: &recipe.mode.settings,
             send: DraftChange::MethodSetting,
             refuse: &|_| None,
+            usual: None,
         };
         let shown =
             (spec.fields.iter()).filter(|field| field.is_shown(owner.settings, spec.fields));

@@ -462,7 +462,27 @@ mod tests {
     use super::super::draft_change::DraftChange;
     use super::super::testing::Session;
     use super::*;
+    use ergodic_base::reporter::Warning;
     use ergodic_core::engine::RunSection;
+
+    #[test]
+    fn a_run_has_no_remarks_about_columns_that_it_does_not_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "y,x,nothing\n1,2,\n2,3.5,\n3,4,\n4,3,\n";
+        let mut session = Session::with_file(&folder, "t.csv", text);
+        let codes = |warnings: &[Warning]| -> Vec<String> {
+            warnings.iter().map(|it| it.code.clone()).collect()
+        };
+        let data = session.state.data.as_ref().unwrap();
+        let of_file = codes(&data.loaded.reporter.warnings);
+        assert!(of_file.contains(&"no-values".to_owned()), "{of_file:?}");
+        session.send(Command::AcceptImport);
+        session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.run(1, 20, 30);
+        let said = codes(&session.state.runs[0].job().unwrap().warnings);
+        assert!(!said.contains(&"no-values".to_owned()), "{said:?}");
+    }
 
     #[test]
     fn a_draft_that_its_check_refuses_makes_no_run() {

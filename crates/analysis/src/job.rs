@@ -242,7 +242,9 @@ impl Job {
         let table = Arc::new(loaded.table.clone());
         let frame = model_frame(recipe, &table)?;
         let (design, reporter) = Design::build(table.as_ref(), &frame)?;
-        let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
+        let mut used = frame.formula.columns();
+        used.extend(recipe.model.hold_out.as_ref().and_then(HoldOut::column));
+        let mut warnings = loaded.warnings_about(&used);
         warnings.extend(reporter.warnings);
         warnings.extend(checks::check(&design).warnings);
         let design = Arc::new(design);

@@ -120,7 +120,7 @@ pub fn fit(
     frame.response_use = options.family.definition().response;
     let built = Design::build(&loaded.table, &frame);
     let (design, reporter) = built.map_err(|error| refused(error, options.family))?;
-    let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
+    let mut warnings = loaded.warnings_about(&frame.formula.columns());
     warnings.extend(reporter.warnings);
     let about_data = checks::check(&design).warnings;
     warnings.extend(

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ergodic_base::control::Control;
-use ergodic_base::reporter::Reporter;
+use ergodic_base::reporter::{Reporter, Warning};
 
 use super::encoding::decode;
 use super::error::DataError;
@@ -48,6 +48,19 @@ pub struct Loaded {
     pub guesses: Guesses,
     /// What was renamed, converted or treated as missing.
     pub reporter: Reporter,
+}
+
+impl Loaded {
+    /// Remarks about the file, and about those of its columns that `columns` names: what is wrong with others concerns no model
+    /// without them.
+    pub fn warnings_about(&self, columns: &[&str]) -> Vec<Warning> {
+        let concerns = |warning: &&Warning| {
+            let subject = warning.subject.as_deref();
+            subject.is_none_or(|column| columns.contains(&column))
+        };
+        let all = self.reporter.warnings.iter();
+        all.filter(concerns).cloned().collect()
+    }
 }
 
 /// Reads a `.csv`, `.tsv`, `.txt` or LIBSVM file (also `.gz`, `.bz2`, `.zst`) or a Parquet file. Blocks; run it on a worker thread.

@@ -96,8 +96,8 @@ ergodic_base::remarks! {
             fewest_rows: usize,
         }
         Watch "rare-levels" (
-            "`{column}` has {levels} values, of which {rare} have fewer than {fewest_rows} rows each, so the prior decides their \
-             coefficients"
+            "`{column}` has {levels} values, of which {rare} have fewer than {fewest_rows} rows each, so each of their coefficients \
+             rests on few rows"
         ) about (column)
         advice ("Merge rare values (`model.top_levels.{column} = {TOP}`), or use `{column}` as a group");
 

@@ -8,6 +8,15 @@ pub fn thousands(number: u64) -> String {
     group(&number.to_string())
 }
 
+/// An amount in a sentence: from a thousand on whole and with its thousands apart, below that as [`brief`].
+pub fn amount(value: f64) -> String {
+    if (1e3..1e15).contains(&value) {
+        thousands(value.round() as u64)
+    } else {
+        brief(value)
+    }
+}
+
 /// A place in an order: 2 as "2nd", 11 as "11th".
 pub fn ordinal(number: usize) -> String {
     let ending = match (number % 100, number % 10) {
@@ -308,6 +317,15 @@ mod tests {
         assert_eq!(fixed(2.0_f64.sqrt(), 3), "1.414");
         assert_eq!(fixed(-1.23456e9, 3), "-1.235e9");
         assert_eq!(fixed(f64::INFINITY, 3), "Inf");
+    }
+
+    #[test]
+    fn large_amounts_keep_their_digits() {
+        let shown = |value| amount(value).replace(NARROW, " ");
+        assert_eq!(shown(53_649.0), "53 649");
+        assert_eq!(shown(1_234.5), "1 235");
+        assert_eq!(shown(12.3456), "12.35");
+        assert_eq!(shown(0.5), "0.5");
     }
 
     #[test]

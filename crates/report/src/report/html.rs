@@ -438,7 +438,7 @@ fn settings(page: &mut Page, report: &Report) {
             format!(
                 "{} ({} passes over the data)",
                 thousands(manifest.datum_grads),
-                ergodic_base::numerals::brief(manifest.passes)
+                ergodic_base::numerals::amount(manifest.passes)
             ),
         ),
         (

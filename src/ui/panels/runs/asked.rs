@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use eframe::egui::{Rect, Sense, Ui, vec2};
 
+use super::run_bar::MORE;
+use super::words;
 use crate::app::tasks::Task;
-use crate::app::{Command, RunEntry};
+use crate::app::{Command, RunEntry, resuming};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, tokens};
@@ -26,6 +28,8 @@ pub(super) struct Asked<'a, T> {
     pub icon: char,
     /// What asks for the result.
     pub ask: Command,
+    /// What leads on where asking again would be refused again: words of a button and its command.
+    pub way_out: Option<(&'static str, Command)>,
 }
 
 impl<T> Asked<'_, T> {
@@ -36,8 +40,19 @@ impl<T> Asked<'_, T> {
         } else if let Some(done) = self.done {
             done_ui(ui, done);
         } else if let Some(why) = self.task.refusal() {
-            if widgets::empty_state(ui, self.icon, why, Some("Try again")) {
-                out.send(self.ask);
+            let no_draws = self
+                .entry
+                .view()
+                .is_none_or(|view| words::is_before_draws(&view));
+            let (words, command) = match self.way_out {
+                Some(way_out) => way_out,
+                None if no_draws && resuming::refusal(self.entry).is_none() => {
+                    ("Add draws", Command::AddDraws(self.entry.id, MORE[0]))
+                }
+                None => ("Try again", self.ask),
+            };
+            if widgets::empty_state(ui, self.icon, why, Some(words)) {
+                out.send(command);
             }
         } else if let Some(going) = self.task.working() {
             let size = vec2(ui.available_width(), tokens().size.row_table);

@@ -17,7 +17,7 @@ use ergodic_base::numerals::thousands;
 use ergodic_core::engine::{RunState, StopReason};
 
 /// Draws that the menu offers to add.
-const MORE: [u64; 3] = [500, 1000, 5000];
+pub(super) const MORE: [u64; 3] = [500, 1000, 5000];
 /// Width of the window below which buttons are icons.
 const NARROW: f32 = 1100.0;
 

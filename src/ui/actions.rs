@@ -290,6 +290,19 @@ fn written(shortcut: KeyboardShortcut) -> String {
 /// Does what `action` means for the present state.
 pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Outbox) {
     let run = state.selected();
+    // Where there is no run, the page of runs says so and how one is started.
+    let needs_run = matches!(
+        action,
+        Action::Stop
+            | Action::Export
+            | Action::Report
+            | Action::Picture(_)
+            | Action::FilterVariables
+    );
+    if needs_run && run.is_none() {
+        out.send(Command::GoTo(Page::Runs));
+        return;
+    }
     match action {
         Action::Open => out.send(Command::PickOpen),
         Action::TypeOpen => out.send(Command::TypePath(Pick::Open)),
@@ -396,6 +409,16 @@ mod tests {
         assert_eq!(keys(Action::Open).unwrap(), "Ctrl O");
         assert_eq!(keys(Action::PauseResume).unwrap(), "Space");
         assert_eq!(keys(Action::NewSeed), None);
+    }
+
+    #[test]
+    fn what_needs_a_run_leads_to_the_page_that_says_that_there_is_none() {
+        let state = AppState::default();
+        for action in [Action::Stop, Action::Report, Action::FilterVariables] {
+            let mut out = Outbox::default();
+            perform(action, &state, &mut Views::default(), &mut out);
+            assert_eq!(out.take(), [Command::GoTo(Page::Runs)], "{action:?}");
+        }
     }
 
     #[test]

@@ -64,6 +64,17 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_app))
         .show(ui, |ui| match comparison {
+            None if !is_able(state) => {
+                let (words, command) = match state.data {
+                    None => ("Open data", Command::GoTo(Page::Start)),
+                    Some(_) => ("Go to Model", Command::GoTo(Page::Model)),
+                };
+                let text =
+                    "Samplers are compared on a model: choose an outcome and predictors first";
+                if widgets::empty_state(ui, icons::SLIDERS_HORIZONTAL, text, Some(words)) {
+                    out.send(command);
+                }
+            }
             None => {
                 ScrollArea::vertical()
                     .auto_shrink([false, false])
@@ -78,19 +89,16 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
         });
 }
 
+/// Whether there is a model that samplers can be compared on.
+fn is_able(state: &AppState) -> bool {
+    let document = state.document.as_ref();
+    document.is_some_and(|document| document.is_runnable())
+}
+
 /// Which samplers are to be run, how many runs that are, and how long they take.
 fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Outbox) {
     let t = tokens();
     ui.spacing_mut().item_spacing.y = t.space.x2;
-    let able = state
-        .document
-        .as_ref()
-        .is_some_and(|document| document.is_runnable());
-    if !able {
-        let text = "Samplers are compared on a model: choose an outcome and predictors first";
-        widgets::sentence(ui, text, Text::Body);
-        return;
-    }
     let reference = comparing::reference(state);
     let all: Vec<&SamplerEntry> = comparing::suitable(state).collect();
     let ids: Vec<&'static str> = all
@@ -575,6 +583,16 @@ mod tests {
             assert!(is_scaled(measured) && !is_shifted(measured));
         }
         assert_eq!(kind_of(&narrow), VerdictKind::NotCertified);
+    }
+
+    #[test]
+    fn without_data_the_page_leads_to_where_they_are_opened() {
+        let mut harness = page_harness(Session::default(), compare_ui);
+        harness.run_steps(2);
+        harness.get_by_label("Open data").click();
+        harness.run_steps(2);
+        let to_start = Command::GoTo(Page::Start);
+        assert!(harness.state().sent.contains(&to_start));
     }
 
     #[test]

@@ -41,6 +41,15 @@ impl StopReason {
             }
         }
     }
+
+    /// A sentence without a period, of a run that has no draws; `None` where there is nothing to add to that.
+    pub fn sentence_without_draws(self) -> Option<&'static str> {
+        match self {
+            Self::User => None,
+            Self::CutShort => Some("the program ended before the first draw was kept"),
+            other => Some(other.sentence()),
+        }
+    }
 }
 
 /// What a chain is doing.

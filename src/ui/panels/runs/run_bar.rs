@@ -193,10 +193,7 @@ fn caption(entry: &RunEntry) -> String {
                 "Stopped during warm-up: no draws, {chains} {plural}, {}",
                 number::duration(words::took(&view))
             ));
-            // The sentence of a stop by hand speaks of draws that are kept.
-            if reason != StopReason::User {
-                parts.push(reason.sentence().to_owned());
-            }
+            parts.extend(reason.sentence_without_draws().map(str::to_owned));
         }
         RunState::Finished(reason) => {
             parts.push(format!(
@@ -493,6 +490,14 @@ fn button(label: &str, icon: char, narrow: bool) -> Button<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_ended_before_its_first_draw_speaks_of_none() {
+        for reason in [StopReason::User, StopReason::Time, StopReason::CutShort] {
+            let said = reason.sentence_without_draws().unwrap_or_default();
+            assert!(!said.contains("draws"), "{said}");
+        }
+    }
 
     #[test]
     fn a_verdict_stays_two_seconds_except_before_bad_and_at_the_end() {

@@ -6,7 +6,7 @@ use eframe::egui::{Frame, Margin, Shape, Stroke, Ui, pos2, vec2};
 use super::curves::{Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use super::parallel::shown;
+use super::parallel::{cut, shown};
 use crate::app::RunEntry;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -186,6 +186,12 @@ fn picture_ui(ui: &mut Ui, of: &Variable<'_>, picture: &Picture) {
         signs.push((Sign::Line(others, &t.dash.prior), title.as_str()));
     }
     ui.spacing_mut().item_spacing.y = 0.0;
+    if let Some(cut) = cut(of, picture.parameters) {
+        let inset = Margin::symmetric(t.space.x4 as i8, 0);
+        Frame::NONE
+            .inner_margin(inset)
+            .show(ui, |ui| widgets::hint(ui, &format!("Of {cut}")));
+    }
     legend_line(ui, &signs);
     let height = ui.available_height();
     let dots = faded(p.accent, 0.45);

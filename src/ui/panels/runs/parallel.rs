@@ -24,13 +24,24 @@ const MOST: usize = 30;
 /// Lines of each kind: more are one area.
 const LINES: usize = 300;
 
-/// The parameters that a joint picture shows: all, or where there are too many those that are no effects of groups, the first of them.
-pub(super) fn shown(of: &Variable<'_>, most: usize) -> Vec<usize> {
-    let moves = |index: &usize| {
+/// Parameters whose draws are not all the same.
+fn moving(of: &Variable<'_>) -> impl Iterator<Item = usize> + Clone {
+    let moves = move |index: &usize| {
         let row = of.report.summary.get(*index);
         row.is_none_or(|row| row.missing.is_none())
     };
-    let all = (0..of.names.len()).filter(moves);
+    (0..of.names.len()).filter(moves)
+}
+
+/// "30 of 60 parameters", where a joint picture of `shown` parameters is not of all.
+pub(super) fn cut(of: &Variable<'_>, shown: usize) -> Option<String> {
+    let all = moving(of).count();
+    (shown < all).then(|| format!("{shown} of {}", plural(all, "parameter")))
+}
+
+/// The parameters that a joint picture shows: all, or where there are too many those that are no effects of groups, the first of them.
+pub(super) fn shown(of: &Variable<'_>, most: usize) -> Vec<usize> {
+    let all = moving(of);
     let is_main = |index: &usize| {
         !matches!(
             of.names[*index].class(),
@@ -61,7 +72,7 @@ impl Pane for ParallelPane {
     const TITLE: &'static str = "Parallel";
     const ICON: char = icons::CHART_LINE;
     const ABOUT: &'static str =
-        "Each draw as a line over all parameters; those that diverged stand out";
+        "Each draw as a line over the parameters, at most 30; those that diverged stand out";
     const HOME: Home = Home::Left;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
@@ -129,6 +140,9 @@ fn lines_ui(ui: &mut Ui, of: &Variable<'_>, parameters: &[usize], lines: &Parall
         let divergent = plural(lines.divergences, "divergent transition");
         words = format!("{words}, {divergent}");
     }
+    if let Some(cut) = cut(of, parameters.len()) {
+        words = format!("{cut}, {words}");
+    }
     let head = name_line(ui);
     paint_words(ui, head, "draws", &words, None);
     let values = || {
@@ -193,8 +207,42 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{page_harness, press_t_over};
+
+    #[test]
+    fn lines_over_some_of_the_parameters_say_so() {
+        let names: Vec<String> = (1..=31).map(|j| format!("x{j}")).collect();
+        let mut text = format!("y,{}\n", names.join(","));
+        let mut noise = 1_u32;
+        for _ in 0..60 {
+            let values: Vec<String> = (0..32)
+                .map(|_| {
+                    noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    ((noise >> 16) % 101).to_string()
+                })
+                .collect();
+            text.push_str(&format!("{}\n", values.join(",")));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::with_file(&folder, "wide.csv", &text);
+        session.send(Command::AcceptImport);
+        session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+        let formula = format!("y ~ {}", names.join(" + "));
+        session.send(Command::Draft(DraftChange::Formula(formula)));
+        session.run(1, 20, 30);
+        let mut harness = page_harness(session, runs_ui);
+        harness.set_size(eframe::egui::vec2(1920.0, 1200.0));
+        harness.run_steps(3);
+        harness.get_by_role_and_label(Role::Tab, "Parallel").click();
+        harness.run_steps(4);
+        // An intercept, 31 slopes and a standard deviation.
+        let said = harness
+            .query_all_by_label_contains("lines over 30 parameters: 30 of 33 parameters, ")
+            .next();
+        assert!(said.is_some());
+    }
 
     #[test]
     fn both_joint_pictures_show_the_draws_of_a_run_and_their_tables() {

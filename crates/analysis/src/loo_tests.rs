@@ -93,6 +93,15 @@ fn scores_of_a_run_that_is_not_usable_are_not_trusted() {
         judged(Verdict::Watch, "Use with care: …").reliability(),
         said
     );
+    let mut tiny = good.clone();
+    for row in &mut tiny.loo.rows {
+        (row.k, row.lpd) = (0.1, row.elpd + 0.5);
+    }
+    let said = tiny.reliability();
+    assert!(
+        said.contains("but p_loo is 10.0 with 20 rows") && !said.contains("trusted"),
+        "{said}"
+    );
     let bad = judged(
         Verdict::Bad,
         "Not usable: chains disagree (R-hat 3.282); add draws",

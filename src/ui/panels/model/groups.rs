@@ -147,9 +147,14 @@ fn offers_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     }
 }
 
+/// Letters of the shortest name that is read as a word: `g` and `id` are abbreviations.
+const SHORTEST_WORD: usize = 3;
+
 /// "Let counties differ?", or "Let the groups of `county_idx` differ?" where the name is no word.
 fn question(name: &str) -> String {
-    let is_word = name.chars().all(|c| c.is_ascii_lowercase()) && !name.ends_with('s');
+    let is_word = name.len() >= SHORTEST_WORD
+        && name.chars().all(|c| c.is_ascii_lowercase())
+        && !name.ends_with('s');
     let plural = match name.strip_suffix('y') {
         _ if !is_word => None,
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => Some(format!("{stem}ies")),
@@ -173,6 +178,7 @@ mod tests {
             ("school", "Let schools differ?"),
             ("batch", "Let batches differ?"),
             ("day", "Let days differ?"),
+            ("g", "Let the groups of `g` differ?"),
             ("county_idx", "Let the groups of `county_idx` differ?"),
             ("Site", "Let the groups of `Site` differ?"),
         ] {

@@ -12,13 +12,15 @@ use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Page, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::columns;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, TreeRow, number, paint, section_head};
 use ergodic_analysis::Recipe;
+use ergodic_core::design::ColumnInfo;
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::engine::RunState;
 use ergodic_core::formula::Formula;
+use ergodic_data::profile::Profile;
 use ergodic_data::roles::{Role, Roles};
 use ergodic_data::table::Table;
 
@@ -120,10 +122,20 @@ fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
         .and_then(|recipe| recipe.model.formula.parse::<Formula>().ok())
         .map(|formula| Roles::from_formula(&formula))
         .unwrap_or_default();
-    columns_ui(ui, table, &roles);
+    columns_ui(ui, state, table, &roles);
 }
 
-fn columns_ui(ui: &mut Ui, table: &Table, roles: &Roles) {
+/// The profile of a column of `table`, if these are the open data.
+fn profile_of<'a>(state: &'a AppState, table: &Table, column: &ColumnInfo) -> Option<&'a Profile> {
+    let data = state.data.as_ref()?;
+    let open = &data.loaded.table;
+    let is_it = |it: &ColumnInfo| it.name == column.name && it.kind == column.kind;
+    let at = open.columns().iter().position(is_it)?;
+    let profile = data.profiles.as_ref()?.get(at);
+    profile.filter(|_| open.fingerprint() == table.fingerprint())
+}
+
+fn columns_ui(ui: &mut Ui, state: &AppState, table: &Table, roles: &Roles) {
     // Columns of the model come first: those are what the page is about.
     let used = |name: &str| roles.of(name) != [Role::Ignore];
     let (mut columns, unused): (Vec<_>, Vec<_>) = table
@@ -140,11 +152,7 @@ fn columns_ui(ui: &mut Ui, table: &Table, roles: &Roles) {
             .filter(|role| !matches!(role, Role::Ignore | Role::Predictor))
             .map(Role::label)
             .collect();
-        let icon = match column.kind {
-            ColumnKind::Number => icons::HASH,
-            ColumnKind::Text => icons::TAG,
-            ColumnKind::Date => icons::CALENDAR_BLANK,
-        };
+        let icon = columns::icon(column, profile_of(state, table, column));
         let unused = !used(&column.name);
         let fact = if unused {
             "not used".to_owned()

@@ -249,7 +249,7 @@ fn errors_show_the_line_with_a_mark() {
     let nowhere = "parameters\n  a ~ normal(0, 1)\ntarget\n  normal_lpdf(0, a / 0, 1)\n";
     fs::write(at.join("m.model"), nowhere).unwrap();
     let fit = ["fit", "--model", "m.model", "--sampler", "nuts"];
-    let output = support::program(at, &fit).output().unwrap();
+    let output = support::program(at, fit).output().unwrap();
     let errors = support::text(&output.stderr);
     assert!(
         errors.contains("ended: `mu` of `normal` is") && errors.contains("(line 4"),
@@ -296,7 +296,7 @@ fn a_text_without_rows_starts_at_its_priors_and_is_no_regression() {
     }
     let with_target = format!("{text}target\n  -a^2\n");
     fs::write(at.join("m.model"), with_target).unwrap();
-    let output = support::program(at, &fit).output().unwrap();
+    let output = support::program(at, fit).output().unwrap();
     let why = support::text(&output.stderr);
     assert!(
         why.contains("because its section `target` has a part in the prior"),

@@ -81,9 +81,9 @@ mod unsuitable;
 pub use choice::ChoiceError;
 pub use divide::DivideAndConquer;
 pub use entry::SamplerEntry;
+use entry::{Build, Resolve, bound, resolve};
 #[cfg(test)]
 pub(crate) use entry::{configure, configured};
-use entry::{Build, Resolve, bound, resolve};
 pub use full_data::hamiltonian::{MAX_ENERGY_ERROR, Trajectory};
 pub use full_data::hmc::Hmc;
 pub use full_data::mala::{Mala, Ula};

@@ -574,8 +574,7 @@ pub(super) fn prior_place(is_intercept: bool, on_raw: bool) -> &'static str {
 mod tests {
     use super::meaning;
     use crate::design::columns::{MemoryColumns, Values};
-    use crate::design::matrix::Design;
-    use crate::design::model_frame::ModelFrame;
+    use crate::design::matrix::{Design, ModelFrame};
 
     fn meanings(formula: &str) -> Vec<(String, String)> {
         let numbers =

@@ -353,7 +353,7 @@ fn groups_that_are_numbers_are_known_however_they_are_written() {
     let recipe = Recipe::new(path.to_str().unwrap(), "mixed", "y ~ (1 | g)");
     let fitted = fitted(&recipe);
     let mut params = fitted.model.params().iter();
-    let place = params.position(|param| param.name.to_string() == "r[g,3,Intercept]");
+    let place = params.position(|param| param.name == *"r[g,3,Intercept]");
     let mut theta = vec![0.5; fitted.model.params().len()];
     theta[place.unwrap()] = 4.0;
     let draws = list(&[theta.clone(), theta]);

@@ -408,7 +408,7 @@ mod tests {
 
     use crate::app::answering::AnswersAsked;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Command, DraftChange, Page};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::engine::Sampling as _;
 use crate::fit::Fit;
+use crate::models::NO_SIMULATION;
 use crate::models::density_of;
 use crate::samplers::Nuts;
 

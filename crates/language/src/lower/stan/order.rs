@@ -45,15 +45,17 @@ impl Line for Statement {
 pub(super) fn definitions<'a>(
     lines: impl IntoIterator<Item = &'a Definition>,
 ) -> Vec<&'a Definition> {
-    ordered(lines.into_iter().collect())
+    let lines: Vec<&Definition> = lines.into_iter().collect();
+    ordered(&lines)
 }
 
 /// Lines as they stand, but each after the definitions among them that it uses.
 pub(super) fn statements(lines: &[Statement]) -> Vec<&Statement> {
-    ordered(lines.iter().collect())
+    let lines: Vec<&Statement> = lines.iter().collect();
+    ordered(&lines)
 }
 
-fn ordered<T: Line>(lines: Vec<&T>) -> Vec<&T> {
+fn ordered<'a, T: Line>(lines: &[&'a T]) -> Vec<&'a T> {
     let places: HashMap<&str, usize> = (lines.iter().enumerate())
         .filter_map(|(at, line)| Some((line.defines()?, at)))
         .collect();

@@ -17,13 +17,12 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::param::ParamId;
-use ergodic_core::design::DesignError;
 use ergodic_core::design::coding::CodedColumn;
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::error::name_hint;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
-use crate::predict::{self, Fitted, INTERVAL, PredictError};
+use crate::predict::{self, Fitted, INTERVAL};
 use averages::{Ask, Expectation, averages};
 use derived::Layout;
 use what_if::{Change, Rows, To, ends};
@@ -31,6 +30,7 @@ use what_if::{Change, Rows, To, ends};
 mod averages;
 mod conditional;
 mod derived;
+mod error;
 mod expression;
 mod groups;
 mod ratios;
@@ -41,6 +41,7 @@ mod words;
 
 pub use conditional::{Conditional, Curve, CurvePoint, MOST_CURVES, Others, Place};
 pub use derived::Derived;
+pub use error::EffectsError;
 pub use expression::{ExpressionError, ExpressionValue, expressions};
 pub use ratios::Ratio;
 
@@ -160,74 +161,6 @@ pub struct Effects {
     pub remarks: Vec<String>,
     /// Standard deviation (divisor n − 1) of each predictor that is a number.
     spreads: BTreeMap<String, f64>,
-}
-
-/// Why there are no answers: one sentence.
-#[derive(Debug, thiserror::Error)]
-pub enum EffectsError {
-    /// Somebody cancelled.
-    #[error("The effects were cancelled")]
-    Cancelled,
-    /// The model, its data or its draws.
-    #[error(transparent)]
-    Predict(#[from] PredictError),
-    /// Rows that cannot be coded.
-    #[error(transparent)]
-    Design(#[from] DesignError),
-    /// An expression that is none.
-    #[error(transparent)]
-    Expression(#[from] ExpressionError),
-    /// There is nothing to compute from.
-    #[error("There are no draws to compute from")]
-    NoDraws,
-    /// A name that is none of a predictor.
-    #[error("`{name}` is no predictor of this model; {hint}")]
-    NoPredictor {
-        /// Name that was asked for.
-        name: String,
-        /// Names that are near, or all.
-        hint: String,
-    },
-    /// An effect of a grouping factor.
-    #[error(
-        "`{0}` is a grouping factor; compare its groups by --contrasts {0}, or ask what is expected of each by --along {0}"
-    )]
-    Grouping(String),
-    /// Groups without their effects.
-    #[error(
-        "Without the effects of groups all groups of `{0}` are the same; take them with --effects with"
-    )]
-    NoGroups(String),
-    /// A predictor compared while all rows have it at one value.
-    #[error("`{0}` cannot be compared while {1} sets it; set another column, or compare another")]
-    Set(String, &'static str),
-    /// Pairs of levels of a number.
-    #[error("`{0}` is a number and has no levels to compare; ask for its effect with --of {0}")]
-    NoLevels(String),
-    /// A value that is none.
-    #[error("`{column}` cannot be set to `{value}`: {why}")]
-    NoValue {
-        /// The column.
-        column: String,
-        /// The value.
-        value: String,
-        /// What the value can be.
-        why: String,
-    },
-    /// A probability that is none.
-    #[error("The interval must be a probability between 0 and 1, not {0}")]
-    Interval(f64),
-    /// A range whose ends are the wrong way round.
-    #[error("The range of no effect must begin below its end, not {0} to {1}")]
-    Rope(f64, f64),
-    /// Weights that cancel.
-    #[error(
-        "The sum of the draws' weights is not positive beyond doubt, so no average over them can be trusted; draw more"
-    )]
-    Weights,
-    /// The model has no predictors.
-    #[error("The model has no predictors, so there are no effects to tell")]
-    NoPredictors,
 }
 
 /// An effect of a predictor in each draw, which is not summarised yet.

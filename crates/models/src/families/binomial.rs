@@ -9,8 +9,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, FewAux, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, ResponseScale, RowFamily, Terms,
+    rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, bernoulli};
 use crate::design::matrix::Design;
@@ -90,7 +90,7 @@ impl RowFamily for WeightedBinomial {
     type Aux = FewAux;
     const EXTRA: usize = 4;
     const LOG_CONCAVE: bool = true;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = ();
 
     fn shared(&self, _aux: &[f64]) {}

@@ -9,8 +9,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, FewAux, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, FewAux, Fit, LANES, Lane, MANY_LOOPS, ResponseScale, RowFamily, Terms,
+    rows_with, value_or,
 };
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, Support, any};
 use crate::design::matrix::Design;
@@ -123,7 +123,7 @@ impl RowFamily for Normal {
     const OFFSET: bool = false;
     const AUX: usize = 1;
     const QUADRATIC: bool = true;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = Sigma;
 
     fn shared(&self, aux: &[f64]) -> Sigma {

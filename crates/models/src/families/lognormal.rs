@@ -16,8 +16,8 @@ use super::gamma::{above_zero, positive_numbers};
 use super::gaussian::{Normal, Sigma};
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, FewAux, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, FewAux, Lane, MANY_LOOPS, MAX_AUX, ResponseScale, RowFamily, Terms,
+    rows_with, value_or,
 };
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
@@ -157,7 +157,7 @@ impl RowFamily for NormalLogarithms {
     const AUX: usize = Normal::AUX;
     const LOG_CONCAVE: bool = Normal::LOG_CONCAVE;
     const NORMAL: bool = Normal::NORMAL;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = Sigma;
 
     fn shared(&self, aux: &[f64]) -> Sigma {

@@ -9,7 +9,9 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::notation::Notation;
 use super::poisson::{self, count, count_rows};
-use super::rows::{Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, RowFamily, Terms};
+use super::rows::{
+    Curvature, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, MAX_AUX, RowFamily, Terms,
+};
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support,
 };
@@ -237,7 +239,7 @@ impl RowFamily for NegativeBinomialCounts {
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = true;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = Shape;
 
     fn shared(&self, aux: &[f64]) -> Shape {

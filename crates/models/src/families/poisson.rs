@@ -8,8 +8,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, FewAux, Fit, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with,
-    value_or,
+    Curvature, FamilyRows, FewAux, Fit, LANES, Lane, MANY_LOOPS, ResponseScale, RowFamily, Terms,
+    rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::Remark;
@@ -81,7 +81,7 @@ impl RowFamily for PoissonCounts {
     type Aux = FewAux;
     const EXTRA: usize = 4;
     const LOG_CONCAVE: bool = true;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = ();
 
     fn shared(&self, _aux: &[f64]) {}

@@ -69,6 +69,10 @@ pub const MAX_GAPS: usize = MAX_LEVELS - 2;
 pub type GapAux = [Lane; MAX_GAPS];
 aux_lanes!(MAX_GAPS);
 
+/// Whether row loops are compiled for each family whose terms are short. In builds with debug assertions they would be most of what
+/// compiles: there only the rows of yes or no have loops of their own, so that tests see both ways.
+pub const MANY_LOOPS: bool = cfg!(not(debug_assertions));
+
 /// How one row's likelihood depends on its linear predictor z and on auxiliary coordinates a.
 pub trait RowFamily: Copy + Send + Sync + 'static {
     /// Numbers stored per row after the covariates, at most four.
@@ -80,7 +84,8 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     /// Whether values have factors ([`TermsWith::factor`]) other than 1.
     const FACTORS: bool = false;
     /// Whether row loops are compiled once more with the terms of this family within them: for short terms, which take less than about
-    /// 6 ns per row. The loops of all other families are compiled once and call their terms, which takes about 1 ns per row.
+    /// 6 ns per row. The loops of all other families are compiled once and call their terms, which takes about 1 ns per row. [`MANY_LOOPS`]
+    /// for all but the one whose loops are compiled always.
     const WITHIN_LOOPS: bool = false;
     /// Lanes for all of them: [`FewAux`] where the number is fixed.
     type Aux: AuxLanes;

@@ -11,7 +11,8 @@ use rand_distr::{Distribution as _, StudentT};
 use super::gaussian::{self, SIGMA, number_row};
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    Curvature, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, MAX_AUX, ResponseScale, RowFamily,
+    Terms, rows_with,
 };
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support, any,
@@ -264,7 +265,7 @@ impl RowFamily for FreeNu {
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 2;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = Scales;
 
     fn shared(&self, aux: &[f64]) -> Scales {
@@ -299,7 +300,7 @@ impl RowFamily for FixedNu {
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
     const AUX: usize = 1;
-    const WITHIN_LOOPS: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
     type Shared = Scales;
 
     fn shared(&self, aux: &[f64]) -> Scales {

@@ -233,10 +233,6 @@ impl<X: AuxLanes> TileTerms for Called<'_, X> {
     }
 }
 
-/// Whether loops are compiled for each family that asks for it. Builds with debug assertions, in which the row loops of all families
-/// would be most of what compiles, call the terms of every family, but for the tests of this crate, which compare both.
-pub const MANY_LOOPS: bool = cfg!(any(test, not(debug_assertions)));
-
 /// Evaluates an expression with the [`TileTerms`] of a family: within the loop, or called by it.
 macro_rules! with_terms {
     ($rows:expr, $shared:expr, $terms:ident => $row_loop:expr) => {{
@@ -246,7 +242,7 @@ macro_rules! with_terms {
             store: &$rows.tiled.store,
         };
         // Only the branch that is taken is compiled.
-        if F::WITHIN_LOOPS && $crate::glm::terms::MANY_LOOPS {
+        if F::WITHIN_LOOPS {
             let $terms = within;
             $row_loop
         } else {

@@ -193,9 +193,7 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::OpenSample("churn".to_owned()),
         Command::Open(folder),
         Command::PreviewPrior(Some(("b".to_owned(), "normal(0, 3)".to_owned()))),
-        Command::Draft(DraftChange::Formula(
-            "passed ~ hours + (1 | school)".to_owned(),
-        )),
+        Command::Draft(DraftChange::Formula("passed ~ 1 + (1 | school)".to_owned())),
         Command::Advise,
         Command::CompareSamplers(vec!["nuts".parse().unwrap()]),
         Command::RunTrials,

@@ -226,6 +226,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/diagnostics/src/zero_variance.rs", "linear"),
     ("crates/language/src/foreign.rs", "ordered"),
     ("crates/language/src/functions.rs", "logistic"),
+    ("crates/language/src/limits.rs", "poisson"),
     ("crates/language/src/lower/", "ordered"),
     ("src/ui/panels/runs/topics.rs", "topics"),
 ];

@@ -575,6 +575,7 @@ mod tests {
     use super::meaning;
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::matrix::{Design, ModelFrame};
+    use crate::design::response::ResponseUse;
 
     fn meanings(formula: &str) -> Vec<(String, String)> {
         let numbers =
@@ -592,8 +593,11 @@ mod tests {
         ];
         let columns = columns.map(|(name, values)| (name.to_owned(), values));
         let table = MemoryColumns::new("t", columns.into()).unwrap();
-        let (design, _) =
-            Design::build(&table, &ModelFrame::new(formula.parse().unwrap())).unwrap();
+        let frame = ModelFrame {
+            response_use: ResponseUse::Number,
+            ..ModelFrame::new(formula.parse().unwrap())
+        };
+        let (design, _) = Design::build(&table, &frame).unwrap();
         let each = 0..design.num_columns();
         each.map(|j| (design.terms[j].to_string(), meaning(&design, j, "y", false)))
             .collect()

@@ -433,16 +433,20 @@ impl Writer<'_, '_> {
         Ok(lines)
     }
 
-    /// Whether a list is written out in it, or in a definition that is written out in its place.
+    /// Whether a list is written out in it, or in a definition that is written out in its place. Elements that are picked from one are no
+    /// list.
     fn has_list(&self, e: &Expr) -> bool {
-        let (mut found, mut named) = (false, Vec::new());
+        let (mut found, mut named, mut picked) = (false, Vec::new(), Vec::new());
         e.walk(&mut |it| match &it.kind {
             ExprKind::List(_) => found = true,
-            ExprKind::Name(name) => named.extend(self.low.entities.get(name).copied()),
+            ExprKind::Name(name) => named.push((name, it.span)),
+            ExprKind::Index(base, _) => picked.push(base.span),
             _ => {}
         });
+        let whole = (named.into_iter()).filter(|(_, span)| !picked.contains(span));
+        let mut entities = whole.filter_map(|(name, _)| self.low.entities.get(name).copied());
         found
-            || named.into_iter().any(|entity| match entity {
+            || entities.any(|entity| match entity {
                 Entity::Definition(at) if !self.is_variable(at) => {
                     self.has_list(&self.low.defined[at].definition.value)
                 }

@@ -232,8 +232,9 @@ fn a_vector_of_scales_is_spread_over_groups() {
         let numeric = slopes(&u, |u| density(model.as_ref(), u).0);
         near(&grad, &numeric, 1e-7, "slopes");
         let stan = Program::parse(text).unwrap().stan_of(&columns, 2).unwrap();
-        let line = "for (i in 1:K_g) for (j in 1:2) u[i, j] ~ normal(0.0, tau[j]);";
-        assert!(stan.contains(line), "{stan}");
+        let groups = levels.len();
+        let line = format!("for (i in 1:{groups}) for (j in 1:2) u[i, j] ~ normal(0.0, tau[j]);");
+        assert!(stan.contains(&line), "{stan}");
     }
     let other = text.replace("tau: vector(2)", "tau: vector(3)");
     assert!(

@@ -164,6 +164,7 @@ mod tests {
     use crate::design::coding::Coding;
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::model_frame::ModelFrame;
+    use crate::design::response::ResponseUse;
 
     /// Ids that were numbers in the fit, written with a point and among words: the same group and level.
     #[test]
@@ -178,6 +179,7 @@ mod tests {
         let texts = |values: [&str; 6]| Values::Texts(values.map(|it| Some(it.to_owned())).into());
         let mut frame = ModelFrame::new("y ~ k + (1 | g)".parse().unwrap());
         frame.categorical = ["k".to_owned()].into();
+        frame.response_use = ResponseUse::Number;
         let ones = [1.0, 1.0, 2.0, 2.0, 10.0, 10.0];
         let twos = [1.0, 2.0, 1.0, 2.0, 1.0, 2.0];
         let fitted = table(numbers(ones), numbers(twos));

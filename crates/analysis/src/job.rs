@@ -177,7 +177,7 @@ impl std::fmt::Debug for Job {
 }
 
 /// Name of the recipe in a run folder.
-const RUN_RECIPE: &str = "recipe.toml";
+pub const RUN_RECIPE: &str = "recipe.toml";
 
 /// Reads the data of a recipe that stands in `folder`, and checks the fingerprint if the recipe has one.
 ///

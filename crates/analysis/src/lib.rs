@@ -47,7 +47,7 @@ pub mod zero_variance;
 
 pub use ergodic_base::control::Control;
 pub use fit::{FormulaFitError, fit};
-pub use job::{Job, JobError};
+pub use job::{Job, JobError, RUN_RECIPE};
 pub use recipe::{Recipe, RecipeError};
 
 /// A run of a job, see [`ergodic_core::engine::Run`].

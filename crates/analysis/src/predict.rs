@@ -30,7 +30,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
 use ergodic_base::param::Class;
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::coding::Coding;
+use ergodic_core::design::coding::{Coding, UnknownLevels};
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
@@ -131,8 +131,8 @@ pub struct Predictions {
     pub rows_total: usize,
     /// See [`Self::rows_total`].
     pub dropped: Vec<(String, usize)>,
-    /// Columns of the outcome with levels that the fit did not have: how many rows, and one of these levels.
-    pub unknown_outcomes: Vec<(String, usize, String)>,
+    /// Columns of the outcome with levels that the fit did not have.
+    pub unknown_outcomes: Vec<UnknownLevels>,
     /// Whether the model has groups.
     pub has_groups: bool,
     /// Groupings with the number of groups that the fit did not have.
@@ -186,10 +186,12 @@ impl Predictions {
                 self.rows_total
             ));
         }
-        for (name, rows, level) in &self.unknown_outcomes {
+        for unknown in &self.unknown_outcomes {
             remarks.push(format!(
-                "{} whose `{name}` is `{level}` or another value that no row of the fit has: it is taken as missing",
-                plural(*rows, "row")
+                "{} whose `{}` is `{}` or another value that no row of the fit has: it is taken as missing",
+                plural(unknown.rows, "row"),
+                unknown.column,
+                unknown.example
             ));
         }
         let (used, all) = self.draws;

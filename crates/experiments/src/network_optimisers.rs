@@ -24,7 +24,7 @@ use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::{ModeError, Plan, ascend};
-use ergodic_core::models::Model;
+use ergodic_core::models::{Law, Model};
 
 /// Units of both hidden layers: of the source's first column, of drawn images, and for a glance.
 const UNITS: [i64; 3] = [400, 30, 10];
@@ -255,24 +255,25 @@ impl<'a> Chances<'a> {
         model.constrain(u, &mut theta);
         let point = model.predicts().and_then(|it| it.point(&theta));
         let point = point.ok_or_else(|| JobError::Impossible("No network".to_owned()))?;
-        let layer = (point.layer.as_ref())
-            .ok_or_else(|| JobError::Impossible("The model has no hidden layer".to_owned()))?;
+        let (Law::Levels(levels), Some(layer)) = (point.law, point.layer.as_ref()) else {
+            return Err(JobError::Impossible(
+                "The model is no network for levels".to_owned(),
+            ));
+        };
         let mut units = vec![0.0; layer.num_units()];
-        let mut scores = vec![0.0; point.law.num_predictors()];
+        let mut scores = vec![0.0; levels.num_predictors()];
         for (image, sum) in self.inputs.rows().into_iter().zip(&mut self.sums) {
             let weights = point.coefficients.chunks_exact(image.len());
             for (unit, weights) in units.iter_mut().zip(weights) {
                 *unit = image.iter().zip(weights).map(|(x, w)| x * w).sum();
             }
             layer.predictors(&mut units, &mut scores);
-            let most = scores.iter().copied().fold(0.0, f64::max);
-            // The first label has the score 0.
-            let sizes = std::iter::once(0.0).chain(scores.iter().copied());
-            let sizes: Vec<f64> = sizes.map(|score| (score - most).exp()).collect();
-            let total: f64 = sizes.iter().sum();
-            sum.resize(sizes.len(), 0.0);
-            for (sum, size) in sum.iter_mut().zip(sizes) {
-                *sum += size / total;
+            levels.chances(&mut scores);
+            let others: f64 = scores.iter().sum();
+            sum.resize(levels.num_levels(), 0.0);
+            let chances = std::iter::once(1.0 - others).chain(scores.iter().copied());
+            for (sum, chance) in sum.iter_mut().zip(chances) {
+                *sum += chance;
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ pub const MANIFEST: &str = "run.json";
 /// File name of where the chains started.
 pub const STARTS: &str = "starts.csv";
 /// File name of the recipe.
-pub const RECIPE: &str = "recipe.toml";
+pub const RECIPE: &str = ergodic_analysis::RUN_RECIPE;
 /// File name of the draws.
 pub const DRAWS: &str = "draws.csv";
 /// File name of the sampler's information.

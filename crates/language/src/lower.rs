@@ -15,9 +15,9 @@ use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 
 mod calls;
 mod declarations;
+mod indeterminate;
 mod indices;
 mod levels;
-mod limits;
 mod outcome;
 mod products;
 mod relations;

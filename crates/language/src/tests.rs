@@ -14,6 +14,7 @@ mod densities;
 mod exact_transition;
 mod foreign;
 mod gallery;
+mod indeterminate;
 mod indices;
 mod levels;
 mod limits;
@@ -25,7 +26,6 @@ mod stan;
 mod subsampling;
 mod target_alone;
 mod templates;
-mod undefined;
 mod vectors;
 
 /// A column of numbers.

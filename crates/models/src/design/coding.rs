@@ -23,7 +23,7 @@ mod known;
 mod observed;
 mod read;
 
-pub use compared::ComparedRows;
+pub use compared::{ComparedRows, UnknownLevels};
 pub use known::GroupColumn;
 
 /// How the rows of a design were coded.
@@ -72,8 +72,8 @@ pub struct NewRows {
     pub trials: Option<Vec<f64>>,
     /// Known standard errors of the responses (n).
     pub se: Option<Vec<f64>>,
-    /// Columns of the outcome with levels that the fit did not have: how many of these rows, which have no outcome then, and one level.
-    pub unknown_outcomes: Vec<(String, usize, String)>,
+    /// Columns of the outcome in which some of these rows, which have no outcome then, have levels that the fit did not have.
+    pub unknown_outcomes: Vec<UnknownLevels>,
     /// One per grouping.
     pub groups: Vec<NewGroups>,
     /// Grouping and columns (n × q) of each group term.

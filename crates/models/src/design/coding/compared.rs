@@ -21,6 +21,17 @@ pub struct ComparedRows {
     pub unknown: Vec<(String, usize, String)>,
 }
 
+/// Levels of a column of new rows that the fit did not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLevels {
+    /// Name of the column.
+    pub column: String,
+    /// One of the levels.
+    pub example: String,
+    /// Rows that have one.
+    pub rows: usize,
+}
+
 impl Coding {
     /// Columns of the outcome that are categories, with the levels that the fit had.
     fn levels_of_outcomes(&self) -> Vec<(&str, Vec<String>)> {
@@ -41,12 +52,8 @@ impl Coding {
         read.chain(of_formula).collect()
     }
 
-    /// Columns of the outcome in which some of `rows` have a level that the fit did not have: how many rows, and one of these levels.
-    pub(super) fn unknown_outcomes(
-        &self,
-        table: &dyn Columns,
-        rows: &[u32],
-    ) -> Vec<(String, usize, String)> {
+    /// Columns of the outcome in which some of `rows` have a level that the fit did not have.
+    pub(super) fn unknown_outcomes(&self, table: &dyn Columns, rows: &[u32]) -> Vec<UnknownLevels> {
         let mut unknown = Vec::new();
         for (name, levels) in self.levels_of_outcomes() {
             let Some(col) = table.position(name) else {
@@ -62,7 +69,11 @@ impl Coding {
             let others = rows.iter().filter_map(of_row);
             let mut others = others.filter(|level| !levels.contains(level));
             if let Some(example) = others.next() {
-                unknown.push((name.to_owned(), 1 + others.count(), example.clone()));
+                unknown.push(UnknownLevels {
+                    column: name.to_owned(),
+                    example: example.clone(),
+                    rows: 1 + others.count(),
+                });
             }
         }
         unknown

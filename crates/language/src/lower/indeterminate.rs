@@ -1,4 +1,4 @@
-//! Numbers that can reach their limits: a factor of exactly 0, the logarithm of it.
+//! Indeterminate forms: a factor of exactly 0 times its logarithm, and differences of infinities.
 //!
 //! 0 · log 0 counts as 0, and log(e^−∞ + e^b) is b, where arithmetic has NaN for both. Such numbers are chosen by a condition, but only
 //! where a program can get there: parameters are never exactly 0 or 1, and columns are looked at. All others stay as they are written, for

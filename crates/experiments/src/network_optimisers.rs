@@ -24,7 +24,8 @@ use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::{ModeError, Plan, ascend};
-use ergodic_core::models::{Law, Model};
+use ergodic_core::models::Model;
+use ergodic_core::models::predicts::Law;
 
 /// Units of both hidden layers: of the source's first column, of drawn images, and for a glance.
 const UNITS: [i64; 3] = [400, 30, 10];

@@ -328,8 +328,7 @@ impl PreviewRows {
         // What has an outcome in the formula is simulated as regressions are.
         let reads = design.response.kind == ResponseKind::Absent;
         if let Some(reader) = model.observation().filter(|_| reads) {
-            let reader = (reader.as_ref(), model.params().len());
-            return Self::read(design, reader, recipe, control);
+            return Self::read(design, (model.as_ref(), reader.as_ref()), recipe, control);
         }
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);

@@ -17,14 +17,11 @@ use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::design::{Columns as _, DesignError};
 use ergodic_core::formula::{
-    Elementwise, Factor, Formula, GroupTerm, Response, Term, Trials, quote_name,
+    ALL_OTHERS, Elementwise, Factor, Formula, GroupTerm, Response, Term, Trials, quote_name,
 };
 
 /// Text with more levels than this is not suggested as a predictor.
 const MOST_SUGGESTED: usize = 50;
-/// How a formula names all columns that it does not name otherwise.
-const ALL_OTHERS: &str = ".";
-
 /// What a column does in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -99,6 +96,8 @@ pub struct Roles {
     pub intercept: bool,
     /// Group terms.
     pub groups: Vec<GroupTerm>,
+    /// Columns that `.` does not stand for.
+    pub left_out: Vec<String>,
     /// Offsets.
     pub offsets: Vec<Factor>,
     /// Weights of rows.
@@ -122,6 +121,7 @@ impl Default for Roles {
             interactions: Vec::new(),
             intercept: true,
             groups: Vec::new(),
+            left_out: Vec::new(),
             offsets: Vec::new(),
             weights: None,
             trials: None,
@@ -189,6 +189,7 @@ impl Roles {
             interactions: interactions.into_iter().cloned().collect(),
             intercept: formula.intercept,
             groups: formula.groups.clone(),
+            left_out: formula.left_out.clone(),
             offsets: formula.offsets.clone(),
             weights: formula
                 .response
@@ -222,6 +223,7 @@ impl Roles {
             response,
             intercept: self.intercept,
             terms: Vec::new(),
+            left_out: self.left_out.clone(),
             offsets: self.offsets.clone(),
             groups: self.groups.clone(),
         };
@@ -439,7 +441,9 @@ pub fn expand_dot(formula: &mut Formula, table: &Table) {
     let Some(at) = formula.terms.iter().position(dot) else {
         return;
     };
-    if table.column(ALL_OTHERS).is_some() {
+    let is_column = |name: &String| table.column(name).is_some();
+    // With a name that is no column the formula stays as it is, for the error that every unknown name gives.
+    if table.column(ALL_OTHERS).is_some() || !formula.left_out.iter().all(is_column) {
         return;
     }
     let named: BTreeSet<&str> = formula.columns().into_iter().collect();
@@ -450,6 +454,7 @@ pub fn expand_dot(formula: &mut Formula, table: &Table) {
         .map(|name| vec![Factor::Column(name.clone())])
         .collect();
     formula.terms.splice(at..=at, columns);
+    formula.left_out.clear();
 }
 
 #[cfg(test)]
@@ -646,7 +651,7 @@ mod tests {
             let function = function.filter(|_| trials.is_none() && cens.is_none());
             let mut formula = Formula {
                 response: Some(Response { column: column.clone(), function, ordered: false, trials, weights, se, cens }), intercept,
-                terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
+                terms: Vec::new(), left_out: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
             for term in terms.into_iter().chain([vec![first]])
                 .filter(|term| term.iter().all(|factor| factor.column() != column && factor.column() != failures))
@@ -685,6 +690,14 @@ mod tests {
             (
                 "churned ~ log(age) + . + (1 | region) + offset(monthly_fee)",
                 "churned ~ log(age) + tenure_months + support_calls + plan + offset(monthly_fee) + (1 | region)",
+            ),
+            (
+                "churned ~ . - plan - age + (1 | region)",
+                "churned ~ tenure_months + monthly_fee + support_calls + (1 | region)",
+            ),
+            (
+                "churned ~ . - plans - region",
+                "churned ~ . - plans - region",
             ),
             (
                 "~ .",

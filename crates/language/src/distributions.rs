@@ -1,14 +1,16 @@
 //! Distributions: one line each, the log density written in the language itself.
 //!
-//! To add one, add a line: its name with its parameters, the values that it is of, and log p(y). Derivatives, the parts that depend
-//! on parameters or on columns alone, types and the bounds of parameters that have it as a prior follow from these, and the tests
-//! compare the line with numerical integration or summation. Densities are complete: they integrate to 1.
+//! To add one, add a line: its name with its parameters, and the [`Limits`] of those that not every finite number will do for, the
+//! values that it is of, and log p(y). Derivatives, the parts that depend on parameters or on columns alone, types and the bounds of
+//! parameters that have it as a prior follow from these, and the tests compare the line with numerical integration or summation.
+//! Densities are complete: they integrate to 1.
 
 use std::sync::LazyLock;
 
 use ergodic_base::rng::ChainRng;
 use rand::RngExt as _;
 
+use crate::limits::Limits;
 use crate::parser::parse_expression;
 use crate::syntax::Expr;
 use crate::variates::{
@@ -84,6 +86,8 @@ pub struct Distribution {
     pub name: &'static str,
     /// Parameters in order.
     pub parameters: &'static [&'static str],
+    /// Values that each of them may have.
+    pub(crate) limits: &'static [Limits],
     /// Values of the distribution.
     pub support: Support,
     /// log p(y) in the language; empty for a distribution of or by vectors, which `lower` knows.
@@ -102,7 +106,7 @@ pub(crate) type Draw = fn(&[f64], &mut ChainRng) -> f64;
 
 /// A [`Draw`] from its line.
 macro_rules! draw {
-    (($($parameter:ident),*), $rng:ident, $draw:expr) => {
+    (($($parameter:ident $(: $limits:ident)?),*), $rng:ident, $draw:expr) => {
         |numbers: &[f64], $rng: &mut ChainRng| match *numbers {
             [$($parameter),*] => {
                 // Not every one has a part in every draw.
@@ -125,8 +129,20 @@ macro_rules! optional {
 }
 
 macro_rules! names {
-    (($($parameter:ident),*)) => {
+    (($($parameter:ident $(: $limits:ident)?),*)) => {
         &[$(stringify!($parameter)),*]
+    };
+}
+
+macro_rules! limits {
+    (($($parameter:ident $(: $limits:ident)?),*)) => {
+        &[$(limits!(of $($limits)?)),*]
+    };
+    (of) => {
+        Limits::Finite
+    };
+    (of $limits:ident) => {
+        Limits::$limits
     };
 }
 
@@ -136,6 +152,7 @@ macro_rules! distributions {
         pub static DISTRIBUTIONS: &[Distribution] = &[$(Distribution {
             name: stringify!($name),
             parameters: names!($parameters),
+            limits: limits!($parameters),
             support: Support::$support,
             density: $density,
             mean: concat!($($mean)?),
@@ -146,33 +163,33 @@ macro_rules! distributions {
 }
 
 distributions! {
-    normal(mu, sigma) on Real: "-0.5 * ((y - mu) / sigma)^2 - log(sigma) - 0.9189385332046727", mean "mu", median "mu", draw |rng| mu + sigma * normal(rng);
-    student_t(nu, mu, sigma) on Real: "lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p(((y - mu) / sigma)^2 / nu)", mean "mu", median "mu", draw |rng| mu + sigma * student_t(nu, rng);
-    cauchy(mu, sigma) on Real: "-log(pi) - log(sigma) - log1p(((y - mu) / sigma)^2)", median "mu", draw |rng| mu + sigma * student_t(1.0, rng);
-    laplace(mu, sigma) on Real: "-abs(y - mu) / sigma - log(2 * sigma)", mean "mu", median "mu", draw |rng| mu + sigma * (exponential(rng) - exponential(rng));
-    logistic(mu, sigma) on Real: "-(y - mu) / sigma - log(sigma) - 2 * softplus(-(y - mu) / sigma)", mean "mu", median "mu", draw |rng| mu + sigma * logistic(rng);
-    gumbel(mu, sigma) on Real: "-(y - mu) / sigma - exp(-(y - mu) / sigma) - log(sigma)", mean "mu + 0.5772156649015329 * sigma", median "mu + 0.36651292058166435 * sigma", draw |rng| mu - sigma * exponential(rng).ln();
-    half_normal(sigma) on Positive: "-0.5 * (y / sigma)^2 - log(sigma) - 0.22579135264472744", mean "0.7978845608028654 * sigma", median "0.6744897501960817 * sigma", draw |rng| sigma * normal(rng).abs();
-    half_student_t(nu, zero, sigma) on Positive: "log(2) + lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p((y / sigma)^2 / nu)", mean "where(1 < nu, 2 * sigma * sqrt(nu / pi) * exp(lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu)) / (nu - 1), inf)", draw |rng| sigma * student_t(nu, rng).abs();
-    half_cauchy(sigma) on Positive: "log(2) - log(pi) - log(sigma) - log1p((y / sigma)^2)", median "sigma", draw |rng| sigma * student_t(1.0, rng).abs();
-    exponential(rate) on Positive: "log(rate) - rate * y", mean "1 / rate", median "0.6931471805599453 / rate", draw |rng| exponential(rng) / rate;
-    gamma(shape, rate) on Positive: "shape * log(rate) - lgamma(shape) + (shape - 1) * log(y) - rate * y", mean "shape / rate", draw |rng| gamma(shape, rng) / rate;
-    inv_gamma(shape, scale) on Positive: "shape * log(scale) - lgamma(shape) - (shape + 1) * log(y) - scale / y", mean "where(1 < shape, scale / (shape - 1), inf)", draw |rng| scale / gamma(shape, rng);
-    chi_square(nu) on Positive: "-0.5 * nu * log(2) - lgamma(0.5 * nu) + (0.5 * nu - 1) * log(y) - 0.5 * y", mean "nu", draw |rng| 2.0 * gamma(0.5 * nu, rng);
-    lognormal(mu, sigma) on Positive: "-0.5 * ((log(y) - mu) / sigma)^2 - log(sigma) - log(y) - 0.9189385332046727", mean "exp(mu + 0.5 * sigma^2)", median "exp(mu)", draw |rng| (mu + sigma * normal(rng)).exp();
-    weibull(shape, scale) on Positive: "log(shape) - log(scale) + (shape - 1) * (log(y) - log(scale)) - exp(shape * (log(y) - log(scale)))", mean "scale * exp(lgamma(1 + 1 / shape))", median "scale * 0.6931471805599453^(1 / shape)", draw |rng| scale * exponential(rng).powf(1.0 / shape);
-    beta(a, b) on Unit: "lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1) * log(y) + (b - 1) * log1p(-y)", mean "a / (a + b)", draw |rng| beta(a, b, rng);
-    beta_proportion(mu, kappa) on Unit: "lgamma(kappa) - lgamma(mu * kappa) - lgamma((1 - mu) * kappa) + (mu * kappa - 1) * log(y) + ((1 - mu) * kappa - 1) * log1p(-y)", mean "mu", draw |rng| beta(mu * kappa, (1.0 - mu) * kappa, rng);
+    normal(mu, sigma: Positive) on Real: "-0.5 * ((y - mu) / sigma)^2 - log(sigma) - 0.9189385332046727", mean "mu", median "mu", draw |rng| mu + sigma * normal(rng);
+    student_t(nu: Positive, mu, sigma: Positive) on Real: "lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p(((y - mu) / sigma)^2 / nu)", mean "mu", median "mu", draw |rng| mu + sigma * student_t(nu, rng);
+    cauchy(mu, sigma: Positive) on Real: "-log(pi) - log(sigma) - log1p(((y - mu) / sigma)^2)", median "mu", draw |rng| mu + sigma * student_t(1.0, rng);
+    laplace(mu, sigma: Positive) on Real: "-abs(y - mu) / sigma - log(2 * sigma)", mean "mu", median "mu", draw |rng| mu + sigma * (exponential(rng) - exponential(rng));
+    logistic(mu, sigma: Positive) on Real: "-(y - mu) / sigma - log(sigma) - 2 * softplus(-(y - mu) / sigma)", mean "mu", median "mu", draw |rng| mu + sigma * logistic(rng);
+    gumbel(mu, sigma: Positive) on Real: "-(y - mu) / sigma - exp(-(y - mu) / sigma) - log(sigma)", mean "mu + 0.5772156649015329 * sigma", median "mu + 0.36651292058166435 * sigma", draw |rng| mu - sigma * exponential(rng).ln();
+    half_normal(sigma: Positive) on Positive: "-0.5 * (y / sigma)^2 - log(sigma) - 0.22579135264472744", mean "0.7978845608028654 * sigma", median "0.6744897501960817 * sigma", draw |rng| sigma * normal(rng).abs();
+    half_student_t(nu: Positive, zero, sigma: Positive) on Positive: "log(2) + lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi) - log(sigma) - 0.5 * (nu + 1) * log1p((y / sigma)^2 / nu)", mean "where(1 < nu, 2 * sigma * sqrt(nu / pi) * exp(lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu)) / (nu - 1), inf)", draw |rng| sigma * student_t(nu, rng).abs();
+    half_cauchy(sigma: Positive) on Positive: "log(2) - log(pi) - log(sigma) - log1p((y / sigma)^2)", median "sigma", draw |rng| sigma * student_t(1.0, rng).abs();
+    exponential(rate: Positive) on Positive: "log(rate) - rate * y", mean "1 / rate", median "0.6931471805599453 / rate", draw |rng| exponential(rng) / rate;
+    gamma(shape: Positive, rate: Positive) on Positive: "shape * log(rate) - lgamma(shape) + (shape - 1) * log(y) - rate * y", mean "shape / rate", draw |rng| gamma(shape, rng) / rate;
+    inv_gamma(shape: Positive, scale: Positive) on Positive: "shape * log(scale) - lgamma(shape) - (shape + 1) * log(y) - scale / y", mean "where(1 < shape, scale / (shape - 1), inf)", draw |rng| scale / gamma(shape, rng);
+    chi_square(nu: Positive) on Positive: "-0.5 * nu * log(2) - lgamma(0.5 * nu) + (0.5 * nu - 1) * log(y) - 0.5 * y", mean "nu", draw |rng| 2.0 * gamma(0.5 * nu, rng);
+    lognormal(mu, sigma: Positive) on Positive: "-0.5 * ((log(y) - mu) / sigma)^2 - log(sigma) - log(y) - 0.9189385332046727", mean "exp(mu + 0.5 * sigma^2)", median "exp(mu)", draw |rng| (mu + sigma * normal(rng)).exp();
+    weibull(shape: Positive, scale: Positive) on Positive: "log(shape) - log(scale) + (shape - 1) * (log(y) - log(scale)) - exp(shape * (log(y) - log(scale)))", mean "scale * exp(lgamma(1 + 1 / shape))", median "scale * 0.6931471805599453^(1 / shape)", draw |rng| scale * exponential(rng).powf(1.0 / shape);
+    beta(a: Positive, b: Positive) on Unit: "lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1) * log(y) + (b - 1) * log1p(-y)", mean "a / (a + b)", draw |rng| beta(a, b, rng);
+    beta_proportion(mu: Share, kappa: Positive) on Unit: "lgamma(kappa) - lgamma(mu * kappa) - lgamma((1 - mu) * kappa) + (mu * kappa - 1) * log(y) + ((1 - mu) * kappa - 1) * log1p(-y)", mean "mu", draw |rng| beta(mu * kappa, (1.0 - mu) * kappa, rng);
     uniform(lower, upper) on Between: "-log(upper - lower)", mean "0.5 * (lower + upper)", median "0.5 * (lower + upper)", draw |rng| lower + (upper - lower) * rng.random::<f64>();
-    bernoulli(p) on Binary: "y * log(p) + (1 - y) * log1p(-p)", mean "p", draw |rng| binomial(1.0, p, rng);
+    bernoulli(p: Share) on Binary: "y * log(p) + (1 - y) * log1p(-p)", mean "p", draw |rng| binomial(1.0, p, rng);
     bernoulli_logit(z) on Binary: "y * z - softplus(z)", mean "logistic(z)", draw |rng| binomial(1.0, share(z), rng);
-    binomial(n, p) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * log(p) + (n - y) * log1p(-p)", mean "p", draw |rng| binomial(n, p, rng);
+    binomial(n, p: Share) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * log(p) + (n - y) * log1p(-p)", mean "p", draw |rng| binomial(n, p, rng);
     binomial_logit(n, z) on Trials: "lgamma(n + 1) - lgamma(y + 1) - lgamma(n - y + 1) + y * z - n * softplus(z)", mean "logistic(z)", draw |rng| binomial(n, share(z), rng);
-    poisson(rate) on Counts: "y * log(rate) - rate - lgamma(y + 1)", mean "rate", draw |rng| poisson(rate, rng);
+    poisson(rate: NonNegative) on Counts: "y * log(rate) - rate - lgamma(y + 1)", mean "rate", draw |rng| poisson(rate, rng);
     poisson_log(z) on Counts: "y * z - exp(z) - lgamma(y + 1)", mean "exp(z)", draw |rng| poisson(z.exp(), rng);
-    neg_binomial_2(mu, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + phi * (log(phi) - log(mu + phi)) + y * (log(mu) - log(mu + phi))", mean "mu", draw |rng| poisson(mu / phi * gamma(phi, rng), rng);
-    neg_binomial_2_log(z, phi) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + y * (z - log(phi)) - (y + phi) * softplus(z - log(phi))", mean "exp(z)", draw |rng| poisson(z.exp() / phi * gamma(phi, rng), rng);
-    geometric(p) on Counts: "log(p) + y * log1p(-p)", mean "(1 - p) / p", draw |rng| (-exponential(rng) / (-p).ln_1p()).floor();
+    neg_binomial_2(mu: NonNegative, phi: Positive) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + phi * (log(phi) - log(mu + phi)) + y * (log(mu) - log(mu + phi))", mean "mu", draw |rng| poisson(mu / phi * gamma(phi, rng), rng);
+    neg_binomial_2_log(z, phi: Positive) on Counts: "lgamma(y + phi) - lgamma(phi) - lgamma(y + 1) + y * (z - log(phi)) - (y + phi) * softplus(z - log(phi))", mean "exp(z)", draw |rng| poisson(z.exp() / phi * gamma(phi, rng), rng);
+    geometric(p: Share) on Counts: "log(p) + y * log1p(-p)", mean "(1 - p) / p", draw |rng| (-exponential(rng) / (-p).ln_1p()).floor();
     dirichlet(alpha) on Simplex: "";
     ordered_logistic(z, thresholds) on Levels: "", draw by level;
 }

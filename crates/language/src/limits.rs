@@ -26,19 +26,6 @@ pub(crate) enum Limits {
 }
 
 impl Limits {
-    /// Those of a parameter of `distribution`.
-    pub fn of(distribution: &Distribution, parameter: &str) -> Self {
-        match (distribution.name, parameter) {
-            // Counts of 0 come of a rate of 0, too.
-            ("poisson", "rate") | ("neg_binomial_2", "mu") => Self::NonNegative,
-            ("beta_proportion", "mu") | (_, "p") => Self::Share,
-            (_, "sigma" | "nu" | "rate" | "shape" | "scale" | "kappa" | "phi" | "a" | "b") => {
-                Self::Positive
-            }
-            _ => Self::Finite,
-        }
-    }
-
     /// Those of what has the distribution.
     fn of_values(support: Support) -> Self {
         match support {
@@ -115,7 +102,7 @@ impl Limited {
     fn limits(&self) -> Limits {
         match self.what {
             What::Value => Limits::of_values(self.distribution.support),
-            What::Parameter(at) => Limits::of(self.distribution, self.distribution.parameters[at]),
+            What::Parameter(at) => self.distribution.limits[at],
             What::Threshold(_) => Limits::Negative,
         }
     }

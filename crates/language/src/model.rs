@@ -28,7 +28,7 @@ use crate::workspace::Pool;
 pub(crate) struct ProgramModel {
     params: Vec<ParamInfo>,
     /// Draws from the prior, or why there are none.
-    prior: Arc<Result<PriorProgram, String>>,
+    prior: Result<PriorProgram, String>,
     /// The prior of each element that has one of its own with known numbers.
     marginals: Vec<Option<Marginal>>,
     blocks: Vec<Block>,
@@ -208,12 +208,10 @@ impl ProgramModel {
             marginals.extend(vec![Marginal::of(parameter, text); parameter.len()]);
         }
         let params = params(lowered, priors);
-        let prior = Arc::new(PriorProgram::of(lowered));
-        let of_draws = Arc::clone(&prior);
-        let observation = Observation::of(lowered, columns, (uses, text), params.len(), of_draws)?;
+        let observation = Observation::of(lowered, columns, (uses, text), params.len())?;
         Ok(Self {
             params,
-            prior,
+            prior: PriorProgram::of(lowered),
             observation: observation.map(|it| Arc::new(it) as Arc<dyn ObservationModel>),
             marginals,
             blocks: blocks.collect(),
@@ -501,7 +499,7 @@ impl Model for ProgramModel {
     }
 
     fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
-        match self.prior.as_ref() {
+        match &self.prior {
             Ok(prior) => prior.draw(self.level, rng, theta),
             Err(why) => Err(why.clone()),
         }

@@ -21,7 +21,6 @@ use crate::graph::{Graph, Id, Node};
 use crate::lower::{Left, Lowered, Parameter, RowLaw};
 use crate::machine::{BLOCK, ONE, Once, Registers};
 use crate::place::Fault;
-use crate::prior::PriorProgram;
 use crate::workspace::Pool;
 
 /// Numbers of rows under draws.
@@ -95,8 +94,6 @@ struct Parts {
     predictors: Vec<String>,
     /// Elements of all parameters, with which the reported quantities begin.
     num_parameters: usize,
-    /// Draws from the prior, or why there are none.
-    prior: Arc<Result<PriorProgram, String>>,
     level: SimdLevel,
 }
 
@@ -112,14 +109,12 @@ impl fmt::Debug for Observation {
 }
 
 impl Observation {
-    /// What the program `text` says of rows, if it has some; `num_quantities` are reported of a draw and
-    /// `prior` draws its parameters.
+    /// What the program `text` says of rows, if it has some; `num_quantities` are reported of a draw.
     pub fn of(
         lowered: &Lowered,
         columns: &Columns,
         (uses, text): (&[ColumnUse], &str),
         num_quantities: usize,
-        prior: Arc<Result<PriorProgram, String>>,
     ) -> Result<Option<Self>, Fault> {
         let Some(row) = lowered.row else {
             return Ok(None);
@@ -167,7 +162,6 @@ impl Observation {
             outcome_columns,
             predictors,
             num_parameters: lowered.parameters.iter().map(Parameter::len).sum(),
-            prior,
             level: SimdLevel::detect(),
         }))))
     }
@@ -370,13 +364,6 @@ impl ObservationModel for Observation {
 
     fn num_parameters(&self) -> usize {
         self.0.num_parameters
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
-        match self.0.prior.as_ref() {
-            Ok(prior) => prior.draw(self.0.level, rng, theta),
-            Err(why) => Err(why.clone()),
-        }
     }
 
     fn prepare(&self, mut draws: Vec<Vec<f64>>) -> Vec<Vec<f64>> {

@@ -14,7 +14,7 @@
 //! y ~ a/b                      a, and b within a: a + a:b
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups, (x - 1 | g) for (0 + x | g)
 //! ~ x1 + x2                    columns without a response, for models that explain none
-//! y ~ .                        all columns that are not named and can explain something
+//! y ~ . - x                    all columns that are not named and can explain something, but not x
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
 //! ```
 //!
@@ -38,6 +38,9 @@ use serde::{Deserialize, Serialize};
 
 pub use super::formula::factor::{Constant, Elementwise, Factor, Function, Operator, SMOOTH_K};
 use super::formula::term_set::TermSet;
+
+/// How a formula names all columns that it does not name otherwise.
+pub const ALL_OTHERS: &str = ".";
 
 /// Factors multiplied together: one for a main effect, several for an interaction.
 pub type Term = Vec<Factor>;
@@ -137,6 +140,8 @@ pub struct Formula {
     pub intercept: bool,
     /// Population-level terms.
     pub terms: Vec<Term>,
+    /// Columns that `.` does not stand for.
+    pub left_out: Vec<String>,
     /// Terms with coefficient 1, one column each.
     pub offsets: Vec<Factor>,
     /// Group-level terms.
@@ -209,7 +214,7 @@ impl Formula {
         terms.chain(&self.offsets).any(Factor::has_spline)
     }
 
-    /// All columns named, each once: response, trials, weights, standard errors, censoring, terms, offsets, groups.
+    /// All columns named, each once: response, trials, weights, standard errors, censoring, those left out, terms, offsets, groups.
     pub fn columns(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         if let Some(response) = &self.response {
@@ -219,6 +224,7 @@ impl Formula {
             names.extend(response.se.as_deref());
             names.extend(response.cens.as_deref());
         }
+        names.extend(self.left_out.iter().map(String::as_str));
         names.extend(self.terms.iter().flatten().map(Factor::column));
         names.extend(self.offsets.iter().map(Factor::column));
         for group in &self.groups {
@@ -310,6 +316,10 @@ impl fmt::Display for Formula {
         parts.extend(self.terms.iter().map(|term| quote_term(term)));
         if parts.is_empty() {
             parts.push("1".to_owned());
+        }
+        if let Some(last) = parts.last_mut() {
+            let names = self.left_out.iter().map(|name| quote_name(name));
+            names.for_each(|name| last.extend([" - ", &name]));
         }
         let offsets = self.offsets.iter();
         parts.extend(offsets.map(|offset| format!("offset({offset})")));
@@ -606,7 +616,7 @@ mod tests {
             ("y ~ log(s(x))", 9, "gives 9 columns"),
             ("y ~ offset(s(x))", 12, "gives 9 columns"),
             ("y ~ te(x)", 5, "smooth curves are `s(x)`"),
-            ("y ~ . - x", 9, "nothing can be taken out of `.`"),
+            ("y ~ . - x:z", 9, "only columns can be taken out of `.`"),
             ("y ~ x + y", 10, "also a predictor"),
             ("", 1, "expected the outcome"),
         ] {

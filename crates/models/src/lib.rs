@@ -268,8 +268,15 @@ pub trait Model: Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be done, in words that can follow "because".
-    fn draw_parameters(&self, _rng: &mut ChainRng, _theta: &mut [f64]) -> Result<(), String> {
-        Err(NO_SIMULATION.to_owned())
+    fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
+        let (Some(draws), Posterior::Density(density)) = (self.prior_draws(), self.posterior())
+        else {
+            return Err(NO_SIMULATION.to_owned());
+        };
+        let mut u = vec![0.0; density.dim()];
+        draws.draw_prior(rng, &mut u)?;
+        self.constrain(&u, theta);
+        Ok(())
     }
     /// The view of a model that makes data by its prior.
     fn simulation(&self) -> Option<&dyn Simulation> {

@@ -10,23 +10,25 @@ use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
+use ergodic_core::models::Model;
 
 impl PreviewRows {
-    /// Outcomes of the rows of `design` by a model that reports `num_quantities`; the data are those of these rows.
+    /// Outcomes of the rows of `design`, which `reader` reads for the model; the data are those of these rows.
     pub(super) fn read(
         design: &Design,
-        (model, num_quantities): (&dyn ObservationModel, usize),
+        (model, reader): (&dyn Model, &dyn ObservationModel),
         recipe: &Recipe,
         control: &Control,
     ) -> Result<PriorPredictive, JobError> {
         let refuse = |why: &str| JobError::Impossible(why.to_owned());
-        if let Some(why) = model.refusal() {
+        if let Some(why) = reader.refusal() {
             return Err(refuse(why));
         }
         let rows = design.num_obs();
-        let read = model
+        let read = reader
             .code(&design.columns, &vec![true; rows])
             .map_err(|why| refuse(&why.message))?;
+        let num_quantities = model.params().len();
         let draws = (COORDINATES / num_quantities.max(1)).clamp(LEAST_DRAWS, DRAWS);
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut theta = vec![f64::NAN; num_quantities];
@@ -36,7 +38,7 @@ impl PreviewRows {
         for _ in 0..draws {
             control.check(JobError::Cancelled)?;
             control.advance(1);
-            model.draw_prior(&mut rng, &mut theta).map_err(|why| {
+            model.draw_parameters(&mut rng, &mut theta).map_err(|why| {
                 refuse(&format!(
                     "The prior cannot be shown in outcomes, because {why}"
                 ))
@@ -45,7 +47,7 @@ impl PreviewRows {
                 values.push(*value);
             }
         }
-        let prepared = model.prepare(by_quantity);
+        let prepared = reader.prepare(by_quantity);
         let (mut outcomes, mut means) = (vec![0.0; draws * rows], vec![0.0; draws * rows]);
         let mut distribution = vec![0.0; read.width() * draws];
         let mut drawn = vec![0.0; draws];
@@ -58,7 +60,7 @@ impl PreviewRows {
                 means[d * rows + i] = distribution[d];
             }
         }
-        let response = model.response().clone();
+        let response = reader.response().clone();
         let function = response.kind.function();
         let explained = |y: &f64| function.map_or(*y, |function| function.at(*y));
         let design = &Design {

@@ -311,8 +311,7 @@ impl Lowering<'_> {
         let all = [(What::Value, y)].into_iter();
         for (what, number) in all.chain(parameters.zip(numbers.iter().copied())) {
             if let (What::Parameter(at), Some(value)) = (what, self.graph.as_constant(number)) {
-                let name = distribution.parameters[at];
-                let limits = Limits::of(distribution, name);
+                let (name, limits) = (distribution.parameters[at], distribution.limits[at]);
                 if !limits.hold(value) && limits != Limits::Finite {
                     let message = format!(
                         "`{name}` of `{}` has to be {}, but this is {value}",

@@ -326,12 +326,11 @@ fn priors_are_drawn_in_the_order_in_which_they_depend_on_each_other() {
                 c: ordered(3) ~ normal(0, 1)\n t in (0, 1) ~ normal(0.8, 1)\n z: vector(20) ~ normal(2 * m, 1)\nrows\n \
                 y ~ normal(b[g] + z[1], s)\n";
     let model = model(text, &columns());
-    let observation = model.observation().unwrap();
     let mut rng = stream(6, 0, Purpose::Predictive);
     let mut theta = vec![0.0; model.params().len()];
     let (mut sums, mut squares) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
     for _ in 0..DRAWS {
-        observation.draw_prior(&mut rng, &mut theta).unwrap();
+        model.draw_parameters(&mut rng, &mut theta).unwrap();
         assert!(theta[8] < theta[9] && theta[9] < theta[10], "{theta:?}");
         assert!((theta[5] + theta[6] + theta[7] - 1.0).abs() < 1e-12);
         assert!(theta[11] > 0.0 && theta[11] < 1.0);
@@ -383,12 +382,11 @@ fn bounds_of_a_prior_tell_about_what_it_depends_on() {
     let text =
         "parameters\n m ~ normal(0, 1)\n t: positive ~ normal(m, 1)\nrows\n y ~ normal(m, t)\n";
     let model = model(text, &columns());
-    let observation = model.observation().unwrap();
     let mut rng = stream(7, 0, Purpose::Predictive);
     let mut theta = vec![0.0; model.params().len()];
     let (mut sum, mut squares) = (0.0, 0.0);
     for _ in 0..DRAWS {
-        observation.draw_prior(&mut rng, &mut theta).unwrap();
+        model.draw_parameters(&mut rng, &mut theta).unwrap();
         assert!(theta[1] > 0.0);
         sum += theta[0] / DRAWS as f64;
         squares += theta[0] * theta[0] / DRAWS as f64;

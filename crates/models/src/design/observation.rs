@@ -21,11 +21,6 @@ pub trait ObservationModel: Debug + Send + Sync {
     fn predictors(&self) -> &[String];
     /// How many of the reported quantities, from the first on, rows may depend on: the parameters.
     fn num_parameters(&self) -> usize;
-    /// Draws all parameters from the prior; `theta` (Q) begins with them, and what else is reported stays as it is.
-    ///
-    /// # Errors
-    /// Why it cannot be done, in words that can follow "because".
-    fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String>;
     /// The draws (Q × S: one vector per reported quantity), and behind them what else the rows need of each.
     fn prepare(&self, draws: Vec<Vec<f64>>) -> Vec<Vec<f64>>;
     /// The rows with these columns, those of groups and of the formula's outcome behind the others, as many as `has_outcome` is long, which says of each whether its outcome is there.

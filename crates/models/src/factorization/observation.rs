@@ -72,13 +72,6 @@ impl ObservationModel for Ratings {
         self.rule.layout.dim()
     }
 
-    fn draw_prior(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
-        for (k, prior) in self.rule.priors.iter().enumerate() {
-            prior.draw(rng, &mut theta[self.rule.layout.block(k)])?;
-        }
-        Ok(())
-    }
-
     /// Behind the draws stand the mean precisions of the four blocks.
     fn prepare(&self, mut draws: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         let count = draws.first().map_or(0, Vec::len);

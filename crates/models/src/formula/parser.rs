@@ -4,7 +4,7 @@ use super::call_hints::{instead_of, unknown};
 use super::factor::{Argument, Constant, Factor, Function, MAX_DEGREE, Operator, is_category_call};
 use super::term_set::TermSet;
 use super::tokens::{Placed, Token, tokenize};
-use super::{Formula, FormulaError, GroupTerm, Response, Term};
+use super::{ALL_OTHERS, Formula, FormulaError, GroupTerm, Response, Term};
 use ergodic_base::shown::shortened;
 
 /// Reads a formula.
@@ -152,6 +152,7 @@ impl Parser {
             response,
             intercept: true,
             terms: Vec::new(),
+            left_out: Vec::new(),
             offsets: Vec::new(),
             groups: Vec::new(),
         };
@@ -242,15 +243,17 @@ impl Parser {
         } else {
             let taken_out = self.position();
             let product = self.product()?;
-            if minus && terms.contains(&[Factor::Column(".".to_owned())]) {
-                return at(
-                    taken_out,
-                    "nothing can be taken out of `.`; write the columns out",
-                );
-            }
+            let of_all = minus && terms.contains(&[Factor::Column(ALL_OTHERS.to_owned())]);
             for term in product.into_terms() {
                 if minus {
                     terms.remove(&term);
+                    match term.as_slice() {
+                        [Factor::Column(name)] if of_all => formula.left_out.push(name.clone()),
+                        _ if of_all => {
+                            return at(taken_out, "only columns can be taken out of `.`");
+                        }
+                        _ => {}
+                    }
                 } else {
                     self.insert(terms, term)?;
                 }
@@ -675,6 +678,7 @@ mod tests {
             response: None,
             intercept: true,
             terms: Vec::new(),
+            left_out: Vec::new(),
             offsets: Vec::new(),
             groups: Vec::new(),
         };

@@ -418,6 +418,8 @@ mod tests {
             ("y ~ x - 1", "y ~ 0 + x"),
             ("y ~ 0 + x", "y ~ 0 + x"),
             ("y ~ a*b - a:b", "y ~ a + b"),
+            ("y ~ . - x - `a b` + z:w", "y ~ . + z:w - x - `a b`"),
+            ("y ~ . + z - z + (1 | g)", "y ~ . - z + (1 | g)"),
             ("y ~ (a + b)*c", "y ~ a + b + c + a:c + b:c"),
             ("y ~ a*b*c", "y ~ a + b + c + a:b + a:c + b:c + a:b:c"),
             ("r|trials(n)~x", "r | trials(n) ~ x"),

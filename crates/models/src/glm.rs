@@ -177,9 +177,7 @@ impl<F: RowFamily> GlmRows<F> {
         grad: &mut [f64],
     ) -> f64 {
         let shared = self.shared(u);
-        with_terms!(self, &shared, terms => at_level!(self.level(), A => {
-            self.tiled.pass::<A>(terms, u, rows, pass, scratch, grad)
-        }))
+        with_terms!(self, &shared, terms => self.tiled.pass(terms, u, rows, pass, scratch, grad))
     }
 
     /// [`Self::each_row`] without shifts.

@@ -30,9 +30,7 @@ impl<F: RowFamily> GlmRows<F> {
         let dim = self.dim();
         let shared = self.shared(u);
         with_terms!(self, &shared, terms => {
-            at_level!(self.level(), A => {
-                self.tiled.add_lower::<A>(terms, u, rows, scratch, hessian);
-            });
+            self.tiled.add_lower(terms, u, rows, scratch, hessian);
         });
         for i in 0..dim {
             for j in 0..i {
@@ -44,8 +42,19 @@ impl<F: RowFamily> GlmRows<F> {
 
 impl TiledRows {
     /// ADDS the sum of second derivatives of −log p to the lower half of the `hessian` alone.
+    fn add_lower(
+        &self,
+        terms: impl TileTerms,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        at_level!(self.level, A => self.add_lower_at::<A>(terms, u, rows, scratch, hessian));
+    }
+
     #[inline(always)]
-    fn add_lower<A: Arithmetic>(
+    fn add_lower_at<A: Arithmetic>(
         &self,
         terms: impl TileTerms,
         u: &[f64],

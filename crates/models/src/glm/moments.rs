@@ -26,16 +26,26 @@ impl<F: RowFamily> GlmRows<F> {
     ) {
         let shared = self.shared(u);
         with_terms!(self, &shared, terms => {
-            at_level!(self.level(), A => {
-                self.tiled.moments::<A>(terms, u, rows, scratch, sum, products);
-            });
+            self.tiled.moments(terms, u, rows, scratch, sum, products);
         });
     }
 }
 
 impl TiledRows {
+    fn moments(
+        &self,
+        terms: impl TileTerms,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        at_level!(self.level, A => self.moments_at::<A>(terms, u, rows, scratch, sum, products));
+    }
+
     #[inline(always)]
-    fn moments<A: Arithmetic>(
+    fn moments_at<A: Arithmetic>(
         &self,
         terms: impl TileTerms,
         u: &[f64],

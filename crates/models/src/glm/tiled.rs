@@ -34,10 +34,23 @@ pub enum Pass<'a> {
     Difference(&'a [f64]),
 }
 
+// Loops are functions of the terms alone: within one of a family they would be compiled for each family, also where they only call it.
 impl TiledRows {
     /// A pass over rows: ADDS the gradient to `grad` (D); the summed log likelihood where the pass asks for it, else 0.
+    pub fn pass(
+        &self,
+        terms: impl TileTerms,
+        u: &[f64],
+        rows: Rows<'_>,
+        pass: Pass<'_>,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        at_level!(self.level, A => self.pass_at::<A>(terms, u, rows, pass, scratch, grad))
+    }
+
     #[inline(always)]
-    pub fn pass<A: Arithmetic>(
+    fn pass_at<A: Arithmetic>(
         &self,
         terms: impl TileTerms,
         u: &[f64],

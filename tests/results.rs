@@ -219,3 +219,84 @@ fn what_a_command_cannot_do_is_refused_instead_of_left_out() {
     );
     assert!(!folder.join("p.svg").exists());
 }
+
+#[test]
+fn draws_answer_for_no_other_data_and_no_other_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rows = table(folder);
+    fit(folder, "a", &["--draws", "50"]);
+    let recipe = fs::read_to_string(folder.join("a/recipe.toml")).unwrap();
+    let commands = ["predict", "loo", "check", "effects", "score"];
+    // One cell is another; with and without the fingerprint in the recipe.
+    fs::write(folder.join("t.csv"), rows.replacen("1,", "0,", 1)).unwrap();
+    let lines = recipe
+        .lines()
+        .filter(|line| !line.starts_with("fingerprint"));
+    let without: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_ne!(recipe, without);
+    for recipe in [&recipe, &without] {
+        fs::write(folder.join("a/recipe.toml"), recipe).unwrap();
+        for command in commands {
+            let said = refused(folder, &[command, "a"]);
+            assert!(said.contains("put the old data back"), "{command}: {said}");
+        }
+    }
+    // The new data can be fitted as the sentence says.
+    fs::write(folder.join("a/recipe.toml"), &recipe).unwrap();
+    let again = ["fit", "a", "--set", "data.fingerprint=none", "--out", "b"];
+    done(folder, &again);
+    done(folder, &["predict", "b"]);
+    // The table is back, the model is another.
+    fs::write(folder.join("t.csv"), &rows).unwrap();
+    let changed = recipe.replace("y ~ x", "y ~ log1p(x)");
+    fs::write(folder.join("a/recipe.toml"), changed).unwrap();
+    for command in &commands[..4] {
+        let said = refused(folder, &[command, "a"]);
+        assert!(
+            said.contains(
+                "The run has draws of `b[x]`, which the model of its recipe does not have"
+            ),
+            "{command}: {said}"
+        );
+    }
+}
+
+#[test]
+fn what_would_do_nothing_is_refused_and_what_is_cut_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    table(folder);
+    fs::write(folder.join("more.csv"), "x\n1\n").unwrap();
+    let said = refused(
+        folder,
+        &["bench", "two-modes", "--quick", "--data", "more.csv"],
+    );
+    assert!(said.contains("makes its own data"), "{said}");
+    let compare = [
+        "compare",
+        "t.csv",
+        "--formula",
+        "y ~ x",
+        "--reference",
+        "quadratic",
+    ];
+    let said = refused(
+        folder,
+        &[&compare[..], &["--zero-variance", "linear"]].concat(),
+    );
+    assert!(said.contains("--zero-variance does nothing here"), "{said}");
+    let samplers = ["--samplers", "gibbs-mixed,dp-gibbs", "--draws", "20"];
+    let said = refused(folder, &[&compare[..], &samplers].concat());
+    assert!(
+        said.contains("None of these samplers could be run"),
+        "{said}"
+    );
+    fit(folder, "a", &["--draws", "20"]);
+    let [shown, said] = done(folder, &["name", "a", &"n".repeat(50)]);
+    assert!(
+        shown.ends_with(&format!(": {}\n", "n".repeat(40))),
+        "{shown}"
+    );
+    assert!(said.contains("at most 40 characters"), "{said}");
+}

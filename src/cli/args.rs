@@ -681,7 +681,8 @@ pub struct PredictArgs {
 pub struct ResumeArgs {
     /// Run folder
     pub folder: PathBuf,
-    /// Further draws per chain
+    /// Further draws per chain; by default those that a run was to make that was stopped or cut short, and as many again as it was to
+    /// make for one that was complete
     #[arg(long)]
     pub draws: Option<u64>,
     /// Print summary.json instead of a table

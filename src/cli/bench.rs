@@ -46,6 +46,12 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
             known.join(", ")
         )));
     };
+    if args.data.is_some() && !entry.reads_data {
+        let id = entry.id;
+        return Err(Failure::request(format!(
+            "Experiment `{id}` makes its own data; leave --data out"
+        )));
+    }
     if let Some(path) = &args.out {
         check_place(path, &args.data).map_err(Failure::request)?;
     }

@@ -7,7 +7,6 @@ use clap::Parser;
 use super::trimmed::name;
 use super::{Failure, output, progress, results};
 use ergodic_analysis::check::{Check, CheckError, DRAWS, MOST_BINS, Resolution};
-use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, fixed, thousands};
@@ -152,10 +151,11 @@ fn print(name: &str, check: &Check) {
 
 /// Checks on a thread of its own, so that Ctrl-C ends the work.
 fn run(args: &CheckArgs, folder: &RunFolder, results: &Results) -> Result<Check, Failure> {
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let control = Control::default();
     let work = || -> Result<Check, CheckError> {
-        let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+        let fitted = folder
+            .fitted(results, &control)
+            .map_err(LogLikError::from)?;
         let (draws, weights) = results.usable();
         let resolution = Resolution {
             draws: args.draws as usize,

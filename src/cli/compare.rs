@@ -37,7 +37,15 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let interrupted = fit::interrupt_flag();
     let run = |mut job: Job| -> Result<Run, Failure> {
         job.recipe.run.max_seconds = args.model.max_seconds;
-        output::note(&format!("Running {}", job.sampler.spec.title));
+        let settings = job.recipe.sampler.settings.iter();
+        let settings: Vec<String> = settings
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
+        let settings = match settings.as_slice() {
+            [] => String::new(),
+            some => format!(" ({})", some.join(", ")),
+        };
+        output::note(&format!("Running {}{settings}", job.sampler.spec.title));
         let (run, _) = fit::watch(&Arc::new(job), None, None, &interrupted)?;
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::interrupted(
@@ -72,6 +80,11 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let figure = density_overlay(&rows, &names).map_err(Failure::request)?;
         let caption = save_figure(&figure, path).map_err(Failure::run)?;
         output::note(&caption);
+    }
+    if rows.iter().all(|row| row.outcome.is_err()) {
+        return Err(Failure::request(
+            "None of these samplers could be run; the table says why of each",
+        ));
     }
     Ok(())
 }

@@ -9,7 +9,6 @@ use ergodic_analysis::effects::{
     Conditional, Contrast, Derived, Effect, Effects, EffectsError, EffectsOptions, Others, Ratio,
     expressions,
 };
-use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{decimals_by_error, fixed};
 use ergodic_diagnostics::sentence::rhat_text;
@@ -228,7 +227,6 @@ fn diagnostics(value: &Derived) -> [String; 3] {
 
 /// Computes on a thread of its own, so that Ctrl-C ends the work.
 fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answers, Failure> {
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let options = EffectsOptions {
         with_groups: args.effects == EffectsUsed::With,
         interval: args.interval,
@@ -260,7 +258,7 @@ fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answ
         if alone && args.along.is_empty() {
             return Ok(answers);
         }
-        let fitted = Fitted::open(&recipe, folder.path(), &control)?;
+        let fitted = folder.fitted(results, &control)?;
         for name in &args.along {
             let how = (others, args.places);
             let found = fitted.along((&draws, &weights), name, how, &options, &control)?;

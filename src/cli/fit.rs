@@ -161,6 +161,7 @@ impl FitArgs {
         let asked = [
             ("--out", self.out.is_some()),
             ("--check-bias", self.check_bias),
+            ("--zero-variance", self.zero_variance.is_some()),
         ];
         match asked.iter().find(|(_, is)| *is) {
             None => Ok(()),

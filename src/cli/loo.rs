@@ -12,7 +12,6 @@ use ergodic_analysis::loo::subsample::{SampledTotal, Subsampled, subsample};
 use ergodic_analysis::loo::{
     Comparison, CrossValidation, LooError, compare, cross_validate, job_without,
 };
-use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
@@ -103,11 +102,11 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
     for (path, name) in args.runs.iter().zip(names(args)) {
         let folder = RunFolder::open(path).map_err(Failure::request)?;
         let results = results::to_compute_from(&folder)?;
-        let recipe = folder.recipe().map_err(Failure::request)?;
         let control = Control::default();
         let work = || -> Result<Subsampled, LooError> {
-            let fitted =
-                Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+            let fitted = folder
+                .fitted(&results, &control)
+                .map_err(LogLikError::from)?;
             let (draws, weights) = results.usable();
             subsample(&fitted, (&draws, &weights), rows, SEED, &control)
         };
@@ -157,11 +156,12 @@ fn run(
     if !matching || scored.doubtful().is_empty() {
         return Ok((scored, results.manifest));
     }
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let control = Control::default();
     let mut matched = scored;
     let work = || -> Result<CrossValidation, LooError> {
-        let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+        let fitted = folder
+            .fitted(&results, &control)
+            .map_err(LogLikError::from)?;
         let (draws, _) = results.usable();
         matched.match_moments(&fitted, &draws, &control)?;
         Ok(matched)
@@ -218,12 +218,13 @@ pub(super) fn score(
     results: &Results,
     most: usize,
 ) -> Result<CrossValidation, Failure> {
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let manifest = results.manifest.as_ref();
     let approximation = manifest.and_then(|manifest| manifest.approximation.clone());
     let control = Control::default();
     let work = || -> Result<CrossValidation, LooError> {
-        let fitted = Fitted::open(&recipe, folder.path(), &control).map_err(LogLikError::from)?;
+        let fitted = folder
+            .fitted(results, &control)
+            .map_err(LogLikError::from)?;
         let (draws, weights) = results.usable();
         cross_validate(&fitted, (&draws, &weights), most, approximation, &control)
     };

@@ -6,14 +6,14 @@ use clap::Parser;
 
 use super::{Failure, output};
 use ergodic_export::RunFolder;
-use ergodic_export::label::Label;
+use ergodic_export::label::{LONGEST_NAME, Label};
 
 /// `name`.
 #[derive(Debug, Parser)]
 pub struct NameArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Name in comparisons, scores and reports; the one that it has stays if absent, and an empty one is none
+    /// Name in comparisons, scores and reports, of at most 40 characters; the one that it has stays if absent, and an empty one is none
     pub name: Option<String>,
     /// Note of the run; the one that it has stays if absent, and an empty one is none
     #[arg(long, value_name = "TEXT")]
@@ -30,6 +30,12 @@ pub fn name(args: &NameArgs) -> Result<(), Failure> {
         let text = |it: Option<&String>| it.cloned().unwrap_or_default();
         label = Label::new(&text(name), &text(note));
         label.write(folder.path()).map_err(Failure::run)?;
+        let letters = |name: &String| name.trim().chars().count();
+        if args.name.as_ref().map_or(0, letters) > LONGEST_NAME {
+            output::note(&format!(
+                "Names have at most {LONGEST_NAME} characters; the rest of this one is left out, and fits in a note (--note)"
+            ));
+        }
     }
     let shown = args.run.display();
     match &label.name {

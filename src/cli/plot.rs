@@ -7,7 +7,6 @@ use clap::Parser;
 use super::trimmed::name;
 use super::{Failure, output, results};
 use ergodic_analysis::check::MOST_BINS;
-use ergodic_analysis::predict::Fitted;
 use ergodic_base::control::Control;
 use ergodic_export::RunFolder;
 use ergodic_export::label::names_of;
@@ -70,20 +69,11 @@ pub fn plot(args: &PlotArgs) -> Result<(), Failure> {
     }
     let parameters = choose(&results.variables, &args.parameters).map_err(Failure::request)?;
     // A file of draws has no model.
-    let known = match args.run.is_dir() {
-        true => {
-            let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
-            let recipe = folder.recipe().map_err(Failure::request)?;
-            Some((folder, recipe))
-        }
-        false => None,
-    };
-    let read = known
-        .as_ref()
-        .map(|(folder, recipe)| |control: &Control| Fitted::open(recipe, folder.path(), control));
-    let follow = known
-        .as_ref()
-        .map(|(folder, _)| |control: &Control| trajectories(folder, control));
+    let folder = (args.run.is_dir().then(|| RunFolder::open(&args.run)))
+        .transpose()
+        .map_err(Failure::request)?;
+    let read = (folder.as_ref()).map(|it| |control: &Control| it.fitted(&results, control));
+    let follow = (folder.as_ref()).map(|it| |control: &Control| trajectories(it, control));
     let pictured = Pictured {
         results: &results,
         parameters: &parameters,

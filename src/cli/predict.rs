@@ -3,7 +3,7 @@
 use super::args::{EffectsUsed, PredictArgs};
 use super::estimate::significant;
 use super::{Failure, output, progress, results};
-use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions, Predictions};
+use ergodic_analysis::predict::{PredictError, PredictOptions, Predictions};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::fixed;
 use ergodic_core::design::response::ResponseKind;
@@ -91,7 +91,6 @@ fn note(predictions: &Predictions) {
 
 /// Predicts on a thread of its own, so that Ctrl-C ends the work.
 fn run(args: &PredictArgs, folder: &RunFolder, results: &Results) -> Result<Predictions, Failure> {
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let options = PredictOptions {
         with_groups: args.effects == EffectsUsed::With,
         interval: args.interval,
@@ -99,7 +98,7 @@ fn run(args: &PredictArgs, folder: &RunFolder, results: &Results) -> Result<Pred
     };
     let control = Control::default();
     let work = || -> Result<Predictions, PredictError> {
-        let fitted = Fitted::open(&recipe, folder.path(), &control)?;
+        let fitted = folder.fitted(results, &control)?;
         let table = args.data.as_deref();
         let table = table.map(|path| fitted.read(path, &control)).transpose()?;
         let (draws, weights) = results.usable();

@@ -9,7 +9,6 @@ use super::args::{ControlVariates, ExportArgs, ExtraArgs};
 use super::{Failure, output};
 use ergodic_analysis::Job;
 use ergodic_analysis::bayes_factor::BayesFactor;
-use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::INTERVAL;
 use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::Sensitivity;
@@ -169,7 +168,7 @@ pub(super) fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
 /// The log likelihood of each row at all draws of a run.
 fn log_lik(folder: &RunFolder, results: &Results) -> Result<LogLik, Box<dyn Error>> {
     let control = Control::default();
-    let fitted = Fitted::open(&folder.recipe()?, folder.path(), &control)?;
+    let fitted = folder.fitted(results, &control)?;
     let (draws, weights) = results.usable();
     Ok(fitted.log_lik(&draws, &weights, usize::MAX, &control)?)
 }

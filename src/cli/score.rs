@@ -126,10 +126,9 @@ pub(super) fn of_results(
     data: Option<&Path>,
     most: usize,
 ) -> Result<PredictionScores, Failure> {
-    let recipe = folder.recipe().map_err(Failure::request)?;
     let control = Control::default();
     let work = || -> Result<PredictionScores, ScoresError> {
-        let fitted = Fitted::open(&recipe, folder.path(), &control)?;
+        let fitted = folder.fitted(results, &control)?;
         let table = data.map(|path| fitted.read(path, &control)).transpose()?;
         let (draws, weights) = results.usable();
         let mut scores = fitted.scores(&draws, &weights, table.as_ref(), most, &control)?;

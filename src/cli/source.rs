@@ -70,8 +70,8 @@ impl From<String> for Source {
         let path = Path::new(&text);
         let is_recipe = match path.extension() {
             Some(end) => end == "toml" || path.is_dir(),
-            // A folder that is not there is missed with a better sentence than a table of no known format.
-            None => !path.is_file(),
+            // A folder that is not there is missed with a better sentence than a table of no known format; a pipe is data.
+            None => path.is_dir() || !path.exists(),
         };
         if is_recipe && !text.starts_with(SAMPLE_PREFIX) {
             Self::Recipe(text.into())
@@ -87,6 +87,8 @@ mod tests {
 
     #[test]
     fn recipes_run_folders_tables_and_samples_are_told_apart() {
+        // A pipe is a table.
+        assert!(cfg!(not(unix)) || Source::from("/dev/null".to_owned()).recipe().is_none());
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run.1").to_string_lossy().into_owned();
         let bare = folder.path().join("table").to_string_lossy().into_owned();

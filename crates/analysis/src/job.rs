@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::hold_out::{HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
-use super::recipe::{AUTO, Recipe, RecipeError, Scale};
+use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
 use super::zero_variance;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
@@ -199,6 +199,7 @@ pub fn load_data(recipe: &Recipe, folder: &Path, control: &Control) -> Result<Lo
         (None, None) => return Err(RecipeError::NoData.into()),
     };
     if let Some(expected) = &recipe.data.fingerprint
+        && expected != ANY_DATA
         && expected != loaded.table.fingerprint()
     {
         return Err(RecipeError::OtherData {

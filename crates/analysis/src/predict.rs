@@ -17,6 +17,7 @@
 //! Noise has a stream per row of the table and per new group, so threads change nothing.
 
 use crate::templates;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ use super::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
-use ergodic_base::param::Class;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::coding::{Coding, UnknownLevels};
 use ergodic_core::design::columns::plural;
@@ -479,6 +480,21 @@ impl Fitted {
             let text = "The draws are not those of the recipe's model: their variables differ";
             PredictError::Refused(text.to_owned())
         })
+    }
+
+    /// Refuses draws of variables that the model does not report.
+    ///
+    /// # Errors
+    /// One of `variables` is not the model's.
+    pub fn check_variables(&self, variables: &[ParamId]) -> Result<(), PredictError> {
+        let own: HashSet<&ParamId> = self.model.params().iter().map(|it| &it.name).collect();
+        match variables.iter().find(|name| !own.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(PredictError::Refused(format!(
+                "The run has draws of `{name}`, which the model of its recipe does not have: the recipe was changed after the run; put it \
+                 back as it was, or fit the changed one"
+            ))),
+        }
     }
 
     /// Whether what is predicted does not depend on the quantities that are not kept: a point of the model is the same whatever they

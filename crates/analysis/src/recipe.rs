@@ -91,8 +91,8 @@ pub enum RecipeError {
     NoData,
     /// Data that have changed since the recipe was made.
     #[error(
-        "The data are not those the recipe was made with (fingerprint {}…, the recipe has {}…); remove `data.fingerprint` to fit \
-         the new data: {source_name}",
+        "The data are not those of the recipe or run (fingerprint {}…, it has {}…); put the old data back, or fit the new ones with \
+         --set data.fingerprint={ANY_DATA}: {source_name}",
         short(.found), short(.expected)
     )]
     OtherData {
@@ -161,13 +161,16 @@ fn yes() -> bool {
     true
 }
 
+/// `data.fingerprint` of a recipe that takes whatever its data are now.
+pub const ANY_DATA: &str = "none";
+
 /// `[data]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSection {
     /// Path, relative to the recipe, or `sample:NAME`.
     pub source: String,
-    /// SHA-256 of the file, checked when present.
+    /// SHA-256 of the file, checked when present unless it is [`ANY_DATA`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// In which precision the covariates of rows are held in memory.

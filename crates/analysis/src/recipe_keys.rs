@@ -35,6 +35,7 @@ const fn key(
 #[rustfmt::skip]
 pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("data.source", "a path, or sample:NAME", "none", "The table; paths are relative to the recipe", "b.csv"),
+    key("data.fingerprint", "a fingerprint, or none", "none; in saved recipes that of the table", "SHA-256 that the table must have, so that no other is taken for it; none takes whatever the table is now", "none"),
     key("data.import.delimiter", "a character", "guessed", "Separator between values", ";"),
     key("data.import.decimal", ". | ,", "guessed", "The decimal mark", "."),
     key("data.import.encoding", "a name such as utf-8 or windows-1252", "guessed", "How the text is encoded", "utf-8"),
@@ -59,7 +60,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("mode.method", "auto, or an optimiser of `ergodic list optimisers`", "auto", "How the mode of the posterior is found", "newton"),
     key("mode.start", "a list of numbers", "0 in internal coordinates", "Where the search starts, one number per reported variable", "[1.5]"),
     key("sampler.id", "auto, or a sampler of `ergodic list samplers`", "auto", "Sampler", ergodic_core::samplers::names::NUTS),
-    key("run.chains", "whole number from 1", "4", "Chains, each with a thread of its own", "4"),
+    key("run.chains", "whole number from 1 to 256", "4", "Chains, each with a thread of its own", "4"),
     key("run.superchains", "whole number from 2 that divides run.chains", "none: each chain begins at a point of its own", "Groups of neighbouring chains that begin at one point each: for many short chains, which nested R-hat judges", "2"),
     key("run.warmup", "whole number", "by the sampler", "Iterations before draws are kept", "50"),
     key("run.draws", "whole number from 1", "1000; 10000 or more with a target", "Kept draws per chain; the most, where another rule stops the run", "70"),
@@ -117,11 +118,8 @@ mod tests {
                 };
                 match value {
                     toml::Value::Table(inner) => walk(inner, &path, known),
-                    // What every recipe begins with, and what only programs write.
-                    _ => assert!(
-                        known(&path) || path == "format" || path == "data.fingerprint",
-                        "{path}"
-                    ),
+                    // What every recipe begins with.
+                    _ => assert!(known(&path) || path == "format", "{path}"),
                 }
             }
         }

@@ -345,6 +345,14 @@ impl Field {
         settings.get(self.key).is_some() || word.is_some_and(|word| words.contains(&word))
     }
 
+    /// Whether `value` is what the setting has where nobody names one.
+    pub fn is_default(&self, value: &Value) -> bool {
+        match self.default {
+            None => *value == Value::from("auto"),
+            Some(default) => *value == Value::from(default),
+        }
+    }
+
     /// The default as a user would type it.
     pub fn default_text(&self) -> String {
         match self.default {

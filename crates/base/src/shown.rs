@@ -7,6 +7,13 @@ const LONGEST_NAME: usize = 80;
 /// Longest sentence that is shown whole: a screen of 24 lines with 80 characters.
 const LONGEST_SENTENCE: usize = 24 * 80;
 
+/// A clause as a sentence begins.
+pub fn capitalised(clause: &str) -> String {
+    let mut letters = clause.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
 /// A name for a sentence: in its middle `…` stands for what is beyond 80 characters.
 pub fn shortened(name: &str) -> Cow<'_, str> {
     cut(name, LONGEST_NAME)

@@ -62,8 +62,8 @@ ergodic_base::remarks! {
             column: String,
         }
         Watch "duplicate-name" (
-            "The name `{name}` occurs more than once in the header, so column {position} is called `{column}`"
-        ) about (column);
+            "The name `{name}` occurs more than once in the header, so column {position} is called `{column}`, and `{name}` is the first"
+        ) about (name);
 
         /// Lines whose surplus was joined into the last column.
         Joined {

@@ -195,7 +195,7 @@ fn duplicate_and_empty_names_are_made_unique_and_said() {
         messages,
         [
             "Column 2 has no name in the header and is called `column_2`",
-            "The name `a` occurs more than once in the header, so column 3 is called `a.2`",
+            "The name `a` occurs more than once in the header, so column 3 is called `a.2`, and `a` is the first",
         ]
     );
 }

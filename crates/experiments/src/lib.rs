@@ -152,6 +152,8 @@ pub struct Bench {
     pub about: &'static str,
     /// Author, year and section that it repeats; empty for experiments of our own.
     pub source: &'static str,
+    /// Whether [`BenchOptions::data`] may name data for it.
+    pub reads_data: bool,
     /// Runs it.
     pub run: fn(&BenchOptions) -> Result<BenchTable, ergodic_analysis::JobError>,
 }
@@ -164,6 +166,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows \
                 per minibatch",
         source: "Baker, Fearnhead, Fox and Nemeth (2018), section 3.2",
+        reads_data: false,
         run: simplex::run,
     },
     Bench {
@@ -172,6 +175,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge \
                 moves",
         source: "Baker, Fearnhead, Fox and Nemeth (2018), section 5.2",
+        reads_data: true,
         run: mixture::run,
     },
     Bench {
@@ -179,6 +183,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Two clusters of points in the plane",
         about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
         source: "",
+        reads_data: false,
         run: mixture_normal::run,
     },
     Bench {
@@ -188,6 +193,7 @@ pub static REGISTRY: &[Bench] = &[
                 agree then; --data FILE clusters users by pages (columns user, page) or rows by all columns, otherwise \
                 points",
         source: "Jain and Neal (2004)",
+        reads_data: true,
         run: split_merge::run,
     },
     Bench {
@@ -196,6 +202,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Perplexity of SCIR, SGRLD and collapsed Gibbs sampling against iterations and seconds, with the source's priors and with \
                 the same; --data FILE with columns document, word, count, otherwise sparse topics",
         source: "Baker, Fearnhead, Fox and Nemeth (2018), section 5.1",
+        reads_data: true,
         run: topics::run,
     },
     Bench {
@@ -204,6 +211,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Perplexity of SGLD, SGLD with control variates and SAGA against passes as the number of documents grows; --data FILE with \
                 columns document, word, count, otherwise sparse topics",
         source: "Baker (2018), section 3.5.3",
+        reads_data: true,
         run: topics_control::run,
     },
     Bench {
@@ -212,6 +220,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Error and log predictive density of SGLD, SGLD with control variates and SAGA against passes, with a step for each block, as \
                 the number of users grows; --data FILE with columns user, item, rating, otherwise ratings drawn from factors",
         source: "Baker (2018), section 3.5.2",
+        reads_data: true,
         run: factorization::run,
     },
     Bench {
@@ -220,6 +229,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Log loss of images that are predicted against passes, for a network with one hidden layer, by samplers with control variates \
                 and without; --data FOLDER with the four files of MNIST or FILE with labels and pixels, otherwise drawn images",
         source: "Baker (2018), section 4.6.3",
+        reads_data: true,
         run: neural_net::run,
     },
     Bench {
@@ -228,6 +238,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Share of images with a wrong label after searches by Santa, Adam, RMSprop, SGD with and without momentum, and by draws of SGLD, \
                 in a network with two hidden layers; --data as `neural-net`, otherwise drawn images",
         source: "Chen (2016), slides on Santa",
+        reads_data: true,
         run: network_optimisers::run,
     },
     Bench {
@@ -236,6 +247,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data \
                 FILE with columns B, G, R, skin, otherwise simulated rows",
         source: "El Hanchi (2018), section 3.2",
+        reads_data: true,
         run: hierarchical::run,
     },
     Bench {
@@ -244,6 +256,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, \
                 without it does",
         source: "Baker, Fearnhead, Fox and Nemeth (2019), section 3.2",
+        reads_data: false,
         run: scaling::run,
     },
     Bench {
@@ -252,6 +265,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Divergence from NUTS of every way to combine draws of shards, beside SGLD and SGHMC at the same cost: the \
                 centre of a bivariate t",
         source: "Baker (2018), section 2.4.2",
+        reads_data: false,
         run: shards::heavy_tails,
     },
     Bench {
@@ -259,6 +273,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Divide and conquer with two modes",
         about: "The same for the centres of two clusters that nearly coincide",
         source: "Baker (2018), section 2.4.2",
+        reads_data: false,
         run: shards::two_modes,
     },
     Bench {
@@ -266,6 +281,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Divide and conquer with a curved posterior",
         about: "The same for a warped Gaussian",
         source: "Baker (2018), section 2.4.2",
+        reads_data: false,
         run: shards::curved,
     },
     Bench {
@@ -273,6 +289,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Divide and conquer in more dimensions",
         about: "The same for normal posteriors of 2 to 20 parameters",
         source: "Baker (2018), section 2.4.2",
+        reads_data: false,
         run: shards::dimensions,
     },
     Bench {
@@ -280,6 +297,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Optimisers in the higher of two wells",
         about: "How often SGD, Adam, RMSprop and Santa leave the higher well of a double well for the deeper one",
         source: "Chen (2016), slides on Santa",
+        reads_data: false,
         run: double_well::run,
     },
     Bench {
@@ -287,6 +305,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Metropolis beside HMC on nine components",
         about: "How far apart successive draws are, how often they change the component, and effective draws per evaluation",
         source: "Chen (2016), slide \"Demo: MH vs. HMC\"",
+        reads_data: false,
         run: nine_modes::run,
     },
     Bench {
@@ -294,6 +313,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "SGLD on a mixture with two modes",
         about: "Distance of the draws of SGLD with decreasing steps from the posterior of the two centres of 100 numbers",
         source: "Chen (2016), slide \"Example\" of SGLD; Welling and Teh (2011), section 5.1",
+        reads_data: false,
         run: welling_teh::run,
     },
     Bench {
@@ -301,6 +321,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Momentum without and with friction",
         about: "Standard deviations of SGHMC without friction, with friction, and with friction that balances the noise of gradients",
         source: "Chen (2016), slides on SGHMC",
+        reads_data: false,
         run: friction::friction,
     },
     Bench {
@@ -308,6 +329,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Friction beside a thermostat",
         about: "Variance of SGHMC with friction 0.1, 1 and 10 and of SGNHT with as much injected noise, over the true one",
         source: "Chen (2016), slides on SGNHT",
+        reads_data: false,
         run: friction::thermostat,
     },
     Bench {
@@ -315,6 +337,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Errors against the number of steps",
         about: "Slope of the mean squared error against the number of steps for steps that shrink in several ways, and order of the bias",
         source: "Chen (2016), slides \"Synthetic experiments\"; Chen, Ding and Carin (2015)",
+        reads_data: false,
         run: rates::run,
     },
     Bench {
@@ -322,6 +345,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Steps in more and more dimensions",
         about: "How the step that HMC-ECS, HMC, MALA and Metropolis adapt falls as the number of parameters grows",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.7",
+        reads_data: false,
         run: dimension::run,
     },
     Bench {
@@ -329,6 +353,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Worse and worse control variates",
         about: "Variance, acceptance and bias of HMC-ECS with expansions of order 2, 1 and 0",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.8",
+        reads_data: false,
         run: control_orders::run,
     },
     Bench {
@@ -336,6 +361,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Gibbs sampling beside exact marginals",
         about: "Kolmogorov-Smirnov distance of draws of the mean and the precision of normal numbers from their marginals",
         source: "Chen (2016), slides on Gibbs sampling",
+        reads_data: false,
         run: normal_gamma::run,
     },
     Bench {
@@ -343,6 +369,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "The burn-in criterion of OSGFS",
         about: "Means and standard deviations of OSGFS from far starts, with the criterion that ends the burn-in and without",
         source: "El Hanchi (2018), section 3.1, figure 2",
+        reads_data: false,
         run: burn_in::run,
     },
     Bench {
@@ -351,6 +378,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Ellipses along the largest and the smallest principal component, and passes per effective draw; --data FILE with the \
                 outcome in its last column, otherwise simulated rows",
         source: "El Hanchi (2018), section 3.1, figure 1",
+        reads_data: true,
         run: ellipses::run,
     },
     Bench {
@@ -359,6 +387,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Log loss of rows held out, draw by draw, and passes to get there, of SGLD, SGLD-CV and SAGA; --data FILE with the outcome \
                 in its last column, otherwise simulated rows",
         source: "Baker (2018), section 3.5.1",
+        reads_data: true,
         run: log_loss::sizes,
     },
     Bench {
@@ -366,6 +395,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Six samplers by their predictions",
         about: "The same of SGLD, SGHMC and SGNHT, each with and without control variates",
         source: "Baker (2018), sections 4.5 and 4.6.2",
+        reads_data: true,
         run: log_loss::six,
     },
     Bench {
@@ -373,6 +403,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "SGLD-CV beside NUTS as the rows grow",
         about: "Divergence from a posterior that is known, and gradients of rows, from 1,000 to 1,000,000 rows",
         source: "Baker (2018), section 4.2",
+        reads_data: false,
         run: tall_means::run,
     },
     Bench {
@@ -380,6 +411,7 @@ pub static REGISTRY: &[Bench] = &[
         title: "Six samplers on two clusters that nearly coincide",
         about: "Divergence from NUTS of six samplers from given starts, and whether their chains visit both modes",
         source: "Baker (2018), section 4.6.1",
+        reads_data: false,
         run: six_samplers::run,
     },
     Bench {
@@ -388,6 +420,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Relative computational time, bias and ROC curves of HMC, HMC-ECS, SG-HMC and SGLD; --data FILE with the outcome in its last \
                 column, otherwise simulated rows",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.5",
+        reads_data: true,
         run: subsampling::higgs,
     },
     Bench {
@@ -396,6 +429,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "The same for splines of eight predictors and an outcome that one row in a hundred has, and its realised and predicted share \
                 along a predictor",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.6",
+        reads_data: true,
         run: subsampling::bankruptcy,
     },
     Bench {
@@ -404,6 +438,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "200 runs each of posteriors that are known: how often intervals hold, and how often a run was called Good \
                 with a mean that is off by more than 0.2 standard deviations",
         source: "",
+        reads_data: false,
         run: verdicts::run,
     },
     Bench {
@@ -412,6 +447,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is \
                 certified, and how often one that is off by more than 0.3 standard deviations",
         source: "",
+        reads_data: false,
         run: certificates::run,
     },
     Bench {
@@ -420,6 +456,7 @@ pub static REGISTRY: &[Bench] = &[
         about: "Passes over the rows of the control, of scores and of the run at half the step that certify a run of \
                 SGLD-CV, from 10,000 to 10,000,000 rows",
         source: "",
+        reads_data: false,
         run: certificate_cost::run,
     },
 ];

@@ -9,7 +9,7 @@ use super::{ExportError, files};
 /// The file, which whoever names a run replaces, whether it has the claim or not.
 pub const LABEL: &str = "label.toml";
 /// Characters of a name, at most: it stands in lists and sentences.
-const LONGEST_NAME: usize = 40;
+pub const LONGEST_NAME: usize = 40;
 
 /// Name and note of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ pub mod draws_csv;
 pub mod effects;
 mod error;
 pub mod files;
+mod fitted;
 mod folder;
 pub mod journal;
 pub mod label;

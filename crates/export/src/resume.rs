@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::folder::Standing;
-use super::manifest::other_arithmetic;
+use super::manifest::{Manifest, other_arithmetic};
 use super::{Claim, ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
+use ergodic_core::engine::StopReason;
 use ergodic_core::engine::run::Continuation;
 use ergodic_data::load::Loaded;
 
@@ -37,7 +38,7 @@ pub enum ResumeError {
 }
 
 /// Makes the run in the folder at `path` ready to go on: with `more` draws per chain, or with what was planned if it was cut
-/// short, or with as many again. `loaded` are its data if they are in memory; otherwise they are read, and they must be the
+/// short or stopped, or with as many again. `loaded` are its data if they are in memory; otherwise they are read, and they must be the
 /// same as those it was run with.
 ///
 /// # Errors
@@ -92,7 +93,8 @@ pub fn resume(
     })
 }
 
-/// Says in the recipe how many draws each chain is to have: `more` than now, or what was planned when the run was cut short.
+/// Says in the recipe how many draws each chain is to have: `more` than now, or what was planned when the run was cut short or
+/// stopped, or as many again.
 fn plan(recipe: &mut Recipe, standing: &Standing, more: Option<u64>) {
     let of_recipe = |chain: usize| {
         let of_chains = recipe.run.draws_of_chains.as_ref();
@@ -105,11 +107,16 @@ fn plan(recipe: &mut Recipe, standing: &Standing, more: Option<u64>) {
         of_chain.unwrap_or_else(|| of_recipe(chain))
     };
     let add = more.unwrap_or(recipe.run.draws);
+    let of_user = |manifest: &Manifest| manifest.stop_reason == Some(StopReason::User);
+    let is_short = standing.reach.iter().any(|&reach| reach < recipe.run.draws);
+    let is_stopped = is_short && standing.results().manifest.as_ref().is_some_and(of_user);
     let chains = standing.reach.iter().enumerate();
     let wanted: Vec<u64> = chains
         .map(|(chain, &reach)| match more {
             // What was planned is still to be done.
             None if standing.is_cut_short => planned(chain).max(reach),
+            // Its recipe has the draws that it was stopped at for each chain, and those that it was to make for all.
+            None if is_stopped => recipe.run.draws.max(reach),
             _ => reach.saturating_add(add),
         })
         .collect();

@@ -81,6 +81,31 @@ fn a_run_goes_on_until_it_is_precise() {
     assert_eq!(named.view().draws_per_chain(), 1000);
 }
 
+/// Without a number of draws a stopped run makes those that it was to make, a complete one as many again.
+#[test]
+fn a_run_that_was_stopped_goes_on_to_the_draws_that_were_asked() {
+    let next = |planned: u64, is_stopped: bool| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = start(job("nuts", planned, |_recipe| {}));
+        if is_stopped {
+            wait(&run, "draws", |view| view.draws_per_chain() > 20);
+            run.stop();
+        }
+        run.join();
+        let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+        let results = Results::of(run.job(), &run.view(), &run.report());
+        let job = Arc::clone(run.job());
+        place
+            .save_all(&claim, &job, &results, run.join(), &mut |_file| {})
+            .unwrap();
+        drop(claim);
+        let again = resume::resume(place.path(), None, None, &Control::default()).unwrap();
+        again.job.recipe.run.draws_of_chains.unwrap()
+    };
+    assert!(next(ENDLESS, true).iter().all(|&draws| draws == ENDLESS));
+    assert!(next(30, false).iter().all(|&draws| draws == 60));
+}
+
 #[test]
 fn a_frozen_run_is_saved_continued_and_replayed() {
     let folder = tempfile::tempdir().unwrap();

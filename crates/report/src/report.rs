@@ -6,8 +6,8 @@
 use self::estimates::{MOST_EFFECTS, corrected, not_kept};
 use super::{Chains, FIGURES, Figure, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
+use ergodic_analysis::predict::PredictError;
 use ergodic_analysis::predict::r2::R2;
-use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::templates;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
@@ -139,7 +139,7 @@ impl Report {
             Err(JobError::Cancelled) => return Err(ReportError::Cancelled),
             other => other.map_err(|error| error.to_string()),
         };
-        let read = |control: &Control| Fitted::open(&recipe, folder.path(), control);
+        let read = |control: &Control| folder.fitted(results, control);
         let there = description.is_ok().then_some(&read as ReadModel<'_>);
         Ok(Self {
             label: Label::read(folder.path()).unwrap_or_default(),

@@ -369,6 +369,21 @@ fn a_report_says_what_was_done() {
     ] {
         assert!(html.contains(words), "`{words}` is missing");
     }
+    assert!(html.contains("(logistic regression) was fitted"));
+    assert!(!html.contains("Settings other than the defaults"));
+    assert!(html.contains("Priors hold for standardised predictors"));
+    let mut other = report_of(ran);
+    let settings = &mut other.recipe.sampler.settings;
+    settings.set("target_accept", 0.9.into());
+    settings.set("max_depth", 10.into());
+    other.manifest.not_kept = vec!["b[Intercept]".into()];
+    let html = written(&other, "html");
+    for words in [
+        "Settings other than the defaults: target acceptance <code>0.9</code>.",
+        "Over the parameters whose draws were kept the largest",
+    ] {
+        assert!(html.contains(words), "`{words}` is missing");
+    }
     // Once in words, and in the notations of others.
     let description = report_of(ran).description.unwrap();
     let words = description.translation.unwrap().words;

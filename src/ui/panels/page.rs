@@ -20,6 +20,7 @@ use crate::ui::widgets::{
     Button, heading, hint, number, progress, sentence, sentence_line, surface,
 };
 use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::shown::capitalised;
 
 /// A file that is being read shows its progress this often.
 pub const PROGRESS_TIME: Duration = Duration::from_millis(100);
@@ -202,7 +203,7 @@ pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
                     ui.spacing_mut().item_spacing.y = t.space.x2;
                     heading(ui, what);
                     if !advice.is_empty() {
-                        sentence(ui, &capital(advice), Text::Body);
+                        sentence(ui, &capitalised(advice), Text::Body);
                     }
                     if let Some(path) = &problem.path {
                         hint(ui, &format!("`{}`", path.display()));
@@ -272,14 +273,6 @@ fn split(message: &str) -> (&str, &str) {
     message.split_once("; ").unwrap_or((message, ""))
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
-}
-
 /// `text` on one line exactly as it is, cut at `width`: backticks stay.
 pub fn plain_line(ui: &Ui, text: &str, role: Text, color: Color32, width: f32) -> Arc<Galley> {
     let mut job = LayoutJob::simple_singleline(text.to_owned(), role.font(), color);
@@ -296,7 +289,7 @@ pub fn remark(ui: &mut Ui, warning: &Warning) {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             sentence(ui, &warning.message, Text::Body);
             if let Some(advice) = &warning.advice {
-                hint(ui, &capital(advice));
+                hint(ui, &capitalised(advice));
             }
         });
     });

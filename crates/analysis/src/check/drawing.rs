@@ -68,9 +68,15 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Whether the picture is a curve from 0 on, whose axes then begin there.
-    pub fn begins_at_zero(&self) -> bool {
-        self.look == Look::Curve && self.places.first().is_some_and(|first| first.x == 0.0)
+    /// Whether the axes of x and y begin at 0: those of a curve from 0 on, that of y unless something lies below.
+    pub fn begin_at_zero(&self) -> [bool; 2] {
+        let is_from_zero = self.places.first().is_some_and(|first| first.x == 0.0);
+        let begins = self.look == Look::Curve && is_from_zero;
+        let mut numbers = self.places.iter().flat_map(|it| {
+            let [_x, numbers @ ..] = it.numbers();
+            numbers
+        });
+        [begins, begins && !numbers.any(|y| y < 0.0)]
     }
 }
 
@@ -261,5 +267,31 @@ impl Pit {
             levels: None,
             places: self.curve.iter().enumerate().map(place).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_begins_at_zero_unless_something_lies_below() {
+        let drawing = |look, lower| Drawing {
+            name: String::new(),
+            x_title: String::new(),
+            y_title: "",
+            middle: "",
+            look,
+            levels: None,
+            places: vec![Place {
+                x: 0.0,
+                observed: 0.2,
+                middle: 0.1,
+                ends: [lower, 0.3],
+            }],
+        };
+        assert_eq!(drawing(Look::Curve, 0.0).begin_at_zero(), [true, true]);
+        assert_eq!(drawing(Look::Curve, -0.1).begin_at_zero(), [true, false]);
+        assert_eq!(drawing(Look::Dots, 0.0).begin_at_zero(), [false, false]);
     }
 }

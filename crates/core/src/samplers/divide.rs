@@ -189,7 +189,8 @@ impl Sampler for DivideAndConquer {
         fields: DivideSettings::FIELDS,
         info: INFO,
         bias: Some(
-            "Draws of shards are combined by a rule that is exact only where every shard gives a normal posterior: with several \
+            "Draws of shards are combined by a rule that is not exact: consensus and products of normal densities are only where every \
+             shard gives a normal posterior, products of kernel densities and Weierstrass only as their bandwidths shrink; with several \
              modes, curved posteriors or shards that do not overlap the result can be far off",
         ),
         default_warmup: 1500,

@@ -102,14 +102,14 @@ fn numbers(along: &Conditional, curve: &Curve) -> Panel {
     });
     let finite = |numbers: &[f64; 4]| numbers.iter().all(|number| number.is_finite());
     let numbers: Vec<[f64; 4]> = numbers.filter(finite).collect();
-    if !along.observed.is_empty() {
-        panel.add(OBSERVED, Ink::Muted, discs(along.observed.clone()));
-    }
     let band = numbers.iter().map(|&[x, _, low, high]| [x, low, high]);
     let band = Band {
         points: band.collect(),
     };
     panel.add("90 % band", Ink::Band, band);
+    if !along.observed.is_empty() {
+        panel.add(OBSERVED, Ink::Muted, discs(along.observed.clone()));
+    }
     let line = numbers.iter().map(|&[x, mean, ..]| [x, mean]).collect();
     panel.add(EXPECTED, Ink::Posterior, Line::curve(line, 1.5));
     let extent = panel.extent();

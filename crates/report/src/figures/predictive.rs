@@ -138,8 +138,13 @@ pub(super) fn panel(drawing: &Drawing) -> Panel {
     }
     let extent = panel.extent();
     let [mut x, mut y] = [roomy(extent.x), roomy(extent.y)];
-    if drawing.begins_at_zero() {
-        (x.0, y.0) = (x.0.max(0.0), y.0.max(0.0));
+    for (end, begins) in [&mut x.0, &mut y.0]
+        .into_iter()
+        .zip(drawing.begin_at_zero())
+    {
+        if begins {
+            *end = end.max(0.0);
+        }
     }
     panel.x = Axis::numbers(drawing.x_title.as_str(), x);
     panel.y = Axis::numbers(drawing.y_title, y);

@@ -354,7 +354,7 @@ fn data(page: &mut Page, report: &Report) {
     });
     page.facts(&[
         ("Source", code(&manifest.data_source)),
-        ("Rows", count(manifest.rows_total)),
+        ("Rows", count(manifest.rows_total + manifest.rows_held_out)),
         ("Rows used", count(manifest.rows_used)),
         (
             "Rows held out",

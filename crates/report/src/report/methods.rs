@@ -4,6 +4,7 @@ use super::estimates::Column;
 use super::{Part, Report, parts};
 use ergodic_analysis::templates;
 use ergodic_base::numerals::thousands;
+use ergodic_base::shown::capitalised;
 use ergodic_core::engine::StopReason;
 use ergodic_core::samplers::{self, DIVERGENT};
 use ergodic_diagnostics::SummaryRow;
@@ -59,6 +60,7 @@ fn sampling(report: &Report) -> String {
         chains(report),
         manifest.seed
     ));
+    text.extend(own_settings(report));
     let failed = manifest
         .chains
         .iter()
@@ -95,7 +97,7 @@ fn sampling(report: &Report) -> String {
             many => format!("There were {} divergent transitions.", thousands(many)),
         });
     }
-    text.push(format!("The scale of results: {}.", manifest.scales));
+    text.push(format!("{}.", capitalised(&manifest.scales)));
     text.push(
         "Reported are posterior means with their Monte Carlo standard errors, standard deviations, medians and central 90 % intervals."
             .to_owned(),
@@ -106,6 +108,20 @@ fn sampling(report: &Report) -> String {
         ));
     }
     text.join(" ")
+}
+
+/// The settings of the sampler that are not its defaults, in a sentence.
+fn own_settings(report: &Report) -> Option<String> {
+    let entry = samplers::find(&report.manifest.sampler)?;
+    let settings = report.recipe.sampler.settings.iter();
+    let own: Vec<String> = settings
+        .filter_map(|(key, value)| {
+            let field = entry.spec.fields.iter().find(|field| field.key == key)?;
+            let told = || format!("{} `{value}`", lower_first(field.label));
+            (!field.is_default(value)).then(told)
+        })
+        .collect();
+    (!own.is_empty()).then(|| format!("Settings other than the defaults: {}.", own.join(", ")))
 }
 
 /// What the paragraph cites, in the order of its sentences.
@@ -151,6 +167,7 @@ fn chains(report: &Report) -> String {
     let (warmup, most) = range(|chain| chain.warmup);
     let warmup = match most {
         0 => String::new(),
+        1 => " after one iteration of warm-up that was discarded".to_owned(),
         _ => format!(" after {warmup} iterations of warm-up that were discarded"),
     };
     let total: usize = chains.iter().map(|chain| chain.draws).sum();
@@ -168,8 +185,12 @@ fn chains(report: &Report) -> String {
 fn convergence(report: &Report) -> Option<String> {
     let worst = &report.worst;
     let (rhat, bulk, tail) = (worst.rhat?, worst.ess_bulk?, worst.ess_tail?);
+    let of = match report.manifest.not_kept.is_empty() {
+        true => "all parameters",
+        false => "the parameters whose draws were kept",
+    };
     Some(format!(
-        "Over all parameters the largest rank-normalised split R-hat is {} and the smallest effective sample sizes are {} in the \
+        "Over {of} the largest rank-normalised split R-hat is {} and the smallest effective sample sizes are {} in the \
          bulk and {} in the tails (Vehtari et al. 2021).",
         rhat_text(rhat),
         count(bulk),
@@ -200,13 +221,17 @@ impl Worst {
     }
 }
 
-/// A title inside a sentence; words in capitals stay.
+/// Titles that begin with the name of a person.
+const NAMES: [&str; 2] = ["Poisson", "Dirichlet"];
+
+/// A title inside a sentence; words in capitals and names stay.
 fn lower_first(text: &str) -> String {
+    let is_name = NAMES.iter().any(|name| text.starts_with(name));
     let mut letters = text.chars();
     let first = letters.next();
     let rest = letters.as_str();
     match first {
-        Some(c) if !rest.starts_with(char::is_uppercase) => {
+        Some(c) if !is_name && !rest.starts_with(char::is_uppercase) => {
             c.to_lowercase().chain(rest.chars()).collect()
         }
         _ => text.to_owned(),

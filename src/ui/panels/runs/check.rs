@@ -306,8 +306,13 @@ fn drawing_ui(ui: &mut Ui, drawing: &Drawing) {
     let numbers = places.iter().flat_map(|it| it[1..].iter().copied());
     let mut x = axes::range(places.iter().map(|it| it[0]), 0.02);
     let mut y = axes::range(numbers, 0.05);
-    if drawing.begins_at_zero() {
-        (x.0, y.0) = (x.0.max(0.0), y.0.max(0.0));
+    for (end, begins) in [&mut x.0, &mut y.0]
+        .into_iter()
+        .zip(drawing.begin_at_zero())
+    {
+        if begins {
+            *end = end.max(0.0);
+        }
     }
     let mut axes = Axes {
         x_title: &drawing.x_title,

@@ -58,8 +58,8 @@ impl Owner<'_> {
         let set = self.settings.get(field.key);
         match (self.usual(field), set) {
             (Some(usual), Some(set)) => *set == usual.value,
-            (Some(usual), None) => is_default(field, &usual.value),
-            (None, set) => set.is_none_or(|set| is_default(field, set)),
+            (Some(usual), None) => field.is_default(&usual.value),
+            (None, set) => set.is_none_or(|set| field.is_default(set)),
         }
     }
 
@@ -164,17 +164,6 @@ fn mode_hint(spec: &SamplerSpec) -> &'static str {
     }
 }
 
-/// Whether a value is what the setting has anyway.
-fn is_default(field: &Setting, value: &Value) -> bool {
-    match (field.default, value) {
-        (Some(FieldDefault::Int(standard)), Value::Int(value)) => *value == standard,
-        (Some(FieldDefault::Real(standard)), Value::Real(value)) => *value == standard,
-        (Some(FieldDefault::Text(standard)), Value::Text(value)) => value == standard,
-        (Some(FieldDefault::Bool(standard)), Value::Bool(value)) => *value == standard,
-        _ => false,
-    }
-}
-
 fn default_text(field: &Setting) -> String {
     match field.default {
         None => LEFT_TO_SAMPLER.to_owned(),
@@ -265,7 +254,7 @@ fn reset_ui(
         view.drafts.remove(&(owner.id, field.key));
         // What is not the default for all has to be said.
         let usual = owner.usual(field).map(|usual| usual.value.clone());
-        let value = usual.filter(|value| !is_default(field, value));
+        let value = usual.filter(|value| !field.is_default(value));
         out.send(Command::Draft((owner.send)(field.key.to_owned(), value)));
     }
 }

@@ -307,6 +307,7 @@ impl Job {
         let no_mode = centre.as_ref().err();
         let settings =
             sampler.settle(&recipe.sampler.settings, model.as_ref(), &target, no_mode)?;
+        warnings.extend(ergodic_core::samplers::tempered(&settings));
         if recipe.sampler.id == AUTO && (outset.is_none() || sampler.spec.minibatch) {
             // The run must be the one that its complete recipe makes, which names the sampler.
             let mut named = recipe.clone();

@@ -109,7 +109,7 @@ pub use output::{
 pub use piecewise::bouncy_particle::BouncyParticle;
 pub use piecewise::zig_zag::ZigZag;
 pub use registry::{REGISTRY, find};
-pub use schedule::Schedule;
+pub use schedule::{Schedule, tempered};
 pub use subsampling::hmc_ecs::HmcEcs;
 pub use subsampling::hmc_ecs_signed::HmcEcsSigned;
 pub use unsuitable::{Refusal, Unsuitable};

@@ -13,7 +13,8 @@
 //! error of n steps both fall as n^{−1/3} (Chen 2016), which is slower than the n^{−1/2} of an exact sampler.
 
 use super::{InfoColumn, WEIGHT};
-use ergodic_base::settings::Field;
+use ergodic_base::reporter::Warning;
+use ergodic_base::settings::{Field, Settings};
 
 /// Draws over which a decreasing step is nearly constant by default: the default warm-up.
 const OFFSET_DRAWS: u64 = 200;
@@ -49,6 +50,8 @@ ergodic_base::settings! {
     }
 }
 
+/// Key of [`TEMPERED`].
+const TEMPERATURE: &str = "temperature";
 /// T.
 pub const TEMPERED: Field = Field::real("Temperature", 1e-3, 1e6, Some(1.0))
     .help(
@@ -56,6 +59,30 @@ pub const TEMPERED: Field = Field::real("Temperature", 1e-3, 1e6, Some(1.0))
          are not credible intervals",
     )
     .why("1 is the posterior");
+
+ergodic_base::remarks! {
+    /// What is remarkable about settings of steps.
+    pub enum Remark {
+        /// Draws are not of the posterior.
+        Tempered {
+            /// T.
+            temperature: f64,
+        }
+        Watch "tempered" (
+            "At the temperature {temperature} draws are not of the posterior but of its power 1/{temperature}, whose standard deviations are \
+             about {:.2} times as large",
+            temperature.sqrt()
+        ) advice ("Take `sampler.temperature = 1` for the posterior");
+    }
+}
+
+/// What to say of the temperature among the `settings` of a sampler.
+pub fn tempered(settings: &Settings) -> Option<Warning> {
+    let temperature = settings.real(TEMPERATURE)?;
+    // Closer to 1 nobody sees it in draws.
+    let differs = (temperature.sqrt() - 1.0).abs() > 1e-3;
+    differs.then(|| Remark::Tempered { temperature }.into())
+}
 
 /// The information column of draws whose steps may decrease.
 pub const WEIGHT_OF_STEP: InfoColumn = InfoColumn {
@@ -99,5 +126,23 @@ impl Decay {
         } else {
             1.0
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temperatures_other_than_one_are_told() {
+        let said = |temperature: f64| {
+            let mut settings = Settings::default();
+            settings.set(TEMPERATURE, temperature.into());
+            tempered(&settings).map(|it| it.message)
+        };
+        assert_eq!((said(1.0), said(1.000_1)), (None, None));
+        assert!(said(4.0).unwrap().contains("about 2.00 times as large"));
+        assert!(said(0.25).unwrap().contains("about 0.50 times as large"));
+        assert_eq!(tempered(&Settings::default()), None);
     }
 }

@@ -141,7 +141,8 @@ impl RowCode {
         }
     }
 
-    /// The columns of the code in these rows. Numbers that are none are refused if `all` rows are asked for.
+    /// The columns of the code in these rows. Numbers that are not finite are refused if `all` rows are asked for, unless the text
+    /// says them, as the `-inf` of `where(y == 0, 0, -inf)`.
     pub fn store(&self, graph: &Graph, columns: &Columns, all: bool) -> Result<Store, Fault> {
         let mut evaluated = Evaluated::default();
         let mut store = Store {
@@ -155,7 +156,8 @@ impl RowCode {
                     "A column depends on parameters",
                 ));
             };
-            let lost = values.iter().position(|value| !value.is_finite());
+            let is_lost = |value: &f64| !value.is_finite() && !is_written(graph, id, *value);
+            let lost = values.iter().position(is_lost);
             if let Some(row) = lost.filter(|_| all) {
                 let message = format!("A finite number is needed, but this is {}", values[row]);
                 return Err(Fault::new(graph.span(id), message).in_row(row));
@@ -163,6 +165,15 @@ impl RowCode {
             store.numbers.push(values.to_vec());
         }
         Ok(store)
+    }
+}
+
+/// Whether `value`, which is not finite, is a constant among those that the number chooses from.
+fn is_written(graph: &Graph, id: Id, value: f64) -> bool {
+    match *graph.node(id) {
+        Node::Constant(bits) => f64::from_bits(bits) == value,
+        Node::Select(_, a, b) => is_written(graph, a, value) || is_written(graph, b, value),
+        _ => false,
     }
 }
 

@@ -74,3 +74,26 @@ fn rows_at_a_limit_count_for_what_they_are() {
     near(&[value], &[2.0 * q.ln()], 1e-13, "chances");
     near(&grad, &[2.0 * (1.0 - q)], 1e-13, "slope of chances");
 }
+
+/// What a text says is infinite is taken as it is; what comes out so in a row is not.
+#[test]
+fn rows_may_choose_what_is_impossible() {
+    let columns = [numbers("y", &[0.0, 2.0, 0.0, 5.0])];
+    let rows = |line: &str| {
+        let text =
+            format!("parameters\n z ~ normal(0, 1)\n p in (0, 1) ~ beta(1, 1)\nrows\n {line}\n");
+        density(model(&text, &columns).as_ref(), &[0.7, -0.4])
+    };
+    let (found, grad) = rows("log_mix(p, where(y == 0, 0, -inf), poisson_log_lpmf(y, z))");
+    let known =
+        "where(y == 0, log_mix(p, 0, poisson_log_lpmf(y, z)), log1p(-p) + poisson_log_lpmf(y, z))";
+    let (value, slopes) = rows(known);
+    near(&[found], &[value], 1e-13, "value");
+    near(&grad, &slopes, 1e-13, "slopes");
+    let text = "parameters\n z ~ normal(0, 1)\nrows\n z * log(y)\n";
+    let said = refusal(text, &columns);
+    assert!(
+        said.contains("A finite number is needed, but this is -inf"),
+        "{said}"
+    );
+}

@@ -32,6 +32,8 @@ pub mod tasks;
 pub(crate) mod testing;
 pub mod theme;
 mod typed_path;
+#[cfg(test)]
+mod typed_tests;
 pub mod widgets;
 
 use outbox::Outbox;
@@ -87,6 +89,8 @@ pub struct App {
     preferences_path: Option<PathBuf>,
     written: Preferences,
     title: String,
+    /// What stood typed in fields in the newest frame and is not in the draft.
+    typed: Vec<Command>,
 }
 
 struct Fx {
@@ -131,6 +135,7 @@ impl App {
             preferences_path,
             written: preferences,
             title: String::new(),
+            typed: Vec::new(),
         };
         app.apply_preferences(ctx);
         app
@@ -151,6 +156,14 @@ impl App {
     /// Applies a command at once.
     pub fn send(&mut self, command: Command) {
         update::update(&mut self.state, command, &mut self.fx);
+    }
+
+    /// Applies what stands typed in fields, and then a command that comes from outside the window.
+    fn send_from_outside(&mut self, command: Command) {
+        for typed in std::mem::take(&mut self.typed) {
+            self.send(typed);
+        }
+        self.send(command);
     }
 
     /// Work that does not draw: outcomes of tasks, runs that ended, preferences.
@@ -183,7 +196,7 @@ impl App {
                 .collect()
         });
         for path in dropped {
-            self.send(Command::Open(path));
+            self.send_from_outside(Command::Open(path));
         }
         self.close_or_ask(ctx);
         if self.state.is_busy() {
@@ -196,7 +209,7 @@ impl App {
     fn close_or_ask(&mut self, ctx: &egui::Context) {
         use egui::ViewportCommand;
         if ctx.input(|input| input.viewport().close_requested()) && !self.state.closing {
-            self.send(Command::Quit);
+            self.send_from_outside(Command::Quit);
             if !self.state.closing {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             }
@@ -227,6 +240,7 @@ impl App {
         for command in out.take() {
             self.send(command);
         }
+        self.typed = out.take_typed();
     }
 
     fn apply_preferences(&self, ctx: &egui::Context) {

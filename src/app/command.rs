@@ -266,6 +266,23 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether what stands typed in fields is taken before the command: whatever runs, saves, leaves or changes something is about what is
+    /// on the screen. Only looks, and what the window sends by itself, are not.
+    pub fn takes_what_is_typed(&self) -> bool {
+        !matches!(
+            self,
+            Self::PreviewPrior(_)
+                | Self::KeepPanes(_)
+                | Self::DrawExamples
+                | Self::SetTheme(_)
+                | Self::SetDecimalComma(_)
+                | Self::SetZoom(_)
+                | Self::CancelTask(_)
+                | Self::DismissToast
+                | Self::DismissProblem
+        )
+    }
+
     /// The file that it writes where a user has said.
     pub(super) fn output(&self) -> Option<&Path> {
         match self {

@@ -56,6 +56,15 @@ pub struct ModelView {
     all_words: bool,
 }
 
+impl ModelView {
+    /// What is wrong with a formula that is typed and not yet in the draft.
+    fn formula_error(&self) -> Option<String> {
+        let is_typed = self.formula != self.shown;
+        let read = is_typed.then(|| self.formula.parse::<ergodic_core::formula::Formula>());
+        Some(read?.err()?.to_string())
+    }
+}
+
 /// Draws the page.
 pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut Outbox) {
     let t = tokens();
@@ -85,7 +94,12 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
         view.formula.clone_from(&view.shown);
     }
     let check = state.check.as_deref();
-    head_ui(ui, state, document, check, out);
+    let typed_error = if document.is_text() {
+        view.program.error(data).map(|error| error.to_string())
+    } else {
+        view.formula_error()
+    };
+    head_ui(ui, state, (document, check), typed_error, out);
     let side = |margin: i8| {
         Frame::NONE
             .fill(p.bg_panel)
@@ -161,8 +175,8 @@ fn obstacle(state: &AppState, document: &Document, check: Option<&ModelCheck>) -
 fn head_ui(
     ui: &mut Ui,
     state: &AppState,
-    document: &Document,
-    check: Option<&ModelCheck>,
+    (document, check): (&Document, Option<&ModelCheck>),
+    typed_error: Option<String>,
     out: &mut Outbox,
 ) {
     let template = &document.recipe.model.template;
@@ -187,7 +201,7 @@ fn head_ui(
     };
     let title = if asks(document) { "Model" } else { title };
     page_head(ui, icons::FUNCTION, title, &facts, |ui| {
-        let obstacle = obstacle(state, document, check);
+        let obstacle = typed_error.or_else(|| obstacle(state, document, check));
         let why = obstacle.as_deref().unwrap_or_default();
         let next = Button::new("Choose sampler")
             .primary()
@@ -272,10 +286,7 @@ fn center_ui(
         });
         words_ui(ui, document, check, &mut view.all_words);
     }
-    let typed = (view.formula != view.shown)
-        .then(|| view.formula.parse::<ergodic_core::formula::Formula>().err())
-        .flatten()
-        .map(|error| error.to_string());
+    let typed = view.formula_error();
     let error = match &typed {
         Some(error) => Some(error.as_str()),
         None if view.formula == view.shown => document.formula_error.as_deref(),
@@ -289,8 +300,9 @@ fn center_ui(
         .error(error)
         .width(ui.available_width())
         .show(ui);
-    if field.committed {
-        out.send(Command::Draft(DraftChange::Formula(view.formula.clone())));
+    if view.formula != view.shown {
+        let change = DraftChange::Formula(view.formula.clone());
+        out.typed(Command::Draft(change), field.committed || field.restored);
     }
     if !is_open {
         state_ui(ui, state, data, document, check, out);

@@ -230,10 +230,15 @@ impl<'a> Field<'a> {
 /// this frame.
 fn finish(ui: &Ui, response: Response, text: &mut String, shown: String) -> FieldResponse {
     let before_id: Id = response.id.with("before");
-    if response.has_focus() {
+    // A field that was taken away while it had the focus has a text of before that is none of this edit.
+    if response.gained_focus() {
+        ui.data_mut(|data| data.insert_temp(before_id, shown));
+    } else if response.has_focus() {
         ui.data_mut(|data| {
             data.get_temp_mut_or_insert_with(before_id, || shown);
         });
+    } else if !response.lost_focus() {
+        ui.data_mut(|data| data.remove::<String>(before_id));
     }
     let (mut committed, mut restored) = (false, false);
     if response.lost_focus() {

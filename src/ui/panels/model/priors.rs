@@ -478,16 +478,24 @@ fn prior_ui(
             let prior = (key.to_owned(), edit.text.trim().to_owned());
             out.send(Command::PreviewPrior(Some(prior)));
         }
+        let typed = edit.text.trim();
+        let given = (!typed.is_empty()).then(|| typed.to_owned());
+        let is_other = given.as_ref().map_or(set, |given| given != text);
+        let change = Command::Draft(DraftChange::Prior(key.to_owned(), given.clone()));
         if field.committed && error.is_none() {
-            let text = edit.text.trim();
-            let given = (!text.is_empty()).then(|| text.to_owned());
             if given.is_some() || set {
-                out.send(Command::Draft(DraftChange::Prior(key.to_owned(), given)));
+                out.typed(change, true);
             } else {
                 out.send(Command::PreviewPrior(None));
             }
             view.editing = None;
-        } else if field.committed {
+            return;
+        }
+        // Also one that cannot be read, which then is what a run is refused for.
+        if is_other && !given_up {
+            out.typed(change, false);
+        }
+        if field.committed {
             // A prior that cannot be read stays open with its sentence until it is put right or given up by Esc.
             edit.begun = false;
         } else if field.response.lost_focus() {

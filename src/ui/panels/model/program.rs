@@ -30,6 +30,14 @@ pub struct ProgramView {
     is_completing: bool,
 }
 
+impl ProgramView {
+    /// What is wrong with a text that is typed and not yet in the draft.
+    pub(super) fn error(&self, data: &DataState) -> Option<ProgramError> {
+        let is_typed = self.text != self.shown;
+        is_typed.then(|| error_of(&self.text, data)).flatten()
+    }
+}
+
 /// What is wrong with a text that the columns of the table can tell.
 fn error_of(text: &str, data: &DataState) -> Option<ProgramError> {
     let read = Program::parse(text);
@@ -37,7 +45,7 @@ fn error_of(text: &str, data: &DataState) -> Option<ProgramError> {
         .err()
 }
 
-/// Draws the editor. The draft takes the text when the editor is left.
+/// Draws the editor. The draft takes the text when the editor is left, and before anything runs or is saved.
 pub fn program_ui(
     ui: &mut Ui,
     data: &DataState,
@@ -78,12 +86,10 @@ pub fn program_ui(
     }
     response
         .widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, "Text of the model"));
-    if response.lost_focus() && view.text != view.shown {
+    if view.text != view.shown {
         let text = Value::Text(view.text.clone());
-        out.send(Command::Draft(DraftChange::ModelSetting(
-            Own::PROGRAM.to_owned(),
-            Some(text),
-        )));
+        let change = DraftChange::ModelSetting(Own::PROGRAM.to_owned(), Some(text));
+        out.typed(Command::Draft(change), response.lost_focus());
     }
     ui.add_space(tokens().space.x1);
     let is_drafted = view.text == view.shown;
@@ -98,7 +104,10 @@ pub fn program_ui(
             });
         }
         None if !is_drafted => {
-            hint(ui, "The draft takes the text when the editor is left");
+            hint(
+                ui,
+                "The draft takes the text when the editor is left, and before a run or a save",
+            );
         }
         None => {
             if let Some(check) = check {

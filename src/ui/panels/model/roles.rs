@@ -396,10 +396,13 @@ fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>, words: &LevelWords) {
             .label_hidden()
             .width(ui.available_width())
             .show(ui);
+        let levels = text.split(',').map(|level| level.trim().to_owned());
+        let levels: Vec<String> = levels.filter(|level| !level.is_empty()).collect();
+        if field.committed || (field.response.has_focus() && levels != *declared) {
+            let change = Command::Draft(DraftChange::Levels(levels));
+            cx.out.typed(change, field.committed);
+        }
         if field.committed {
-            let levels = text.split(',').map(|level| level.trim().to_owned());
-            let levels = levels.filter(|level| !level.is_empty()).collect();
-            cx.out.send(Command::Draft(DraftChange::Levels(levels)));
             ui.data_mut(|data| data.remove::<String>(id));
             ui.close();
         } else {

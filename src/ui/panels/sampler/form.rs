@@ -197,7 +197,8 @@ pub fn setting_ui(
             label.on_hover_ui(|ui| help_ui(ui, owner.section, field));
             let sent = match field.kind {
                 Kind::Int { .. } | Kind::Real { .. } | Kind::Rows | Kind::Text { .. } => {
-                    typed_ui(ui, owner, field, set, view)
+                    typed_ui(ui, owner, field, set, (view, out));
+                    None
                 }
                 Kind::Choice(words) => choice_ui(ui, field, words, set),
                 Kind::Bool => bool_ui(ui, field, set),
@@ -279,14 +280,14 @@ fn help_ui(ui: &mut Ui, section: &str, field: &Setting) {
     ui.label(Text::CodeSmall.rich(key, colors.text_secondary));
 }
 
-/// A number or a text, or nothing for the default. The change to send, if any.
+/// A number or a text, or nothing for the default.
 fn typed_ui(
     ui: &mut Ui,
     owner: &Owner<'_>,
     field: &'static Setting,
     set: Option<&Value>,
-    view: &mut FormView,
-) -> Option<Option<Value>> {
+    (view, out): (&mut FormView, &mut Outbox),
+) {
     let is_text = matches!(field.kind, Kind::Text { .. });
     let key = (owner.id, field.key);
     let current = set.map(Value::to_string).unwrap_or_default();
@@ -323,17 +324,22 @@ fn typed_ui(
         .inner;
     if response.restored {
         view.drafts.remove(&key);
-        return None;
+        return;
     }
     if response.response.changed() {
         view.drafts.insert(key, text.clone());
     }
-    if !response.committed {
-        return None;
+    // Text that cannot be read stays, with the reason below it.
+    let Ok(value) = read(&text) else { return };
+    let is_typed = view.drafts.contains_key(&key) && value.as_ref() != set;
+    let is_going = response.response.has_focus();
+    if is_typed && (is_going || response.committed) {
+        let change = (owner.send)(field.key.to_owned(), value);
+        out.typed(Command::Draft(change), response.committed);
     }
-    let value = read(&text).ok()?;
-    view.drafts.remove(&key);
-    (value.as_ref() != set).then_some(value)
+    if !is_going {
+        view.drafts.remove(&key);
+    }
 }
 
 /// The text of a setting; `None` for the default.

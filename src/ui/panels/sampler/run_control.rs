@@ -75,8 +75,8 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         if state.preferences.depth != Depth::Verdict {
             let entry = samplers::find(&recipe.sampler.id);
             let decides = entry.is_some_and(|entry| entry.spec.decides_warmup);
-            start_ui(ui, state, decides, &mut run);
-            keep_ui(ui, &mut run);
+            start_ui(ui, state, decides, (&mut run, out));
+            keep_ui(ui, &mut run, out);
             zero_variance_ui(ui, &mut run);
         }
         row_ui(
@@ -98,22 +98,26 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         );
     });
     if run != recipe.run {
-        // A run section that was stopped early replays its draws; changing it makes a new run.
-        run.draws_of_chains = None;
-        run.warmup_of_chains = None;
-        out.send(Command::Draft(DraftChange::Run(run)));
+        out.send(change_to(run));
     }
 }
 
+/// The change of the draft to `run`. A run section that was stopped early replays its draws; changing it makes a new run.
+pub(super) fn change_to(mut run: RunSection) -> Command {
+    run.draws_of_chains = None;
+    run.warmup_of_chains = None;
+    Command::Draft(DraftChange::Run(run))
+}
+
 /// Which reported quantities draws are kept of.
-fn keep_ui(ui: &mut Ui, run: &mut RunSection) {
+fn keep_ui(ui: &mut Ui, run: &mut RunSection, out: &mut Outbox) {
     let hint = "`all`, or names and patterns such as b[*], sigma. Of the others means and standard deviations are accumulated, which takes \
                 neither memory nor disk. Enter takes them";
     row_ui(ui, "Keep draws of", hint, |ui| {
         let error = |text: &str| keep::check(text).err().map(|error| error.to_string());
-        if let Some(text) = typed_field(ui, "Keep draws of", &run.keep, error) {
-            text.trim().clone_into(&mut run.keep);
-        }
+        let take = |text: &str, run: &mut RunSection| text.trim().clone_into(&mut run.keep);
+        let now = run.keep.clone();
+        typed_field(ui, ("Keep draws of", &now), error, take, (run, out));
     });
 }
 
@@ -126,13 +130,14 @@ struct Typed {
 }
 
 /// A field of code called `label` that shows `now` until something else is typed, and why that cannot be used: what `error` says.
-/// The text that was typed once the field is left, if it can be used.
+/// `take` puts text that can be used into `run` once the field is left.
 pub(super) fn typed_field(
     ui: &mut Ui,
-    label: &str,
-    now: &str,
+    (label, now): (&str, &str),
     error: impl Fn(&str) -> Option<String>,
-) -> Option<String> {
+    take: impl Fn(&str, &mut RunSection),
+    (run, out): (&mut RunSection, &mut Outbox),
+) {
     let id = ui.make_persistent_id(("typed", label));
     let typed = ui.data(|data| data.get_temp::<Typed>(id));
     // What was typed for another run is none of this one.
@@ -146,7 +151,8 @@ pub(super) fn typed_field(
         .width(TYPED)
         .show(ui);
     // Text that cannot be used stays, with the reason below it.
-    let is_over = field.response.lost_focus() && error(&text).is_none();
+    let is_usable = error(&text).is_none();
+    let is_over = field.response.lost_focus() && is_usable;
     if field.restored || is_over {
         ui.data_mut(|data| data.remove::<Typed>(id));
     } else if field.response.changed() {
@@ -157,7 +163,13 @@ pub(super) fn typed_field(
         };
         ui.data_mut(|data| data.insert_temp(id, typed));
     }
-    (field.committed && is_over).then_some(text)
+    if field.committed && is_over {
+        take(&text, run);
+    } else if field.response.has_focus() && is_usable && text != now {
+        let mut typed = run.clone();
+        take(&text, &mut typed);
+        out.typed(change_to(typed), false);
+    }
 }
 
 /// A label, controls, and a hint below them.

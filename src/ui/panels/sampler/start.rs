@@ -5,6 +5,7 @@ use eframe::egui::Ui;
 use super::run_control::{row_ui, typed_field};
 use crate::app::AppState;
 use crate::ui::icons;
+use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::widgets::{Button, NumberField, Segments};
 use ergodic_core::engine::RunSection;
@@ -22,7 +23,12 @@ enum Way {
 }
 
 /// Shows the rows, which change `run`.
-pub(super) fn start_ui(ui: &mut Ui, state: &AppState, decides_warmup: bool, run: &mut RunSection) {
+pub(super) fn start_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    decides_warmup: bool,
+    (run, out): (&mut RunSection, &mut Outbox),
+) {
     let mut way = match run.start {
         Start::Mode => Way::Mode,
         Start::Prior => Way::Prior,
@@ -66,7 +72,7 @@ pub(super) fn start_ui(ui: &mut Ui, state: &AppState, decides_warmup: bool, run:
         }
     });
     match &run.start {
-        Start::Values(_) => values_ui(ui, run),
+        Start::Values(_) => values_ui(ui, run, out),
         Start::Run(path) => {
             let title = others.iter().find(|(_, other)| other == path);
             let word = title.map_or(path.as_str(), |(title, _)| title).to_owned();
@@ -122,7 +128,7 @@ fn first_name(state: &AppState) -> String {
     first.map_or_else(|| "intercept".to_owned(), |param| param.name.to_string())
 }
 
-fn values_ui(ui: &mut Ui, run: &mut RunSection) {
+fn values_ui(ui: &mut Ui, run: &mut RunSection, out: &mut Outbox) {
     let hint = "NAME=NUMBER with commas between, on the scale of the results; `;` stands between the values of each chain. `b` \
                 means all coefficients. Enter takes them";
     row_ui(ui, "Values", hint, |ui| {
@@ -135,9 +141,12 @@ fn values_ui(ui: &mut Ui, run: &mut RunSection) {
             Ok(_) => Some("Write values such as b[age]=1, intercept=0".to_owned()),
             Err(error) => Some(error.to_string()),
         };
-        let typed = typed_field(ui, "Values", &run.start.to_string(), error);
-        if let Some(Ok(start)) = typed.map(|text| text.parse::<Start>()) {
-            run.start = start;
-        }
+        let take = |text: &str, run: &mut RunSection| {
+            if let Ok(start) = text.parse::<Start>() {
+                run.start = start;
+            }
+        };
+        let now = run.start.to_string();
+        typed_field(ui, ("Values", &now), error, take, (run, out));
     });
 }

@@ -122,7 +122,12 @@ pub(super) fn source(entry: &RunEntry) -> Option<Source> {
     match (&entry.phase, &entry.recipe, &entry.saved) {
         (RunPhase::Live(run), _, _) => Some(Source::Job(Arc::clone(run.job()))),
         (RunPhase::Read(_), Some(recipe), Saved::At(folder)) => {
-            Some(Source::Recipe(Box::new(recipe.clone()), folder.clone()))
+            let mut recipe = recipe.clone();
+            // The draft of a project does not name its data, and its draws say nothing of others.
+            if let Some(fingerprint) = entry.data_fingerprint() {
+                recipe.data.fingerprint = Some(fingerprint.to_owned());
+            }
+            Some(Source::Recipe(Box::new(recipe), folder.clone()))
         }
         _ => None,
     }

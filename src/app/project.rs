@@ -609,6 +609,48 @@ mod tests {
     }
 
     #[test]
+    fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
+        let mut session = with_run();
+        let path = session.folder.path().join("study.ergodic");
+        session.send(Command::SaveProjectAs(path.clone()));
+        let table = session.folder.path().join("table.csv");
+        let text = std::fs::read_to_string(&table).unwrap();
+        // The same rows and columns, with other outcomes.
+        let other: String = text
+            .lines()
+            .map(|line| match line.split_once(',') {
+                Some(("0", x)) => format!("1,{x}\n"),
+                Some(("1", x)) => format!("0,{x}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        std::fs::write(&table, other).unwrap();
+        let mut again = reopened(&path);
+        let id = again.state.runs[0].id;
+        for command in [
+            Command::FindAnswers(id),
+            Command::Replicate(id, None),
+            Command::Predict(id, true),
+            Command::Score(id),
+        ] {
+            again.send(command);
+        }
+        let entry = &again.state.runs[0];
+        for why in [
+            entry.answered.refusal(),
+            entry.replicated.refusal(),
+            entry.predicted.refusal(),
+            entry.scores.refusal(),
+        ] {
+            let why = why.unwrap_or_default();
+            assert!(why.contains("The data are not those"), "{why}");
+        }
+        std::fs::write(&table, text).unwrap();
+        again.send(Command::Predict(id, true));
+        assert!(again.state.runs[0].predictions(true).is_some());
+    }
+
+    #[test]
     fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
         let mut session = Session::with_draft("churn");
         session.send(Command::Draft(DraftChange::Run(RunSection {

@@ -75,14 +75,19 @@ pub(super) fn recipe_of(entry: &RunEntry) -> Option<&Recipe> {
     entry.job().map(|job| &job.recipe).or(entry.recipe.as_ref())
 }
 
+/// The open table, if it comes from where that of the run came from.
+fn open_of<'a>(state: &'a AppState, entry: &RunEntry) -> Option<&'a Table> {
+    let mine = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
+    let open = state.data.as_ref();
+    let open = open.filter(|data| mine.is_none_or(|source| data.source == source));
+    open.map(|data| &data.loaded.table)
+}
+
 /// The table that a run is of, if it is in memory.
 fn table_of<'a>(state: &'a AppState, entry: &'a RunEntry) -> Option<&'a Table> {
-    let mine = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
-    let open = state
-        .data
-        .as_ref()
-        .filter(|data| mine.is_none_or(|source| data.source == source))
-        .map(|data| &data.loaded.table);
+    let fingerprint = entry.data_fingerprint();
+    let is_same = |open: &&Table| fingerprint.is_none_or(|mine| mine == open.fingerprint());
+    let open = open_of(state, entry).filter(is_same);
     entry.job().map(|job| job.table.as_ref()).or(open)
 }
 
@@ -97,9 +102,13 @@ fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
         let name = Path::new(source)
             .file_name()
             .map_or(source.into(), OsStr::to_string_lossy);
+        let fact = match open_of(state, entry) {
+            Some(_) => "changed since",
+            None => "not open",
+        };
         TreeRow::new(&name)
             .icon(icons::TABLE)
-            .fact("not open")
+            .fact(fact)
             .show(ui)
             .on_hover_text(source);
         return;

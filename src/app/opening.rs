@@ -25,7 +25,7 @@ use ergodic_data::suggest::Suggestions;
 use ergodic_data::{DataError, samples};
 use ergodic_export::ExportError;
 use ergodic_export::label::Label;
-use ergodic_export::project::EXTENSION;
+use ergodic_export::project::{EXTENSION, Project};
 
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         .to_lowercase();
     if path.is_dir() {
         start_reading(state, path, fx);
-    } else if extension == EXTENSION {
+    } else if extension == EXTENSION || (extension == "toml" && Project::read(path).is_ok()) {
         project::ask(state, Then::Open(path.to_owned()), fx);
     } else if extension == "toml" {
         match Recipe::read(path, &[]) {

@@ -1,5 +1,6 @@
 //! Projects in the window: what is open, drafted and run as a file, and back.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::command::{Command, Page};
@@ -162,7 +163,7 @@ pub(super) fn proceed(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
 /// Saves to the project's file, or asks for one.
 pub(super) fn save(state: &mut AppState, fx: &mut dyn Effects) {
     match state.project.as_ref().map(|open| open.path.clone()) {
-        Some(path) => save_as(state, &path, fx),
+        Some(path) => save_to(state, path, fx),
         None => fx.pick(Pick::SaveProject(proposed_name(state))),
     }
 }
@@ -176,12 +177,25 @@ pub fn proposed_name(state: &AppState) -> String {
     format!("{}.{EXTENSION}", stem.as_deref().unwrap_or("project"))
 }
 
-/// Saves to `path`; the ending is added where it is missing.
-pub(super) fn save_as(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
-    let mut path = path.to_owned();
-    if path.extension().is_none() {
-        path.set_extension(EXTENSION);
+/// The file that a project is saved to under the name `path`: projects are known by their ending, which is added to every other one.
+pub fn file_of(path: &Path) -> PathBuf {
+    let has_it = |ending: &OsStr| ending.eq_ignore_ascii_case(EXTENSION);
+    match path.file_name() {
+        Some(name) if !path.extension().is_some_and(has_it) => {
+            let mut name = name.to_owned();
+            name.push(format!(".{EXTENSION}"));
+            path.with_file_name(name)
+        }
+        _ => path.to_owned(),
     }
+}
+
+/// Saves under the name `path`.
+pub(super) fn save_as(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
+    save_to(state, file_of(path), fx);
+}
+
+fn save_to(state: &mut AppState, path: PathBuf, fx: &mut dyn Effects) {
     let project = state.to_project();
     let written = project.clone();
     let place = path.clone();
@@ -535,6 +549,27 @@ mod tests {
         let third = reopened(&path);
         assert_eq!(draft(&third), draft(&again));
         assert!(third.state.runs[0].is_stale(&draft(&third)));
+    }
+
+    #[test]
+    fn a_project_is_opened_again_whatever_its_name() {
+        let mut session = with_run();
+        let path = session.folder.path().join("p.toml");
+        session.send(Command::SaveProjectAs(path.clone()));
+        let file = session.folder.path().join("p.toml.ergodic");
+        assert_eq!(session.state.project.as_ref().unwrap().path, file);
+        assert!(!path.exists());
+        assert_eq!(reopened(&file).state.runs.len(), 1);
+        // One that was saved by an earlier version, or given another name since, stays where it is.
+        std::fs::rename(&file, &path).unwrap();
+        let mut again = reopened(&path);
+        assert_eq!(again.state.problem, None);
+        assert_eq!(again.state.runs.len(), 1);
+        again.send(Command::Draft(DraftChange::NewSeed));
+        again.send(Command::SaveProject);
+        assert!(!again.state.has_unsaved_changes() && !file.exists());
+        assert_eq!(file_of(Path::new("a/b.ERGODIC")), Path::new("a/b.ERGODIC"));
+        assert_eq!(file_of(Path::new("a/b.v2")), Path::new("a/b.v2.ergodic"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::outbox::Outbox;
 use super::panels::start::clean_path;
 use super::theme::{Text, tokens};
 use super::widgets::{Button, Field, dialog_frame, heading, sentence};
+use crate::app::project::file_of;
 use crate::app::state::Typing;
 use crate::app::{AppState, Command, Pick};
 
@@ -85,7 +86,7 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
                 let text = "This system has no file dialog: type the path here.";
                 sentence(ui, text, Text::Body);
             }
-            let path = absolute(&view.text);
+            let path = named(&view.text, &typing.purpose);
             let refused = view
                 .refusal
                 .as_ref()
@@ -97,7 +98,7 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
             let field = Field::new("Path", &mut view.text).mono().error(words);
             field.focused().show(ui);
             // With what was typed in this frame.
-            let path = absolute(&view.text);
+            let path = named(&view.text, &typing.purpose);
             ui.add_space(t.space.x1);
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
@@ -127,10 +128,14 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
     }
 }
 
-/// The path that a text names, if it names one.
-fn absolute(text: &str) -> Option<PathBuf> {
+/// The path that a text names for `purpose`, if it names one.
+fn named(text: &str, purpose: &Pick) -> Option<PathBuf> {
     let path = clean_path(text)?;
-    Some(std::path::absolute(&path).unwrap_or(path))
+    let path = std::path::absolute(&path).unwrap_or(path);
+    Some(match purpose {
+        Pick::SaveProject(_) => file_of(&path),
+        _ => path,
+    })
 }
 
 /// The proposed path; of a folder with the separator, so that a name can be typed at once.

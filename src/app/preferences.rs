@@ -82,10 +82,13 @@ impl Preferences {
 
     /// Reads them; what is missing or damaged falls back to the default, because preferences are never worth an error.
     pub fn read(path: &Path) -> Self {
-        std::fs::read_to_string(path)
+        let mut read: Self = std::fs::read_to_string(path)
             .ok()
             .and_then(|text| toml::from_str(&text).ok())
-            .unwrap_or_default()
+            .unwrap_or_default();
+        // From where a path without its folder is to be found is not known any more.
+        read.recent.retain(|file| file.is_absolute());
+        read
     }
 
     /// Writes them.
@@ -100,17 +103,23 @@ impl Preferences {
         std::fs::write(path, text)
     }
 
-    /// Puts `path` first among the recent files.
+    /// Puts `path` first among the recent files, as it is found from every folder that the program is started in.
     pub fn remember(&mut self, path: &Path) {
-        self.recent.retain(|known| known != path);
-        self.recent.insert(0, path.to_owned());
+        let path = absolute(path);
+        self.recent.retain(|known| *known != path);
+        self.recent.insert(0, path);
         self.recent.truncate(MAX_RECENT);
     }
 
     /// Takes `path` out of the recent files.
     pub fn forget(&mut self, path: &Path) {
-        self.recent.retain(|known| known != path);
+        let path = absolute(path);
+        self.recent.retain(|known| *known != path);
     }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_no_place| path.to_owned())
 }
 
 #[cfg(test)]
@@ -125,16 +134,30 @@ mod tests {
             theme: Theme::Dark,
             ..Preferences::default()
         };
-        preferences.remember(Path::new("a.csv"));
-        preferences.remember(Path::new("b.csv"));
-        preferences.remember(Path::new("a.csv"));
-        assert_eq!(
-            preferences.recent,
-            [PathBuf::from("a.csv"), PathBuf::from("b.csv")]
-        );
+        let (a, b) = (folder.path().join("a.csv"), folder.path().join("b.csv"));
+        for file in [&a, &b, &a] {
+            preferences.remember(file);
+        }
+        assert_eq!(preferences.recent, [a, b]);
         preferences.write(&path).unwrap();
         assert_eq!(Preferences::read(&path), preferences);
         std::fs::write(&path, "theme = 7").unwrap();
+        assert_eq!(Preferences::read(&path), Preferences::default());
+    }
+
+    #[test]
+    fn recent_files_are_found_from_every_folder() {
+        let here = std::env::current_dir().unwrap().join("data/a.csv");
+        let mut preferences = Preferences::default();
+        preferences.remember(Path::new("data/a.csv"));
+        preferences.remember(&here);
+        assert_eq!(preferences.recent, [here]);
+        preferences.forget(Path::new("data/a.csv"));
+        assert!(preferences.recent.is_empty());
+        // As earlier versions wrote them.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("preferences.toml");
+        std::fs::write(&path, "recent = [\"data/a.csv\"]").unwrap();
         assert_eq!(Preferences::read(&path), Preferences::default());
     }
 }

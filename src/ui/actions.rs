@@ -29,6 +29,8 @@ pub enum Action {
     SaveRecipe,
     /// Begin anew.
     NewProject,
+    /// Read the open data file again, as it is now.
+    ReadAgain,
     /// Close the data.
     CloseData,
     /// Take back the last change of the draft.
@@ -213,6 +215,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Model, Action::Redo, icons::ARROW_CLOCKWISE, &[KeyboardShortcut::new(CTRL_SHIFT, Key::Z), ctrl(Key::Y)], "Redo", ""),
     entry(Group::Model, Action::GoTo(Page::Compare), icons::SCALES, &[], "Compare samplers by running them…", ""),
     entry(Group::Model, Action::NewSeed, icons::HASH, &[], "New seed", ""),
+    entry(Group::Project, Action::ReadAgain, icons::ARROWS_CLOCKWISE, &[], "Read the data file again", "As it is now, in the same way; the draft stays"),
     entry(Group::Project, Action::CloseData, icons::X, &[], "Close the data", ""),
     entry(Group::Run, Action::Lesson, icons::INFO, &[], "See what a bad run looks like", ""),
     entry(Group::View, Action::Theme(Theme::System), icons::CIRCLE_HALF, &[], "Theme: as the system", ""),
@@ -314,6 +317,11 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         }
         Action::SaveRecipe => out.send(Command::PickSaveRecipe),
         Action::NewProject => out.send(Command::NewProject),
+        Action::ReadAgain => out.send(match &state.data {
+            Some(data) => Command::SetImport(data.options.clone()),
+            // Which says that there are none.
+            None => Command::GoTo(Page::Data),
+        }),
         Action::CloseData => out.send(Command::CloseData),
         Action::Undo => out.send(Command::Undo),
         Action::Redo => out.send(Command::Redo),
@@ -384,6 +392,8 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::testing::Session;
+    use ergodic_core::design::Columns as _;
 
     #[test]
     fn no_two_actions_share_a_key_or_their_words() {
@@ -419,6 +429,34 @@ mod tests {
             perform(action, &state, &mut Views::default(), &mut out);
             assert_eq!(out.take(), [Command::GoTo(Page::Runs)], "{action:?}");
         }
+    }
+
+    #[test]
+    fn a_file_that_has_changed_is_read_again_and_the_draft_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "y,x\n0,1\n1,2\n0,3\n1,4\n";
+        let mut session = Session::with_file(&folder, "t.csv", text);
+        session.send(Command::AcceptImport);
+        let formula = DraftChange::Formula("y ~ x".to_owned());
+        session.send(Command::Draft(formula));
+        std::fs::write(folder.path().join("t.csv"), format!("{text}0,5\n")).unwrap();
+        let mut out = Outbox::default();
+        let mut views = Views::default();
+        perform(Action::ReadAgain, &session.state, &mut views, &mut out);
+        for command in out.take() {
+            session.send(command);
+        }
+        let table = &session.state.data.as_ref().unwrap().loaded.table;
+        assert_eq!(table.num_rows(), 5);
+        let document = session.state.document.as_ref().unwrap();
+        assert_eq!(document.recipe.model.formula, "y ~ x");
+        perform(
+            Action::ReadAgain,
+            &AppState::default(),
+            &mut views,
+            &mut out,
+        );
+        assert_eq!(out.take(), [Command::GoTo(Page::Data)]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::coding::{Coding, UnknownLevels};
+use ergodic_core::design::coding::{Coding, UnknownGroups, UnknownLevels};
 use ergodic_core::design::columns::plural;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
@@ -136,8 +136,8 @@ pub struct Predictions {
     pub unknown_outcomes: Vec<UnknownLevels>,
     /// Whether the model has groups.
     pub has_groups: bool,
-    /// Groupings with the number of groups that the fit did not have.
-    pub new_groups: Vec<(String, usize)>,
+    /// Groupings with groups that the fit did not have.
+    pub new_groups: Vec<UnknownGroups>,
     /// Ascending by row.
     pub rows: Vec<RowPrediction>,
     /// Posterior mean of the probability of each level, per row; of outcomes without levels none.
@@ -207,12 +207,12 @@ impl Predictions {
         if self.has_groups && !with {
             remarks.push("Without group effects: every row as in an average group".to_owned());
         }
-        for (name, count) in &self.new_groups {
-            let rows = self.rows.iter().filter(|row| row.new_group).count();
+        for new in &self.new_groups {
             remarks.push(format!(
-                "{} of `{name}` not in the fit ({}): their effects are drawn from the population of groups",
-                plural(*count, "group"),
-                plural(rows, "row")
+                "{} of `{}` not in the fit ({}): their effects are drawn from the population of groups",
+                plural(new.groups, "group"),
+                new.grouping,
+                plural(new.rows, "row")
             ));
         }
         remarks

@@ -12,7 +12,7 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::censoring::Censoring;
-use ergodic_core::design::coding::NewRows;
+use ergodic_core::design::coding::{NewRows, UnknownGroups};
 use ergodic_core::design::ordered_levels;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::formula::Elementwise;
@@ -281,8 +281,8 @@ impl LogLik {
         &self.posterior
     }
 
-    /// Groupings with the number of groups that the fit did not have.
-    pub(super) fn new_groups(&self) -> Vec<(String, usize)> {
+    /// Groupings with groups that the fit did not have.
+    pub(super) fn new_groups(&self) -> Vec<UnknownGroups> {
         self.coded.new_groups()
     }
 

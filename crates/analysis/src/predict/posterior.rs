@@ -188,7 +188,7 @@ impl Linear {
     }
 
     /// Writes the linear predictors of row `i` under `len` draws from `first` on, of several one after the other (L × len); effects of a
-    /// group that the fit did not have are drawn by `seed`, with `noise` as working memory. Whether there is such a group.
+    /// group that the fit did not have are drawn by `seed`, with `noise` as working memory.
     fn predictors(
         &self,
         rows: &NewRows,
@@ -196,25 +196,23 @@ impl Linear {
         (first, len): (usize, usize),
         (seed, noise): (u64, &mut Vec<f64>),
         out: &mut Vec<f64>,
-    ) -> bool {
+    ) {
         out.clear();
         let offset = rows.offset.as_ref().map_or(0.0, |offset| offset[i]);
         let units = self.layers.first().map(HiddenLayer::num_units);
         let sums = units.unwrap_or(self.num_predictors());
         out.resize(sums * len, offset);
         let columns = self.coefficients.len() / sums;
-        let mut new_group = false;
         for (l, eta) in out.chunks_exact_mut(len.max(1)).enumerate() {
             let own = &self.coefficients[l * columns..][..columns];
             for (x, b) in rows.x.row(i).iter().zip(own) {
                 add(*x, &b[first..], eta);
             }
-            new_group |= self.add_groups(rows, i, first, (seed, &mut *noise), eta);
+            self.add_groups(rows, i, first, (seed, &mut *noise), eta);
         }
         if units.is_some() {
             self.pass_layers(sums, (first, len), out);
         }
-        new_group
     }
 
     /// Turns sums of hidden units under `len` draws from `first` on, of one after the other (H × len), into linear predictors (L × len).
@@ -234,7 +232,7 @@ impl Linear {
     }
 
     /// Adds the effects of the groups of row `i` under the draws from `first` on; those of a group that the fit did not have are
-    /// drawn by `seed`, with `noise` as working memory. Whether there is such a group.
+    /// drawn by `seed`, with `noise` as working memory.
     fn add_groups(
         &self,
         rows: &NewRows,
@@ -242,8 +240,7 @@ impl Linear {
         first: usize,
         (seed, noise): (u64, &mut Vec<f64>),
         eta: &mut [f64],
-    ) -> bool {
-        let mut new_group = false;
+    ) {
         for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
             let groups = &rows.groups[*factor];
             let group = groups.index[i] as usize;
@@ -252,7 +249,6 @@ impl Linear {
                 term.add(&z.row(i), group, first, eta);
                 continue;
             }
-            new_group = true;
             let place = (t << 32) + (group - groups.num_known);
             let mut rng = stream(seed, place, Purpose::NewGroups);
             let draws = term.factor[0].len();
@@ -269,7 +265,6 @@ impl Linear {
                 }
             }
         }
-        new_group
     }
 }
 
@@ -326,7 +321,7 @@ impl Posterior {
     }
 
     /// Writes the distributions of row `i` under `len` draws from `first` on (W × len); effects of a group that the fit did not have
-    /// are drawn by `seed`, with `noise` as working memory. Whether there is such a group.
+    /// are drawn by `seed`, with `noise` as working memory.
     fn distribution(
         &self,
         rows: &NewRows,
@@ -334,7 +329,7 @@ impl Posterior {
         (first, len): (usize, usize),
         (seed, noise): (u64, &mut Vec<f64>),
         out: &mut Vec<f64>,
-    ) -> bool {
+    ) {
         match &self.rule {
             Rule::Linear(linear) => linear.predictors(rows, i, (first, len), (seed, noise), out),
             Rule::Read(draws) => {
@@ -342,7 +337,6 @@ impl Posterior {
                     out.resize(read.width() * len, 0.0);
                     read.distribution(i, draws, first, out);
                 }
-                false
             }
         }
     }
@@ -439,8 +433,7 @@ impl Posterior {
         work.called = self.expect(&work.distribution, first, out);
     }
 
-    /// Writes what is expected of row `i`, and an outcome of it, under each draw: on the scale of the model. Whether one of its groups
-    /// is new.
+    /// Writes what is expected of row `i`, and an outcome of it, under each draw: on the scale of the model.
     pub(crate) fn replicate(
         &self,
         rows: &NewRows,
@@ -448,14 +441,13 @@ impl Posterior {
         seed: u64,
         work: &mut Work,
         (expected, outcome): (&mut [f64], &mut [f64]),
-    ) -> bool {
+    ) {
         let noise = (seed, &mut work.noise);
         let draws = (0, self.len());
-        let new_group = self.distribution(rows, i, draws, noise, &mut work.distribution);
+        self.distribution(rows, i, draws, noise, &mut work.distribution);
         let mut rng: ChainRng = stream(seed, rows.row[i] as usize, Purpose::Predictive);
         self.draw(rows, i, &work.distribution, &mut rng, outcome);
         work.called = self.expect(&work.distribution, 0, expected);
-        new_group
     }
 
     /// Writes the log density of row `i`, whose outcome is `y` on the scale of the model, under the draws from `first` on, as many as
@@ -551,7 +543,7 @@ impl Posterior {
         let mut expected = std::mem::take(&mut work.expected);
         let mut outcome = std::mem::take(&mut work.outcome);
         let both = (expected.as_mut_slice(), outcome.as_mut_slice());
-        let new_group = self.replicate(rows, i, seed, work, both);
+        self.replicate(rows, i, seed, work, both);
         if let Some(function) = self.function {
             let values = expected.iter_mut().chain(&mut outcome);
             values.for_each(|value| *value = function.inverse(*value));
@@ -571,7 +563,7 @@ impl Posterior {
             outcome: outcome_interval,
             observed: rows.seen(i),
             trials: rows.trials.as_ref().map_or(1.0, |trials| trials[i]),
-            new_group,
+            new_group: rows.is_in_new_group(i),
         };
         (work.expected, work.outcome) = (expected, outcome);
         predicted

@@ -464,7 +464,8 @@ impl Fitted {
         // Weights count whole rows here, not powers of their densities.
         let rows = (compared.rows.clone(), None);
         let log_lik = self.log_lik_at(table, rows, posterior, control)?;
-        let new_groups = log_lik.new_groups();
+        let new_groups = log_lik.new_groups().into_iter();
+        let new_groups = new_groups.map(|new| (new.grouping, new.groups)).collect();
         let replicates = Replicates::new(log_lik);
         let longest = draws.iter().map(|chain| chain.len()).max().unwrap_or(0);
         let (rows, course) = self.scored(table, &replicates, &compared, longest, control)?;

@@ -429,9 +429,59 @@ fn new_groups_come_from_the_population() {
         );
         assert_eq!((c.mean, c.sd), (d.mean, d.sd), "one group, one effect");
         assert!(c.new_group && !a.new_group && b.sd < 1e-6);
-        assert_eq!(with.new_groups, [("subject".to_owned(), 1)]);
+        assert_eq!(with.new_groups, [new_groups("subject", 1, 2)]);
         assert!(with.remarks()[0].contains("drawn from the population"));
         assert!(without.new_groups.is_empty() && without.remarks()[0].contains("average group"));
+    }
+}
+
+fn new_groups(grouping: &str, groups: usize, rows: usize) -> UnknownGroups {
+    let grouping = grouping.to_owned();
+    UnknownGroups {
+        grouping,
+        groups,
+        rows,
+    }
+}
+
+/// Two groupings whose new groups have different rows, under linear predictors and under a model that reads the rows itself.
+#[test]
+fn new_groups_are_counted_by_grouping() {
+    let rows = (0..60).map(|k| {
+        let (user, item) = (k % 12, k / 12);
+        let rating =
+            3.0 + 0.5 * f64::from(user % 3) - 0.4 * f64::from(item % 2) + 0.01 * f64::from(k % 7);
+        format!("u{user},i{item},{rating}\n")
+    });
+    let (_data, path) = file(&format!("user,item,rating\n{}", rows.collect::<String>()));
+    let formula = "rating ~ (1 | user) + (1 | item)";
+    let (_new, rows) = file("user,item,rating\nu0,i0,3\nzz,i0,3\nzz,i1,3\nu1,new,3\n");
+    for template in ["mixed", "factorization"] {
+        let recipe = Recipe::new(path.to_str().unwrap(), template, formula);
+        let fitted = fitted(&recipe);
+        let theta = vec![0.5; fitted.model.params().len()];
+        let draws = list(&vec![theta; 40]);
+        let table = fitted.read(&rows, &Control::default()).unwrap();
+        let options = PredictOptions::default();
+        let made = predict(&fitted, &[&draws], &[], Some(&table), options).unwrap();
+        let are_new = made.rows.iter().map(|row| row.new_group);
+        assert_eq!(
+            are_new.collect::<Vec<_>>(),
+            [false, true, true, true],
+            "{template}"
+        );
+        let by_grouping = [new_groups("user", 1, 2), new_groups("item", 1, 1)];
+        assert_eq!(made.new_groups, by_grouping, "{template}");
+        let told = made.remarks();
+        for part in [
+            "1 group of `user` not in the fit (2 rows)",
+            "1 group of `item` not in the fit (1 row)",
+        ] {
+            assert!(
+                told.iter().any(|it| it.starts_with(part)),
+                "{template}: {told:?}"
+            );
+        }
     }
 }
 

@@ -106,12 +106,32 @@ impl NewRows {
         }
     }
 
-    /// Groupings with the number of groups that the fit did not have, where there are any.
-    pub fn new_groups(&self) -> Vec<(String, usize)> {
-        let groups = self.groups.iter();
-        let named = groups.map(|group| (group.name.clone(), group.unknown.len()));
-        named.filter(|(_, unknown)| *unknown > 0).collect()
+    /// Groupings with groups that the fit did not have.
+    pub fn new_groups(&self) -> Vec<UnknownGroups> {
+        let groups = self.groups.iter().filter(|group| !group.unknown.is_empty());
+        let counted = groups.map(|group| UnknownGroups {
+            grouping: group.name.clone(),
+            groups: group.unknown.len(),
+            rows: (0..group.index.len()).filter(|&i| group.is_new(i)).count(),
+        });
+        counted.collect()
     }
+
+    /// Whether row `i` is of a group that the fit did not have, in some grouping.
+    pub fn is_in_new_group(&self, i: usize) -> bool {
+        self.groups.iter().any(|group| group.is_new(i))
+    }
+}
+
+/// How much of a table is of groups that the fit did not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownGroups {
+    /// Grouping columns joined by `:`.
+    pub grouping: String,
+    /// Number of such groups.
+    pub groups: usize,
+    /// Number of their rows.
+    pub rows: usize,
 }
 
 /// Rows by group.
@@ -125,6 +145,13 @@ pub struct NewGroups {
     pub unknown: Vec<String>,
     /// Group of each row (n): of the fit, or from `num_known` on one of `unknown`.
     pub index: Vec<u32>,
+}
+
+impl NewGroups {
+    /// Whether row `i` is of a group that the fit did not have.
+    fn is_new(&self, i: usize) -> bool {
+        self.index[i] as usize >= self.num_known
+    }
 }
 
 impl Coding {

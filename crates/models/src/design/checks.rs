@@ -59,7 +59,8 @@ fn few_rows(design: &Design, reporter: &mut Reporter) {
     }
 }
 
-/// Reports groupings whose rows cannot tell the groups' effects from what varies within groups.
+/// Reports groupings whose rows cannot tell the groups' effects from what varies within groups. Standard errors that are known say what
+/// varies there, so that one row is enough, as in a meta-analysis.
 fn within_groups(design: &Design, reporter: &mut Reporter) {
     let n = design.num_obs();
     for term in &design.group_terms {
@@ -79,14 +80,15 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
             *first != share
         });
         let number = matches!(design.response.kind, ResponseKind::Number { .. });
+        let is_known = design.se.is_some();
         let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
         let intercept = term.names.iter().any(|effect| effect == "Intercept");
-        if levels == n && intercept && (number || binary) {
+        if levels == n && intercept && !is_known && (number || binary) {
             reporter.report(Remark::OneRowGroups {
                 group: name.clone(),
                 number,
             });
-        } else if !varies && intercept && levels < n {
+        } else if !varies && intercept && !is_known && levels < n {
             let (response, group) = (design.response.name.clone(), name.clone());
             reporter.report(match number {
                 true => Remark::NoResidualInGroups { response, group },
@@ -302,6 +304,7 @@ mod tests {
     use super::*;
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::matrix::ModelFrame;
+    use crate::design::response::ResponseUse;
     use ergodic_base::rng::{Purpose, stream};
     use rand::RngExt as _;
 
@@ -501,6 +504,36 @@ mod tests {
         let found = report(columns, "y ~ a + f*g");
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, "separation");
+    }
+
+    /// Where standard errors are known there is no residual that effects of groups could be taken for.
+    #[test]
+    fn known_errors_tell_groups_of_one_row_from_chance() {
+        let (values, _, _) = noise(15, 8);
+        let word =
+            |by: usize| Values::Texts((0..30).map(|i| Some(format!("level{}", i / by))).collect());
+        let columns = [
+            ("y", numbers((0..30).map(|i| values[i / 2]).collect())),
+            ("error", numbers(vec![0.2; 30])),
+            ("study", word(1)),
+            ("lab", word(2)),
+        ];
+        let columns = columns.map(|(name, values)| (name.to_owned(), values));
+        let table = MemoryColumns::new("t", columns.into()).unwrap();
+        let has = |formula: &str, code: &str| {
+            let mut frame = ModelFrame::new(formula.parse().unwrap());
+            frame.response_use = ResponseUse::Number;
+            let (design, _) = Design::build(&table, &frame).unwrap();
+            check(&design).warnings.iter().any(|it| it.code == code)
+        };
+        for (group, code) in [
+            ("study", "one-row-groups"),
+            ("lab", "constant-response-in-groups"),
+        ] {
+            assert!(has(&format!("y ~ (1 | {group})"), code), "{code}");
+            let known = format!("y | se(error) ~ (1 | {group})");
+            assert!(!has(&known, code), "{code}");
+        }
     }
 
     #[test]

@@ -55,8 +55,8 @@ pub enum NoTemplate {
 ///
 /// Two values are an outcome, texts that say their order ordered levels, other texts levels without one, whole numbers that begin at 0 or 1 counts, other numbers and
 /// ratings are measured; counts that
-/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group, or smooth curves, make it a mixed
-/// model.
+/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group, smooth curves, or known standard
+/// errors make it a mixed model.
 ///
 /// # Errors
 /// There is no such column, it cannot be explained, or it has categories and there are groups, or predictors of too many.
@@ -80,6 +80,9 @@ pub fn choose(
     } else if response.ordered {
         let reason = format!("the formula says that `{name}` has levels with an order");
         (names::ORDERED, Some(Family::Ordered), reason)
+    } else if response.se.is_some() {
+        let reason = format!("the standard errors of `{}` are known", response.label());
+        (names::MIXED, Some(Family::GaussianSe), reason)
     } else if response.function.is_some() {
         let reason = format!("`{}` is a number", response.label());
         (names::LINEAR, Some(Family::Gaussian), reason)
@@ -149,7 +152,7 @@ pub fn choose(
     let mut seen = BTreeSet::new();
     groups.retain(|group| seen.insert(group.clone()));
     let curves: Vec<String> = formula.smooths().map(|it| format!("`{it}`")).collect();
-    if groups.is_empty() && curves.is_empty() {
+    if groups.is_empty() && curves.is_empty() && template != names::MIXED {
         return Ok(Choice {
             template,
             settings: Vec::new(),
@@ -288,6 +291,9 @@ mod tests {
             ("ordered(grade) ~ price", Some("ordered")),
             ("ordered(pain) ~ 1", Some("ordered")),
             ("ordered(plan) ~ price + (1 | ill)", Some("mixed ordered")),
+            ("price | se(grade) ~ calls", Some("mixed gaussian_se")),
+            ("price | se(grade) ~ (1 | plan)", Some("mixed gaussian_se")),
+            ("log(price) | se(grade) ~ 1", Some("mixed gaussian_se")),
             ("wild ~ price", Some("negative-binomial")),
             ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
             ("wild ~ price + offset(calls)", Some("poisson")),

@@ -117,9 +117,10 @@ pub fn fit(
         }
     };
     let mut frame = job::model_frame(recipe, &loaded.table)?;
-    frame.response_use = options.family.definition().response;
+    let asked = of_formula(options.family, &frame.formula);
+    frame.response_use = asked.definition().response;
     let built = Design::build(&loaded.table, &frame);
-    let (design, reporter) = built.map_err(|error| refused(error, options.family))?;
+    let (design, reporter) = built.map_err(|error| refused(error, asked))?;
     let mut warnings = loaded.warnings_about(&frame.formula.columns());
     warnings.extend(reporter.warnings);
     let about_data = checks::check(&design).warnings;
@@ -133,7 +134,7 @@ pub fn fit(
     let row = design.row.clone();
     let response = design.response.clone();
     warnings.extend(about_density(&design));
-    let family = told_apart(options.family, &design);
+    let family = told_apart(asked, &design);
     if design.se.is_some() && family != Family::GaussianSe {
         return Err(LikelihoodError::Option(format!(
             "The family {} takes no standard errors of `{}`; leave `se()` out, or choose the family {}",
@@ -177,10 +178,20 @@ pub fn fit(
     })
 }
 
+/// The family of the outcome where `family` is the usual one: levels with an order are what the formula says.
+fn of_formula(family: Family, formula: &Formula) -> Family {
+    let is_ordered = formula.response.as_ref().is_some_and(|it| it.ordered);
+    match family {
+        Family::Gaussian if is_ordered => Family::Ordered,
+        other => other,
+    }
+}
+
 /// Why there is no design: where an outcome has levels, with families instead of templates.
 fn refused(error: DesignError, family: Family) -> LikelihoodError {
     match error {
         DesignError::Levels(outcome) => LikelihoodError::Levels { outcome, family },
+        DesignError::Ordered { name } => LikelihoodError::Ordered { name, family },
         other => JobError::from(other).into(),
     }
 }
@@ -250,6 +261,19 @@ pub enum LikelihoodError {
     Levels {
         /// The outcome.
         outcome: OutcomeLevels,
+        /// The family.
+        family: Family,
+    },
+    /// Levels whose order the formula speaks of, which the family does not explain.
+    #[error(
+        "The outcome `ordered({name})` has levels with an order, which the family {} does not explain; choose the family {}, or write \
+         `{name}` alone",
+        family.id(),
+        Family::Ordered.id()
+    )]
+    Ordered {
+        /// Column of the outcome.
+        name: String,
         /// The family.
         family: Family,
     },
@@ -363,6 +387,34 @@ mod tests {
         // What looks like numbers with a function, or has very many values, is text by mistake.
         let text = refused("log(plan) ~ age", Family::Gaussian);
         assert!(text.contains("holds text; give the column"), "{text}");
+    }
+
+    /// `ordered(y)` says the family, as `se(s)` does; another one that is asked for is refused with a word that `estimate` takes.
+    #[test]
+    fn levels_that_the_formula_orders_are_of_the_family_ordered() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let rows: String = (0..40)
+            .map(|i| format!("{},{}\n", i * 3 % 10, 1 + i * 7 % 4))
+            .collect();
+        std::fs::write(&path, format!("x,y\n{rows}")).unwrap();
+        let recipe = Recipe::new(path.to_str().unwrap(), names::LINEAR, "ordered(y) ~ x");
+        let fitted = |family: Family| {
+            let options = LikelihoodOptions {
+                family,
+                reml: false,
+                ..LikelihoodOptions::default()
+            };
+            fit(&recipe, Path::new(""), None, &options, &Control::default())
+        };
+        let [usual, named] = [Family::Gaussian, Family::Ordered].map(|it| fitted(it).unwrap().fit);
+        assert_eq!(usual.family, Family::Ordered);
+        assert_eq!(usual.log_lik, named.log_lik);
+        assert_eq!(
+            fitted(Family::Poisson).unwrap_err().to_string(),
+            "The outcome `ordered(y)` has levels with an order, which the family poisson does not explain; choose the family ordered, or \
+             write `y` alone"
+        );
     }
 
     #[test]

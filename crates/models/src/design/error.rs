@@ -30,6 +30,15 @@ pub enum DesignError {
     /// An outcome of levels, where the model explains something else.
     #[error(transparent)]
     Levels(#[from] OutcomeLevels),
+    /// Levels whose order the formula speaks of, where the model explains something else.
+    #[error(
+        "The outcome `ordered({name})` has levels with an order, which this model does not explain; choose template `ordered`, or \
+         template `mixed` with model.family = \"ordered\", or write `{name}` alone"
+    )]
+    Ordered {
+        /// Column of the outcome.
+        name: String,
+    },
     /// No rows are left.
     #[error("{0}")]
     NoRows(String),

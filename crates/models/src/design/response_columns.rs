@@ -67,10 +67,7 @@ impl FrameReader<'_> {
             )));
         }
         if response.ordered && wanted != ResponseUse::Ordered {
-            return Err(DesignError::Role(format!(
-                "The outcome `ordered({name})` has levels with an order, which this model does not explain; choose template \
-                 `ordered`, or template `mixed` with model.family = \"ordered\", or write `{name}` alone"
-            )));
+            return Err(DesignError::Ordered { name: name.clone() });
         }
         match wanted {
             ResponseUse::Categories => {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::hold_out::HoldOut;
 use ergodic_base::settings::{SettingError, Settings, Value};
@@ -164,6 +164,12 @@ fn yes() -> bool {
 /// `data.fingerprint` of a recipe that takes whatever its data are now.
 pub const ANY_DATA: &str = "none";
 
+/// Levels of a column, whose numbers need no quotes.
+fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let values = Vec::<Value>::deserialize(deserializer)?;
+    Ok(values.iter().map(Value::to_string).collect())
+}
+
 /// `[data]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -193,7 +199,11 @@ pub struct ModelSection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<String>,
     /// Categories of the response that may have no rows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "labels",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub levels: Vec<String>,
     /// Whether priors hold for coefficients of standardised predictors.
     #[serde(default = "yes")]

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 mod declared;
+mod read;
 
 pub use declared::{Declared, Setting};
 #[doc(hidden)]
@@ -144,7 +145,7 @@ impl From<Default> for Value {
 }
 
 /// A value as written in a recipe.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Yes or no.
@@ -246,7 +247,7 @@ impl SettingError {
 }
 
 /// User-given values, checked against fields when they are read. Absent means the default.
-#[derive(Clone, Debug, std::default::Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, std::default::Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, Value>);
 

@@ -43,6 +43,33 @@ fn settings_of_other_templates_name_them() {
     );
 }
 
+/// Levels that are numbers need no quotes, and a list where one value belongs is refused by the name of the setting.
+#[test]
+fn levels_may_be_numbers_and_lists_are_refused_by_name() {
+    let read = |changes: &[&str]| {
+        let changes: Vec<String> = changes.iter().map(|&it| it.to_owned()).collect();
+        Recipe::parse(TEXT, &changes)
+    };
+    for (list, levels) in [
+        ("[1, 2, 3]", ["1", "2", "3"]),
+        ("[\"low\", 2.5, true]", ["low", "2.5", "true"]),
+    ] {
+        let recipe = read(&[&format!("model.levels={list}")]).unwrap();
+        assert_eq!(recipe.model.levels, levels);
+    }
+    let refused = |changes: &[&str]| read(changes).unwrap_err().to_string();
+    for (changes, key) in [
+        (&["model.nu=[1]"][..], "nu"),
+        (&["sampler.id=nuts", "sampler.step_size=[1]"], "step_size"),
+    ] {
+        let said = refused(changes);
+        let expected = format!("expected a number, a text, or true or false for `{key}`");
+        assert!(said.contains(&expected), "{said}");
+    }
+    let nested = refused(&["model.levels=[[1]]"]);
+    assert!(nested.contains("a text, or true or false"), "{nested}");
+}
+
 #[test]
 fn a_renamed_value_is_read_and_written_with_its_new_name() {
     let change = ["model.parametrisation=noncentred".to_owned()];

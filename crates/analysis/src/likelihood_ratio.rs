@@ -4,6 +4,7 @@ use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF as _};
 
 use super::likelihood::LikelihoodFit;
+use ergodic_core::formula::{Factor, Formula};
 
 /// What the likelihood of the larger model may be below that of the smaller one, by the tolerance of the search.
 const ROUNDING: f64 = 1e-4;
@@ -32,6 +33,14 @@ pub enum RatioError {
     NotNested {
         /// A term that only the smaller model has.
         term: String,
+    },
+    /// An offset that one model adds, and to which the other gives no coefficient.
+    #[error(
+        "`offset({offset})` is only in one of the models, so neither is part of the other; fit each by itself and compare their AIC"
+    )]
+    Offset {
+        /// What is added.
+        offset: String,
     },
     /// Models with equally many parameters.
     #[error("The models have the same terms, so there is nothing to compare")]
@@ -121,6 +130,15 @@ pub fn likelihood_ratio(
     if let Some(term) = few.iter().find(|term| !many.contains(term)) {
         return Err(RatioError::NotNested { term: term.clone() });
     }
+    // A coefficient contains the offset, which is a coefficient of 1.
+    let [one, other] = [smaller, larger].map(offsets);
+    let only_in = |a: &[String], b: &[String]| {
+        let mut alone = a.iter().filter(|it| !b.contains(it) && !many.contains(it));
+        alone.next().cloned()
+    };
+    if let Some(offset) = only_in(&one, &other).or_else(|| only_in(&other, &one)) {
+        return Err(RatioError::Offset { offset });
+    }
     let df = larger.fit.num_params - smaller.fit.num_params;
     if df == 0 {
         return Err(RatioError::Same);
@@ -154,6 +172,13 @@ pub fn likelihood_ratio(
         df,
         p_value,
     })
+}
+
+/// What the formula of a fit adds to the linear predictor, without coefficients.
+fn offsets(fit: &LikelihoodFit) -> Vec<String> {
+    let formula = fit.recipe.model.formula.parse::<Formula>();
+    let offsets = formula.map(|formula| formula.offsets).unwrap_or_default();
+    offsets.iter().map(Factor::to_string).collect()
 }
 
 /// Names of all that a fit estimates besides a scale: coefficients, varying effects, and their correlations.
@@ -277,6 +302,26 @@ mod tests {
             );
             assert_eq!(found.at_edge, at_edge, "{id}");
         }
+    }
+
+    /// An offset is a coefficient of 1, which a model that estimates the coefficient contains, and one without it does not.
+    #[test]
+    fn offsets_of_one_model_are_coefficients_of_the_other_or_are_refused() {
+        let plain = fitted("counts", "y ~ x", false);
+        let offset = fitted("counts", "y ~ x + offset(log(e))", false);
+        let refused = Err(RatioError::Offset {
+            offset: "log(e)".to_owned(),
+        });
+        assert_eq!(likelihood_ratio(&plain, &offset), refused);
+        assert_eq!(likelihood_ratio(&offset, &plain), refused);
+        let more = fitted("counts", "y ~ x + g", false);
+        assert_eq!(likelihood_ratio(&more, &offset), refused);
+        let estimated = fitted("counts", "y ~ x + log(e)", false);
+        let found = likelihood_ratio(&offset, &estimated).unwrap();
+        assert_eq!(found.df, 1);
+        assert!(found.statistic >= 0.0, "{found:?}");
+        let same = fitted("counts", "y ~ x + offset(x)", false);
+        assert_eq!(likelihood_ratio(&plain, &same), Err(RatioError::Same));
     }
 
     #[test]

@@ -243,7 +243,7 @@ impl FrameReader<'_> {
             ),
             false => (
                 "a level",
-                "template multinomial",
+                "a model of levels without an order",
                 "merge rare levels in a new column",
             ),
         };

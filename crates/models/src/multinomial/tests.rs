@@ -153,7 +153,7 @@ fn levels_need_no_order_and_the_first_is_the_reference() {
             "y,x\n1,1\n2,2\n1,4\n",
             "y ~ x",
             &[],
-            "has 2 levels, and template multinomial takes 3 to 20",
+            "has 2 levels, and a model of levels without an order takes 3 to 20",
         ),
         (&format!("y,x\n{many}"), "y ~ x", &[], "has 21 levels, and"),
         (

@@ -138,7 +138,7 @@ fn check_model(
     warnings.extend(checks::check(&design).warnings);
     warnings.extend(remarks_at_mode(model.as_ref(), &design, control).warnings);
     let document = Document::of_recipe(recipe.clone());
-    let rows = Arc::new(PreviewRows::new(&design));
+    let rows = Arc::new(PreviewRows::new(&design, model.observation()));
     let expected = rows.expect(recipe, control);
     control.check(JobError::Cancelled)?;
     let response = match model.observation() {

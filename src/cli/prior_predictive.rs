@@ -24,7 +24,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let design = Arc::new(design);
     let options = job::model_options(recipe).map_err(Failure::request)?;
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
-    let found = PreviewRows::new(&design)
+    let found = PreviewRows::new(&design, model.observation())
         .expect(recipe, &ergodic_base::control::Control::default())
         .map_err(Failure::request)?;
     if args.model.json {

@@ -365,7 +365,7 @@ impl Fitted {
     pub fn prior_predictive(&self, control: &Control) -> Result<PriorPredictive, JobError> {
         let frame = job::model_frame(&self.recipe, &self.table)?;
         let (design, _) = Design::build(self.table.as_ref(), &frame)?;
-        PreviewRows::new(&design).expect(&self.recipe, control)
+        PreviewRows::new(&design, self.model.observation()).expect(&self.recipe, control)
     }
 
     /// Predicts the rows of the fit, or of `new`, from `draws` of reported quantities (one list per chain) with `weights`

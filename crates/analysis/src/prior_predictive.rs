@@ -30,6 +30,7 @@ use super::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::design::ObservationModel;
 use ergodic_core::design::matrix::{Design, Predictor};
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::families::{Link, log_mean};
@@ -251,14 +252,18 @@ pub struct PreviewRows {
     one_by_one: Option<Arc<Design>>,
     /// Rows in all.
     num_obs: usize,
-    /// Shares of successes or categories, or sorted numbers of each column.
-    observed: Vec<Vec<f64>>,
+    /// Of all rows the shares of successes or categories, or sorted numbers, of each column, or why outcomes cannot be read.
+    observed: Result<Vec<Vec<f64>>, String>,
 }
 
 impl PreviewRows {
-    /// The preview over the rows of a design.
-    pub fn new(design: &Design) -> Self {
-        let observed = observed_of(design);
+    /// The preview over the rows of a design, and of the outcomes that `reader` reads in them for a model whose formula has no
+    /// outcome.
+    pub fn new(design: &Design, reader: Option<&Arc<dyn ObservationModel>>) -> Self {
+        let observed = match reader.filter(|_| reads_rows(design)) {
+            Some(reader) => read::observed_by(reader.as_ref(), design),
+            None => Ok(observed_of(design)),
+        };
         let rows = design.head(ROWS);
         Self {
             one_by_one: (num_predictors(design) > 1).then(|| Arc::new(one_by_one(&rows, design))),
@@ -268,10 +273,10 @@ impl PreviewRows {
         }
     }
 
-    /// What the model and the priors of `recipe`, whose data these are, expect.
+    /// What the model and the priors of `recipe` expect, which differs from the one whose rows these are by priors at most.
     ///
     /// # Errors
-    /// The recipe is not one of a model; the prior cannot be drawn from; the work was cancelled.
+    /// The recipe is not one of a model; outcomes of rows cannot be read; the prior cannot be drawn from; the work was cancelled.
     pub fn expect(&self, recipe: &Recipe, control: &Control) -> Result<PriorPredictive, JobError> {
         let judged = self.one_by_one.as_ref().unwrap_or(&self.rows);
         let mut found = self.simulate(judged, recipe, control)?;
@@ -325,10 +330,11 @@ impl PreviewRows {
     ) -> Result<PriorPredictive, JobError> {
         let entry = templates::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
-        // What has an outcome in the formula is simulated as regressions are.
-        let reads = design.response.kind == ResponseKind::Absent;
-        if let Some(reader) = model.observation().filter(|_| reads) {
-            return Self::read(design, (model.as_ref(), reader.as_ref()), recipe, control);
+        let refuse_data = |why: &String| JobError::Impossible(why.clone());
+        let observed = self.observed.as_ref().map_err(refuse_data)?;
+        if let Some(reader) = model.observation().filter(|_| reads_rows(design)) {
+            let parts = (model.as_ref(), reader.as_ref());
+            return Self::read((design, observed), parts, recipe, control);
         }
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
@@ -372,7 +378,7 @@ impl PreviewRows {
         }
         let simulated = Simulated {
             design,
-            observed: &self.observed,
+            observed,
             rows,
             draws,
             outcomes: &outcomes,
@@ -387,6 +393,12 @@ impl PreviewRows {
             outcomes,
         })
     }
+}
+
+/// Whether a model may read outcomes in the columns of a design; what has an outcome in the formula is simulated as regressions
+/// are.
+fn reads_rows(design: &Design) -> bool {
+    design.response.kind == ResponseKind::Absent
 }
 
 /// Numeric columns, in the order in which models without a response simulate them.

@@ -23,7 +23,7 @@ fn job(template: &str, changes: &[&str]) -> Job {
 }
 
 fn expected(job: &Job) -> Result<PriorPredictive, JobError> {
-    PreviewRows::new(&job.design).expect(&job.recipe, &Control::default())
+    PreviewRows::new(&job.design, job.model.observation()).expect(&job.recipe, &Control::default())
 }
 
 fn first(template: &str, changes: &[&str]) -> Expected {
@@ -191,7 +191,8 @@ fn every_template_shows_its_prior_or_says_why_not() {
     let job = job("linear", &[]);
     let control = Control::default();
     control.cancel();
-    let cancelled = PreviewRows::new(&job.design).expect(&job.recipe, &control);
+    let cancelled =
+        PreviewRows::new(&job.design, job.model.observation()).expect(&job.recipe, &control);
     assert!(matches!(cancelled, Err(JobError::Cancelled)));
 }
 
@@ -326,7 +327,7 @@ fn judged(
         .changed(&changes)
         .unwrap();
     let (design, _) = Design::build(table, &model_frame(&recipe, table).unwrap()).unwrap();
-    let found = PreviewRows::new(&design).expect(&recipe, &Control::default());
+    let found = PreviewRows::new(&design, None).expect(&recipe, &Control::default());
     found.unwrap().outcomes.remove(0)
 }
 
@@ -414,7 +415,7 @@ fn rows_are_average_in_all_predictors_but_one_in_turn() {
     let table = table(5);
     let recipe = Recipe::new("t", "mixed", "number ~ x0 + x1 + x2 + (1 + x1 | g)");
     let (design, _) = Design::build(&table, &model_frame(&recipe, &table).unwrap()).unwrap();
-    let rows = PreviewRows::new(&design);
+    let rows = PreviewRows::new(&design, None);
     let found = rows.one_by_one.unwrap();
     for i in 0..found.num_obs() {
         for j in 1..4 {

@@ -1,29 +1,49 @@
 //! What a prior expects where a model reads the columns of rows by itself.
 
-use super::rows::{first_code, observed_of};
+use super::rows::{first_code, observed_outcomes};
 use super::{
     COORDINATES, DRAWS, Expected, JobError, LEAST_DRAWS, PreviewRows, PriorPredictive, Recipe,
     Simulated, categories,
 };
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::ObservationModel;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::{ObservationModel, ObservationRows};
 use ergodic_core::models::Model;
 
+/// The outcomes of rows that `reader` has read, as designs of regressions have them.
+fn explained(reader: &dyn ObservationModel, read: &dyn ObservationRows) -> Vec<f64> {
+    let function = reader.response().kind.function();
+    let explained = |y: &f64| function.map_or(*y, |function| function.at(*y));
+    read.observed().iter().map(explained).collect()
+}
+
+/// What was observed of the outcome that `reader` reads in all rows of `design`, or why it has none.
+pub(super) fn observed_by(
+    reader: &dyn ObservationModel,
+    design: &Design,
+) -> Result<Vec<Vec<f64>>, String> {
+    if let Some(why) = reader.refusal() {
+        return Err(why.to_owned());
+    }
+    let read = reader
+        .code(&design.columns, &vec![true; design.num_obs()])
+        .map_err(|why| why.message)?;
+    let y = explained(reader, read.as_ref());
+    let observed = observed_outcomes(&reader.response().kind, &y, read.trials());
+    Ok(observed.into_iter().collect())
+}
+
 impl PreviewRows {
-    /// Outcomes of the rows of `design`, which `reader` reads for the model; the data are those of these rows.
+    /// Outcomes of the rows of `design`, which `reader` reads for the model, beside those `observed` in all rows.
     pub(super) fn read(
-        design: &Design,
+        (design, observed): (&Design, &[Vec<f64>]),
         (model, reader): (&dyn Model, &dyn ObservationModel),
         recipe: &Recipe,
         control: &Control,
     ) -> Result<PriorPredictive, JobError> {
         let refuse = |why: &str| JobError::Impossible(why.to_owned());
-        if let Some(why) = reader.refusal() {
-            return Err(refuse(why));
-        }
         let rows = design.num_obs();
         let read = reader
             .code(&design.columns, &vec![true; rows])
@@ -60,18 +80,15 @@ impl PreviewRows {
                 means[d * rows + i] = distribution[d];
             }
         }
-        let response = reader.response().clone();
-        let function = response.kind.function();
-        let explained = |y: &f64| function.map_or(*y, |function| function.at(*y));
         let design = &Design {
-            y: read.observed().iter().map(explained).collect(),
+            y: explained(reader, read.as_ref()),
             trials: read.trials().map(<[f64]>::to_vec),
-            response,
+            response: reader.response().clone(),
             ..design.clone()
         };
         let simulated = Simulated {
             design,
-            observed: &observed_of(design),
+            observed,
             rows,
             draws,
             outcomes: &outcomes,
@@ -121,10 +138,11 @@ impl Simulated<'_> {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
 
     use super::super::Outcomes;
     use super::*;
-    use crate::job;
+    use crate::{job, templates};
     use ergodic_base::settings::Value;
     use ergodic_language::Own;
 
@@ -150,7 +168,11 @@ mod tests {
         let loaded = job::load_data(&recipe, Path::new(""), &control).unwrap();
         let frame = job::model_frame(&recipe, &loaded.table).unwrap();
         let (design, _) = Design::build(&loaded.table, &frame).unwrap();
-        let found = PreviewRows::new(&design).expect(&recipe, &control);
+        let design = Arc::new(design);
+        let entry = templates::find(Own::ID).unwrap();
+        let options = job::model_options(&recipe).unwrap();
+        let model = (entry.build)(Arc::clone(&design), &options).unwrap();
+        let found = PreviewRows::new(&design, model.observation()).expect(&recipe, &control);
         found
             .map(|mut found| found.outcomes.remove(0))
             .map_err(|error| error.to_string())
@@ -192,8 +214,8 @@ mod tests {
             panic!("{:?}", found.outcomes);
         };
         assert_eq!(success.name, "u");
-        // Of the 200 rows that are imagined a third are `u`.
-        assert!((success.data - 1.0 / 3.0).abs() < 0.1, "{}", success.data);
+        // Outcomes of 200 rows are imagined, of which no share is a third; of all 300 rows a third are `u`.
+        assert!((success.data - 1.0 / 3.0).abs() < 1e-12, "{success:?}");
         let logistic = |z: f64| 1.0 / (1.0 + (-z).exp());
         for (k, z) in [(0, -1.645), (1, 0.0), (2, 1.645)] {
             let wanted = logistic(1.5 * z);

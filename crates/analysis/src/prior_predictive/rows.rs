@@ -15,35 +15,48 @@ pub(super) fn first_code(kind: &ResponseKind) -> f64 {
     }
 }
 
-/// Shares of successes or categories, or sorted numbers of each column.
-pub(super) fn observed_of(design: &Design) -> Vec<Vec<f64>> {
+/// Shares of successes or categories, or sorted numbers, of the outcomes `y` of rows; `None` where rows have no outcome.
+pub(super) fn observed_outcomes(
+    kind: &ResponseKind,
+    y: &[f64],
+    trials: Option<&[f64]>,
+) -> Option<Vec<f64>> {
     let share = |k: f64| {
-        let mine = design.y.iter().filter(|&&y| y == k).count();
-        mine as f64 / design.y.len().max(1) as f64
+        let mine = y.iter().filter(|&&y| y == k).count();
+        mine as f64 / y.len().max(1) as f64
     };
-    match &design.response.kind {
-        ResponseKind::Binary { .. } => vec![vec![share(1.0)]],
+    Some(match kind {
+        ResponseKind::Binary { .. } => vec![share(1.0)],
         ResponseKind::Successes => {
-            let trials: f64 = design.trials.iter().flatten().sum();
-            vec![vec![design.y.iter().sum::<f64>() / trials]]
+            let trials: f64 = trials.into_iter().flatten().sum();
+            vec![y.iter().sum::<f64>() / trials]
         }
         kind @ (ResponseKind::Categories { levels }
         | ResponseKind::Ordered { levels }
         | ResponseKind::Unordered { levels }) => {
             let first = first_code(kind);
-            vec![(0..levels.len()).map(|k| share(first + k as f64)).collect()]
+            (0..levels.len()).map(|k| share(first + k as f64)).collect()
         }
-        ResponseKind::Number { .. } | ResponseKind::Count { .. } => vec![kept(&design.y)],
-        ResponseKind::Absent => (numeric(design).map(|(_, values)| kept(values)))
-            .chain(categorical(design).map(|(_, levels, codes)| {
-                let mut shares = vec![0.0; levels.len()];
-                for &code in codes {
-                    shares[code as usize] += 1.0 / codes.len() as f64;
-                }
-                shares
-            }))
-            .collect(),
+        ResponseKind::Number { .. } | ResponseKind::Count { .. } => kept(y),
+        ResponseKind::Absent => return None,
+    })
+}
+
+/// What was observed of the outcome of a design, or of each column where there is no outcome.
+pub(super) fn observed_of(design: &Design) -> Vec<Vec<f64>> {
+    let trials = design.trials.as_deref();
+    if let Some(observed) = observed_outcomes(&design.response.kind, &design.y, trials) {
+        return vec![observed];
     }
+    let shares = categorical(design).map(|(_, levels, codes)| {
+        let mut shares = vec![0.0; levels.len()];
+        for &code in codes {
+            shares[code as usize] += 1.0 / codes.len() as f64;
+        }
+        shares
+    });
+    let numbers = numeric(design).map(|(_, values)| kept(values));
+    numbers.chain(shares).collect()
 }
 
 /// Columns of the design besides the intercept.

@@ -710,6 +710,13 @@ fn samplers_are_compared_on_a_synthetic_set() {
     }
     let picture = fs::read_to_string(folder.path().join("densities.svg")).unwrap();
     assert!(picture.contains("sgld:batch=50") && picture.contains("b[x1]"));
+    // Numbers are not those of `fit`, which reports per unit, and both picture and caption say so.
+    assert!(picture.contains("standardised scale"), "{picture}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("Posterior densities by sampler, on the scale of standardised predictors"),
+        "{said}"
+    );
     // With 2,000 rows the posterior is normal but for a tenth of a standard deviation.
     let quadratic = [
         "--data",

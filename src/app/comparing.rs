@@ -26,13 +26,23 @@ pub struct Comparison {
     pub recipe: Recipe,
     /// The work, while it goes on.
     pub working: Option<Handle>,
-    /// Rows of the data and the names of what is reported, once known.
-    pub facts: Option<(usize, Vec<ParamId>)>,
+    /// What was compared, once known.
+    pub facts: Option<Compared>,
     /// Why the comparison ended early, if it did.
     pub problem: Option<String>,
     /// Whether somebody ended it.
     pub is_cancelled: bool,
     rows: Rows,
+}
+
+/// What a comparison is of.
+pub struct Compared {
+    /// Rows of the data.
+    pub num_obs: usize,
+    /// What is reported.
+    pub names: Vec<ParamId>,
+    /// The scale of densities ([`comparison::scale`]).
+    pub scale: Option<&'static str>,
 }
 
 /// Rows of samplers that have ended, as the thread that compares and the window share them.
@@ -92,14 +102,14 @@ pub(super) fn compare(state: &mut AppState, variants: Vec<Variant>, fx: &mut dyn
     state.page = Page::Compare;
 }
 
-/// Runs the samplers; gives the rows of the data and the names of what is reported.
+/// Runs the samplers.
 fn work(
     mut recipe: Recipe,
     loaded: &Arc<ergodic_data::load::Loaded>,
     variants: &[Variant],
     (control, rows): (&Control, &Rows),
     waker: &Arc<dyn Fn() + Send + Sync>,
-) -> Result<(usize, Vec<ParamId>), JobError> {
+) -> Result<Compared, JobError> {
     recipe.report.scale = Scale::Standardised;
     let job = comparison::job(recipe, |recipe| {
         let loaded = Some(Arc::clone(loaded));
@@ -151,7 +161,11 @@ fn work(
             waker();
         },
     )?;
-    Ok((job.model.num_obs(), job.variables()))
+    Ok(Compared {
+        num_obs: job.model.num_obs(),
+        names: job.variables(),
+        scale: comparison::scale(&job),
+    })
 }
 
 /// Parts of [`PARTS`] that a run has made of the draws that are wanted.
@@ -171,7 +185,7 @@ pub(super) fn cancel(state: &mut AppState) {
     }
 }
 
-fn compared(state: &mut AppState, ended: Ended<(usize, Vec<ParamId>)>, _fx: &mut dyn Effects) {
+fn compared(state: &mut AppState, ended: Ended<Compared>, _fx: &mut dyn Effects) {
     let Some(comparison) = &mut state.comparison else {
         return;
     };

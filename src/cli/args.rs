@@ -312,7 +312,8 @@ pub struct CompareArgs {
     /// Samplers to compare, with settings where they have some: 'hmc-ecs:order=1,sgld:batch=100:scheme=blocks'; all if absent
     #[arg(long, value_delimiter = ',', value_parser = name(), value_name = "ID,ID")]
     pub samplers: Vec<String>,
-    /// Draw the posterior densities of all in one picture: .svg, .png, or .csv for what is drawn
+    /// Draw the posterior densities of all in one picture, on the scale of standardised predictors or that of the reference run: .svg,
+    /// .png, or .csv for what is drawn
     #[arg(long, value_name = "PATH")]
     pub densities: Option<std::path::PathBuf>,
 }

@@ -77,7 +77,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     }
     if let Some(path) = &args.densities {
         let names = job.variables();
-        let figure = density_overlay(&rows, &names).map_err(Failure::request)?;
+        let figure =
+            density_overlay(&rows, &names, comparison::scale(&job)).map_err(Failure::request)?;
         let caption = save_figure(&figure, path).map_err(Failure::run)?;
         output::note(&caption);
     }

@@ -13,7 +13,7 @@ mod variant;
 pub use relative::{Relative, Spread, unit_of_cost};
 pub use variant::{Variant, VariantError};
 
-use super::recipe::{Recipe, SamplerSection};
+use super::recipe::{Recipe, SamplerSection, Scale};
 use super::{Job, JobError, Run, bias_check};
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::axpy;
@@ -111,6 +111,19 @@ pub fn job(
     prepare(&recipe).or_else(|error| {
         // What is wrong with data or formula is said once.
         prepare(&auto).map_err(|_same| error)
+    })
+}
+
+/// The scale of the densities of a comparison, where it is not that of predictors and outcome as they are: a phrase that stands
+/// behind what is on it.
+pub fn scale(job: &Job) -> Option<&'static str> {
+    let is_standardised = job.recipe.report.scale == Scale::Standardised;
+    (is_standardised && job.reports_predictors()).then(|| {
+        if job.reports_units_of_outcome() {
+            "on the scale of standardised predictors and outcome"
+        } else {
+            "on the scale of standardised predictors"
+        }
     })
 }
 
@@ -296,4 +309,34 @@ fn mean(view: &RunView, column: usize, of: impl Fn(f64) -> f64) -> Option<f64> {
         }
     }
     (count > 0).then(|| sum / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::built_in_job;
+    use ergodic_base::control::Control;
+
+    #[test]
+    fn densities_are_of_standardised_predictors_where_the_report_is() {
+        for (template, change, wanted) in [
+            ("logistic", "report.scale=original", None),
+            (
+                "logistic",
+                "report.scale=standardised",
+                Some("on the scale of standardised predictors"),
+            ),
+            (
+                "linear",
+                "report.scale=standardised",
+                Some("on the scale of standardised predictors and outcome"),
+            ),
+        ] {
+            let recipe = Recipe::new("built-in", template, "")
+                .changed(&[change.to_owned()])
+                .unwrap();
+            let job = built_in_job(&recipe, &Control::default()).unwrap();
+            assert_eq!(scale(&job), wanted, "{template}, {change}");
+        }
+    }
 }

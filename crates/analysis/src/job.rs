@@ -40,6 +40,7 @@ use ergodic_language::{Own, Program, ProgramError, Role};
 use remarks::{large_draws, near_start, raw_steps};
 
 mod remarks;
+mod units;
 
 /// Why a job could not be prepared: the request was wrong, or was cancelled.
 #[derive(Debug, thiserror::Error)]

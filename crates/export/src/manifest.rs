@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, bias_check, templates};
-use ergodic_base::param::{self, ParamId};
+use ergodic_analysis::{Job, bias_check};
+use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
-use ergodic_core::design::response::ResponseKind;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _, StopReason};
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
@@ -234,18 +233,7 @@ fn scales(job: &Job) -> String {
     if job.model.simplex().is_some() {
         return "priors hold for the probabilities that are reported".to_owned();
     }
-    let of_predictors = |class| {
-        matches!(
-            class,
-            param::Class::Coefficient
-                | param::Class::LevelCoefficient
-                | param::Class::Mean
-                | param::Class::GroupCoefficient
-        )
-    };
-    let has_predictors = (job.model.params().iter()).any(|param| of_predictors(param.name.class()));
-    // In a text names such as `b` and `mu` say nothing of predictors.
-    if templates::is_text(&job.recipe.model.template) || !has_predictors {
+    if !job.reports_predictors() {
         return "parameters are reported for columns as they are".to_owned();
     }
     let standardised = "standardised predictors (mean 0, sd 1), intercept at average predictors";
@@ -255,7 +243,7 @@ fn scales(job: &Job) -> String {
     } else {
         original
     };
-    if matches!(job.design.response.kind, ResponseKind::Number { .. }) && !job.has_link() {
+    if job.reports_units_of_outcome() {
         let unit = |standardised: bool| {
             if standardised {
                 "standard deviations of the outcome"

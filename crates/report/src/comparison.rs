@@ -11,17 +11,27 @@ const CURVES: usize = 8;
 /// Parameters shown: more do not fit on a page.
 const PANELS: usize = 12;
 
-/// The densities of the first parameters, called `names`, by each sampler of `rows` that was measured.
+/// Title of axes whose numbers are not those that runs report.
+const STANDARDISED: &str = "standardised scale";
+
+/// The densities of the first parameters, called `names`, by each sampler of `rows` that was measured. `scale` says on which scale
+/// they are, where it is not that of the columns ([`ergodic_analysis::comparison::scale`]).
 ///
 /// # Errors
 /// None was, or no parameter varies.
-pub fn density_overlay(rows: &[Row], names: &[ParamId]) -> Result<Figure, ReportError> {
+pub fn density_overlay(
+    rows: &[Row],
+    names: &[ParamId],
+    scale: Option<&str>,
+) -> Result<Figure, ReportError> {
     let measured: Vec<(String, &Measured)> = rows
         .iter()
         .filter_map(|row| Some((row.variant.to_string(), row.outcome.as_ref().ok()?)))
         .collect();
     let shown = &measured[..measured.len().min(CURVES)];
-    let mut figure = Figure::new("densities", "Posterior densities by sampler".to_owned());
+    let on_scale = scale.map_or_else(String::new, |scale| format!(", {scale}"));
+    let title = format!("Posterior densities by sampler{on_scale}");
+    let mut figure = Figure::new("densities", title);
     figure.panel_height = 80.0;
     for (k, name) in names.iter().enumerate() {
         let curves = || shown.iter().map(|(title, it)| (title, it.curves.get(k)));
@@ -33,7 +43,7 @@ pub fn density_overlay(rows: &[Row], names: &[ParamId]) -> Result<Figure, Report
         }
         let mut panel = Panel::new(
             name.as_str(),
-            Axis::numbers("", (low, high)),
+            Axis::numbers(scale.map_or("", |_| STANDARDISED), (low, high)),
             Axis::hidden((0.0, 1.0)),
         );
         for (index, (title, curve)) in curves().enumerate() {

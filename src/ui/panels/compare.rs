@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use eframe::egui::{CentralPanel, Checkbox, ComboBox, Frame, Margin, ScrollArea, Ui};
 
 use super::page::{middle_column, page_head, problem_banner};
-use crate::app::comparing::{self, Comparison};
+use crate::app::comparing::{self, Compared, Comparison};
 use crate::app::{AppState, Command, DraftChange, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -15,7 +15,6 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Field, number, progress};
 use ergodic_analysis::comparison::{Measured, Row, Spread, Variant, VariantError, unit_of_cost};
-use ergodic_base::param::ParamId;
 use ergodic_core::samplers::names::NUTS;
 use ergodic_core::samplers::{SamplerEntry, SamplerSpec, recommend};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
@@ -339,8 +338,8 @@ fn body_ui(
                      both runs."
                 );
                 widgets::hint(ui, &text);
-                if let Some((_, names)) = &comparison.facts {
-                    densities_ui(ui, &rows, names, &mut view.parameter);
+                if let Some(compared) = &comparison.facts {
+                    densities_ui(ui, &rows, compared, &mut view.parameter);
                 }
             });
         });
@@ -361,7 +360,7 @@ fn table_ui(
     let num_obs = comparison
         .facts
         .as_ref()
-        .map(|(num_obs, _)| *num_obs)
+        .map(|compared| compared.num_obs)
         .or(state.check.as_ref().map(|check| check.rows.0));
     let titles: Vec<String> = rows.iter().map(|row| row.variant.title()).collect();
     let title = |k: usize| titles[k].as_str();
@@ -429,7 +428,7 @@ fn table_ui(
 }
 
 /// Densities of one parameter by all samplers that were measured, as many as can be told apart.
-fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[ParamId], parameter: &mut usize) {
+fn densities_ui(ui: &mut Ui, rows: &[Row], compared: &Compared, parameter: &mut usize) {
     let mut measured: Vec<&Row> = rows.iter().filter(|row| row.outcome.is_ok()).collect();
     // Those with settings of their own were asked for by name.
     measured.sort_by_key(|row| (!is_reference(row, rows), row.variant.settings.is_empty()));
@@ -442,13 +441,14 @@ fn densities_ui(ui: &mut Ui, rows: &[Row], names: &[ParamId], parameter: &mut us
     let Some((_, first)) = shown.first() else {
         return;
     };
-    let names = &names[..names.len().min(first.curves.len())];
+    let names = &compared.names[..compared.names.len().min(first.curves.len())];
     *parameter = (*parameter).min(names.len().saturating_sub(1));
     let Some(name) = names.get(*parameter) else {
         return;
     };
     ui.add_space(tokens().space.x4);
-    widgets::heading(ui, "Densities");
+    let scale = (compared.scale).map_or_else(String::new, |scale| format!(" {scale}"));
+    widgets::heading(ui, &format!("Densities{scale}"));
     ui.add_space(tokens().space.x1);
     ComboBox::from_id_salt("densities of")
         .selected_text(name.as_str())
@@ -489,7 +489,7 @@ const DENSITIES: f32 = 220.0;
 /// Widths of numbers, of two of them, and of multiples; then of all together.
 const NUMBER: f32 = 84.0;
 const WIDE: f32 = 128.0;
-const RELATIVE: f32 = 140.0;
+const RELATIVE: f32 = 192.0;
 const NUMBERS: f32 = 6.0 * NUMBER + WIDE + RELATIVE;
 
 fn tone(is_past: bool, otherwise: Tone) -> Tone {
@@ -548,6 +548,7 @@ mod tests {
     use super::*;
     use crate::app::testing::Session;
     use crate::ui::testing::{Shown, page_harness};
+    use crate::ui::widgets::paint;
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -583,6 +584,41 @@ mod tests {
             assert!(is_scaled(measured) && !is_shifted(measured));
         }
         assert_eq!(kind_of(&narrow), VerdictKind::NotCertified);
+    }
+
+    #[test]
+    fn costs_of_five_digits_fit_into_their_column() {
+        page_harness(
+            Session::default(),
+            |ui, _state, _view: &mut CompareView, _out| {
+                let costs = [20_000.0, 25_000.0, 30_000.0].map(|cost| number::significant(cost, 2));
+                let color = Palette::of(ui).text_secondary;
+                let words = paint::line(ui, &costs.join(" / "), Text::Number, color, f32::INFINITY);
+                assert!(words.size().x + 2.0 * tokens().space.x1 <= RELATIVE);
+            },
+        );
+    }
+
+    #[test]
+    fn densities_say_on_which_scale_they_are() {
+        let mut measured = row("nuts", 0.0, 50.0);
+        if let Ok(measured) = &mut measured.outcome {
+            measured.curves = [vec![[-1.0, 0.0], [-0.5, 1.0], [0.0, 0.0]]].into();
+        }
+        let compared = Compared {
+            num_obs: 9,
+            names: vec!["b[age]".into()],
+            scale: Some("on the scale of standardised predictors"),
+        };
+        let mut harness = page_harness(
+            Session::default(),
+            move |ui, _state, view: &mut CompareView, _out| {
+                let rows = std::slice::from_ref(&measured);
+                densities_ui(ui, rows, &compared, &mut view.parameter);
+            },
+        );
+        harness.run_steps(2);
+        harness.get_by_label("Densities on the scale of standardised predictors");
     }
 
     #[test]
@@ -670,6 +706,7 @@ mod tests {
         // In the table and above its density.
         assert!(harness.get_all_by_label(&title).count() >= 1);
         harness.get_by_label_contains("Densities of ");
+        harness.get_by_label("Densities on the scale of standardised predictors");
         harness.get_by_label("mean shift").click();
         harness.run_steps(3);
         harness.get_by_label("mean shift, ascending");

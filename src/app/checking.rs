@@ -169,6 +169,10 @@ fn check_model(
             None => response.sentence(),
         },
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
+        has_success: matches!(
+            response.kind,
+            ResponseKind::Binary { .. } | ResponseKind::Successes
+        ),
         response_levels: response.counts.clone(),
         rows: (design.rows_used, design.rows_total),
         dropped: design.dropped.clone(),

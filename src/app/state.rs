@@ -70,6 +70,8 @@ pub struct ModelCheck {
     pub response: String,
     /// Whether the response is any number of categories, none of which is a success.
     pub categories: bool,
+    /// Whether the last level of the response is the one that counts as success.
+    pub has_success: bool,
     /// Levels of the response, to choose success from.
     pub response_levels: Vec<(String, usize)>,
     /// Rows used and rows in the table.

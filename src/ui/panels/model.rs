@@ -579,7 +579,7 @@ fn response_ui(ui: &mut Ui, check: &ModelCheck) {
         let height = Text::Number.line() + t.space.x1 + 6.0;
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
-        let success = i == last && !check.categories;
+        let success = i == last && check.has_success;
         let word = if success {
             format!("`{level}` (success)")
         } else {

@@ -697,3 +697,25 @@ fn a_model_as_text_is_typed_with_its_errors_and_then_drafted() {
     assert_eq!(document.recipe.model.formula, "~ age");
     assert_eq!(document.formula_error, None);
 }
+
+#[test]
+fn no_level_of_an_order_is_a_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let levels = ["poor", "fair", "good"];
+    let rows = (0..60).map(|i| format!("{},{}\n", levels[i % 3], i % 7));
+    let text = rows.fold("rating,x\n".to_owned(), |text, row| text + &row);
+    for template in ["ordered", "multinomial"] {
+        let mut session = Session::with_file(&folder, "ratings.csv", &text);
+        session.send(Command::AcceptImport);
+        session.send(Command::Draft(DraftChange::Formula(
+            "rating ~ x".to_owned(),
+        )));
+        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+        let check = session.state.check.as_ref().unwrap();
+        assert_eq!(check.response_levels.len(), 3, "{:?}", check.error);
+        let mut harness = page_harness(session, model_ui);
+        harness.run();
+        harness.get_by_label_contains("good: 20");
+        assert!(harness.query_by_label_contains("(success)").is_none());
+    }
+}

@@ -19,6 +19,8 @@ pub struct Document {
     pub roles: Roles,
     /// Why the formula as typed is not valid, if it is not.
     pub formula_error: Option<String>,
+    /// The roles that a model as text took the place of, for a template that follows it.
+    roles_before_text: Option<Roles>,
 }
 
 impl Document {
@@ -28,6 +30,7 @@ impl Document {
             recipe: Recipe::new(source, template, ""),
             roles: Roles::default(),
             formula_error: None,
+            roles_before_text: None,
         }
     }
 
@@ -36,6 +39,7 @@ impl Document {
         let mut document = Self {
             roles: Roles::default(),
             formula_error: None,
+            roles_before_text: None,
             recipe,
         };
         let text = document.recipe.model.formula.clone();
@@ -94,8 +98,12 @@ impl Document {
         if self.is_text() {
             return self.begin_text(&before, None);
         }
+        self.roles_before_text = None;
         let response_use = response_use(&self.recipe.model);
-        let mut roles = self.roles.clone();
+        let mut roles = match before.is_text() {
+            true => before.roles_after_text(),
+            false => before.roles,
+        };
         // Another family is chosen before its outcome has known errors or is censored.
         (roles.se, roles.cens) = (None, None);
         match response_use {
@@ -151,13 +159,41 @@ impl Document {
         };
     }
 
-    /// Writes a text to begin with for the outcome of the draft `before`, as its template takes it; `yes` is the word for success
-    /// of an outcome that is words.
+    /// Writes a text to begin with for the outcome of the draft `before`, as its template takes it; `yes` is the word for the value
+    /// of an outcome of words whose chance is told.
     pub(super) fn begin_text(&mut self, before: &Self, yes: Option<&str>) {
         let template = &before.recipe.model.template;
         let first = Value::Text(first_text(&before.roles, template, yes));
         self.recipe.model.settings.set(Own::PROGRAM, first);
+        self.roles_before_text = Some(before.roles.clone());
         self.set_formula("");
+    }
+
+    /// The roles for a template that takes the place of a text: those of before the text if they have its outcome, else the outcome
+    /// and the other columns that the text names.
+    fn roles_after_text(self) -> Roles {
+        let Ok(program) = Own::program(&self.recipe.model.settings) else {
+            return self.roles_before_text.unwrap_or(self.roles);
+        };
+        let outcome = program.outcome_column();
+        let has_outcome = |roles: &Roles| {
+            roles.response.is_some() && (outcome.is_none() || outcome == roles.response.as_deref())
+        };
+        if let Some(roles) = self.roles_before_text.filter(has_outcome) {
+            return roles;
+        }
+        let Some(outcome) = outcome else {
+            return self.roles;
+        };
+        let names = program.columns().iter().map(|column| column.name.as_str());
+        let others: Vec<String> = names.filter(|it| *it != outcome).map(quote_name).collect();
+        let terms = if others.is_empty() {
+            "1".to_owned()
+        } else {
+            others.join(" + ")
+        };
+        let formula = format!("{} ~ {terms}", quote_name(outcome)).parse::<Formula>();
+        formula.map_or(self.roles, |formula| Roles::from_formula(&formula))
     }
 
     /// Takes roles; the formula follows, and its group terms name what they must under this template.
@@ -276,5 +312,39 @@ impl History {
     /// Whether something was taken back.
     pub fn can_redo(&self) -> bool {
         !self.future.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_after_a_text_has_the_roles_of_before_it() {
+        let mut document = Document::new("visits.csv", names::LOGISTIC);
+        document.set_formula("churned ~ age + plan");
+        document.set_template(Own::ID.to_owned());
+        assert_eq!(document.recipe.model.formula, "~ churned");
+        document.set_template(names::LINEAR.to_owned());
+        assert_eq!(document.recipe.model.formula, "churned ~ age + plan");
+        assert_eq!(document.formula_error, None);
+    }
+
+    #[test]
+    fn a_template_after_a_text_alone_explains_the_outcome_of_the_text() {
+        for (rows, wanted) in [
+            (
+                "(churned == \"yes\") ~ bernoulli_logit(a + age)",
+                "churned ~ age",
+            ),
+            ("age ~ normal(a, 1)", "age ~ 1"),
+        ] {
+            let mut recipe = Recipe::new("visits.csv", Own::ID, "");
+            let text = format!("parameters\n  a ~ normal(0, 1)\nrows\n  {rows}\n");
+            recipe.model.settings.set(Own::PROGRAM, Value::Text(text));
+            let mut document = Document::of_recipe(recipe);
+            document.set_template(names::LINEAR.to_owned());
+            assert_eq!(document.recipe.model.formula, wanted);
+        }
     }
 }

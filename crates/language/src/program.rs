@@ -12,7 +12,7 @@ use crate::lower::{lower, stan};
 use crate::model::ProgramModel;
 use crate::parser::parse;
 use crate::place::{Fault, ProgramError};
-use crate::syntax::{Statement, Tree};
+use crate::syntax::{ExprKind, Statement, Tree};
 use crate::vectors::{VectorColumns, columns_of};
 
 /// A model as text, whose grammar is right and whose columns are known by name.
@@ -79,6 +79,22 @@ impl Program {
             (said.next(), said.next()),
             (Some(Statement::Relation(..)), None)
         )
+    }
+
+    /// The first column that is named before the first `~` of the rows, if one is: the outcome.
+    pub fn outcome_column(&self) -> Option<&str> {
+        let outcome = self.tree.rows.iter().find_map(|line| match line {
+            Statement::Relation(outcome, _) => Some(outcome),
+            Statement::Definition(_) | Statement::Term(_) => None,
+        })?;
+        let mut names: Vec<&str> = Vec::new();
+        outcome.walk(&mut |part| {
+            if let ExprKind::Name(name) = &part.kind {
+                names.push(name);
+            }
+        });
+        let is_column = |name: &&str| self.uses.iter().any(|column| column.name == *name);
+        names.into_iter().find(is_column)
     }
 
     /// Names that it declares or defines.

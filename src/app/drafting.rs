@@ -1,5 +1,7 @@
 //! Changes of the draft, each of which can be taken back.
 
+use std::collections::BTreeMap;
+
 use super::checking::request_check;
 use super::command::Command;
 use super::document::Document;
@@ -8,7 +10,7 @@ use super::outcome;
 use super::state::{AppState, ModelCheck};
 use super::tasks::Effects;
 use super::update::update;
-use ergodic_core::design::{ColumnKind, Columns as _};
+use ergodic_core::design::Columns as _;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
 use ergodic_data::suggest::Suggestions;
@@ -49,17 +51,23 @@ pub(super) struct Refused {
     help: Option<(String, Conversion, Role)>,
 }
 
-/// The word that counts as success in an outcome of two words, as the check of the draft knows it.
-fn success_word<'a>(around: Surroundings<'a>, document: &Document) -> Option<&'a str> {
+/// The word of an outcome of words whose chance a text begins with: the one that counts as success, as the check of the draft knows
+/// it, else the commonest.
+fn first_word<'a>(around: Surroundings<'a>, document: &Document) -> Option<&'a str> {
     let (table, _) = around.data?;
-    let outcome = document.roles.response.as_ref()?;
-    let info = table.columns().iter().find(|info| info.name == *outcome)?;
-    let check = around.check.filter(|check| !check.categories)?;
-    let [_, (word, _)] = check.response_levels.as_slice() else {
-        return None;
-    };
+    let at = table.position(document.roles.response.as_ref()?)?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     // A text of the model has no way to write a quotation mark.
-    (info.kind == ColumnKind::Text && !word.contains('"')).then_some(word.as_str())
+    let words = table.texts(at)?.flatten();
+    for word in words.filter(|word| !word.contains('"')) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let success = (around.check.filter(|check| check.has_success))
+        .and_then(|check| check.response_levels.last())
+        .map(|(word, _)| word.as_str());
+    success
+        .filter(|word| counts.contains_key(word))
+        .or_else(|| Some(*counts.iter().max_by_key(|(_, count)| **count)?.0))
 }
 
 /// The draft `before` after `change`. A click is this, and so is every quick fix that is tried before it is offered.
@@ -189,7 +197,7 @@ pub(super) fn changed(
         DraftChange::Template(id) => {
             document.set_template(id);
             if document.is_text() && !before.is_text() {
-                document.begin_text(before, success_word(around, before));
+                document.begin_text(before, first_word(around, before));
             }
         }
         DraftChange::ModelSetting(key, value) => document.set_model_setting(&key, value),

@@ -26,6 +26,16 @@ const LOCAL: &[(&str, &str, &str)] = &[
     ),
     ("Everywhere", "Close what is open", "Esc"),
     (
+        "Texts of models",
+        "Take the first word that is offered below the text",
+        "Tab",
+    ),
+    (
+        "Texts of models",
+        "Leave the text",
+        "Esc, or Tab without offers",
+    ),
+    (
         "Tables",
         "Choose a row",
         "Up, Down, Page Up, Page Down, Home, End",

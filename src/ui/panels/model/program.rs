@@ -1,7 +1,9 @@
 //! The model as text, with colours, and what is wrong with it marked where it stands.
 
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
-use eframe::egui::{Button, Color32, Id, Role, Stroke, TextEdit, Ui, WidgetInfo};
+use eframe::egui::{
+    Button, Color32, EventFilter, Id, Key, Modifiers, Role, Stroke, TextEdit, Ui, WidgetInfo,
+};
 
 use crate::app::{Command, DataState, Document, DraftChange, ModelCheck};
 use crate::ui::outbox::Outbox;
@@ -71,6 +73,8 @@ pub fn program_ui(
     };
     let editor = TextEdit::multiline(&mut view.text)
         .code_editor()
+        // Tab leads on to the next control, as everywhere; where words are offered it takes the first.
+        .lock_focus(false)
         .desired_rows(ROWS)
         .desired_width(f32::INFINITY)
         .layouter(&mut layout)
@@ -117,6 +121,22 @@ pub fn program_ui(
     }
 }
 
+/// Whether the first of the words that are offered is taken by Tab, which leads out of the editor while there are none.
+fn takes_first(ui: &Ui, editor: Id) -> bool {
+    let is_back = ui.input(|input| input.modifiers.shift);
+    if is_back || !ui.memory(|memory| memory.has_focus(editor)) {
+        return false;
+    }
+    let filter = EventFilter {
+        tab: true,
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        escape: false,
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(editor, filter));
+    ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Tab))
+}
+
 /// Ways on from the word before the cursor: one that is chosen takes its place.
 fn complete_ui(ui: &mut Ui, data: &DataState, editor: Id, view: &mut ProgramView) {
     let byte = |text: &str, cursor: usize| {
@@ -128,13 +148,15 @@ fn complete_ui(ui: &mut Ui, data: &DataState, editor: Id, view: &mut ProgramView
     let Some(found) = complete(&view.text, at, &columns) else {
         return;
     };
+    let takes_first = takes_first(ui, editor);
     ui.horizontal_wrapped(|ui| {
-        for word in found.words.iter().take(WAYS) {
-            let button = Button::new(Text::Code.rich(word, Palette::of(ui).link)).frame(false);
+        let p = Palette::of(ui);
+        for (k, word) in found.words.iter().take(WAYS).enumerate() {
+            let button = Button::new(Text::Code.rich(word, p.link)).frame(false);
             let button = ui.add(button);
             // The editor has lost the keyboard by the time a button is released.
             view.is_completing |= button.is_pointer_button_down_on() || button.hovered();
-            if button.clicked() {
+            if button.clicked() || (takes_first && k == 0) {
                 view.text.replace_range(found.range.clone(), word);
                 let end = view.text[..found.range.start + word.len()].chars().count();
                 view.cursor = end;
@@ -145,6 +167,7 @@ fn complete_ui(ui: &mut Ui, data: &DataState, editor: Id, view: &mut ProgramView
                 ui.memory_mut(|memory| memory.request_focus(editor));
             }
         }
+        ui.label(Text::Caption.rich("Tab takes the first", p.text_secondary));
     });
 }
 

@@ -99,7 +99,7 @@ fn options_ui(
                 segments = segments.option(one, one.definition().title);
             }
         }
-        if segments.show(ui).changed() {
+        if segments.wrapping().show(ui).changed() {
             view.family = Some(family);
             view.method.reset();
         }

@@ -295,6 +295,16 @@ fn a_step_size_is_tuned_by_trial_and_set() {
 }
 
 #[test]
+fn families_of_a_likelihood_fit_do_not_run_out_of_the_window() {
+    let harness = page(Session::with_draft("churn"));
+    for family in [Family::Ordered, Family::ZeroInflatedNegativeBinomial] {
+        let title = family.definition().title;
+        let segment = harness.get_by_role_and_label(Role::RadioButton, title);
+        assert!(segment.rect().right() <= 1280.0, "{title}");
+    }
+}
+
+#[test]
 fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     let mut session = Session::with_draft("churn");
     session.send(Command::Draft(DraftChange::Template("linear".to_owned())));

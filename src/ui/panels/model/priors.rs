@@ -220,7 +220,11 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
                 if changed {
                     out.send(Command::Draft(DraftChange::Scale(scale)));
                 }
-                ui.label(Text::Caption.rich("report", p.text_secondary));
+                let word =
+                    paint::line(ui, "report", Text::Caption, p.text_secondary, f32::INFINITY);
+                if word.size().x <= ui.available_width() {
+                    ui.label(Text::Caption.rich("report", p.text_secondary));
+                }
             });
         },
     );

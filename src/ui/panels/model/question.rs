@@ -197,10 +197,10 @@ fn row_ui(ui: &mut Ui, icon: char, name: &str, what: &str, model: &str, able: bo
     let left = x + t.icon.small + t.space.x2;
     // Three columns, so that kinds stand below each other.
     let width = rect.right() - t.space.x3 - left;
-    let name = paint::line(ui, name, Text::Body, color, 0.28 * width);
+    let name = paint::line(ui, name, Text::Body, color, 0.38 * width);
     paint::left_center(ui.painter(), left, y, name);
-    let middle = left + 0.3 * width;
-    let kind = paint::line(ui, what, Text::Number, secondary, 0.445 * width);
+    let middle = left + 0.4 * width;
+    let kind = paint::line(ui, what, Text::Number, secondary, 0.345 * width);
     paint::left_center(ui.painter(), middle, y, kind);
     let model = paint::line(ui, model, Text::Caption, secondary, 0.25 * width);
     paint::right_center(ui.painter(), rect.right() - t.space.x3, y, model);

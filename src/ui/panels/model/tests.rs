@@ -487,6 +487,22 @@ fn scales_are_switched() {
 }
 
 #[test]
+fn the_word_beside_the_scale_stays_clear_of_the_chip() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    let mut is_shown = false;
+    for width in [1280.0, 1080.0, 1040.0, 1000.0, 960.0, 920.0, 880.0] {
+        harness.set_size(vec2(width, 600.0));
+        harness.run_steps(3);
+        let chip = harness.get_by_label("Priors per standard deviation").rect();
+        if let Some(word) = harness.query_by_label("report") {
+            is_shown = true;
+            assert!(word.rect().left() >= chip.right(), "{width}");
+        }
+    }
+    assert!(is_shown);
+}
+
+#[test]
 fn without_a_draft_the_page_points_to_the_data() {
     let mut harness = page_harness(Session::with_sample("churn"), model_ui);
     harness.get_by_label("Go to the data").click();

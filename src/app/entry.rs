@@ -26,6 +26,7 @@ use ergodic_core::engine::keep::Keep;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _};
 use ergodic_core::estimators::Search;
+use ergodic_core::formula::Formula;
 use ergodic_core::models::Model;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{self, SamplerSpec};
@@ -170,6 +171,8 @@ pub(super) struct OfRows {
     predicted: bool,
     /// Whether rows have a density.
     have_densities: bool,
+    /// Whether nothing explains the outcome: the formula has neither predictors nor groups, or the text names no other column.
+    explained_by_nothing: bool,
 }
 
 impl OfRows {
@@ -182,6 +185,9 @@ impl OfRows {
                 |program| Self {
                     predicted: program.has_one_outcome(),
                     have_densities: program.has_rows(),
+                    explained_by_nothing: program.has_one_outcome()
+                        && (program.columns().iter())
+                            .all(|it| program.outcome_column() == Some(it.name.as_str())),
                 },
             );
         }
@@ -190,6 +196,8 @@ impl OfRows {
         Self {
             predicted,
             have_densities: predicted,
+            explained_by_nothing: (model.formula.parse::<Formula>())
+                .is_ok_and(|formula| formula.terms.is_empty() && formula.groups.is_empty()),
         }
     }
 }
@@ -205,6 +213,11 @@ impl RunEntry {
     /// Whether the run's model explains an outcome, so that rows can be predicted.
     pub fn can_predict(&self) -> bool {
         self.has_draws() && self.rows.predicted
+    }
+
+    /// Whether nothing explains the outcome of the run's model, so that there are no effects to tell.
+    pub fn explains_nothing(&self) -> bool {
+        self.rows.explained_by_nothing
     }
 
     /// Whether the run's model says how likely rows are, so that they can be left out.

@@ -9,7 +9,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::answering::{Answered, AnswersAsked};
-use crate::app::{Command, Page, RunEntry};
+use crate::app::{Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -22,7 +22,6 @@ use crate::ui::widgets::{self, Chip, number, verdict_icon};
 use ergodic_analysis::effects::{Conditional, Curve, Effect, MOST_CURVES, Place};
 use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
-use ergodic_core::formula::Formula;
 use ergodic_diagnostics::Verdict;
 
 /// Height of a curve with its axes.
@@ -83,7 +82,7 @@ fn answers_pane(
         later: "Answers on the scale of the outcome appear here when the run has ended",
         icon: Answers::ICON,
         ask: Command::FindAnswers(entry.id),
-        way_out: explains_nothing(entry)
+        way_out: (entry.explains_nothing())
             .then_some(("Choose predictors", Command::GoTo(Page::Model))),
     };
     let mut wanted = None;
@@ -99,12 +98,6 @@ fn answers_pane(
     if let Some(asked) = wanted {
         out.send(Command::AskAnswers(entry.id, asked));
     }
-}
-
-/// Whether the formula of a run has neither predictors nor groups, so that there is nothing to tell effects of.
-fn explains_nothing(entry: &RunEntry) -> bool {
-    let formula = (entry.recipe.as_ref()).and_then(|it| it.model.formula.parse::<Formula>().ok());
-    formula.is_some_and(|it| it.terms.is_empty() && it.groups.is_empty())
 }
 
 /// What stands above answers that are not to be trusted as they are.
@@ -462,18 +455,22 @@ mod tests {
 
     #[test]
     fn an_outcome_without_predictors_leads_to_where_they_are_chosen() {
-        let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ 1".to_owned(),
-        )));
-        session.run(1, 20, 30);
-        let mut harness = page_harness(session, runs_ui);
-        harness.run_steps(4);
-        assert!(harness.query_by_label("Try again").is_none());
-        harness.get_by_label("Choose predictors").click();
-        harness.run_steps(2);
-        let to_model = Command::GoTo(Page::Model);
-        assert!(harness.state().sent.contains(&to_model));
+        for change in [
+            DraftChange::Formula("churned ~ 1".to_owned()),
+            // A text begins with the outcome alone.
+            DraftChange::Template("own".to_owned()),
+        ] {
+            let mut session = Session::with_draft("churn");
+            session.send(Command::Draft(change));
+            session.run(1, 20, 30);
+            let mut harness = page_harness(session, runs_ui);
+            harness.run_steps(4);
+            assert!(harness.query_by_label("Try again").is_none());
+            harness.get_by_label("Choose predictors").click();
+            harness.run_steps(2);
+            let to_model = Command::GoTo(Page::Model);
+            assert!(harness.state().sent.contains(&to_model));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! let frame = ModelFrame::new("churned ~ age + plan".parse()?);
 //! let (design, _) = Design::build(&loaded.table, &frame)?;
 //! assert_eq!(design.terms, ["Intercept", "age", "plan=plus", "plan=pro"]);
-//! assert_eq!(design.response.sentence(), "success = yes, 293 of 1000");
+//! assert_eq!(design.response.sentence(), "success = yes, 293 of 1\u{202f}000");
 //! assert!(checks::check(&design).warnings.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

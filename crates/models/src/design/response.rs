@@ -6,7 +6,7 @@ use super::columns::{Labels, every};
 use crate::design::columns::Columns;
 use crate::design::error::DesignError;
 use crate::formula::{Elementwise, quote_name};
-use ergodic_base::numerals::brief;
+use ergodic_base::numerals::{brief, thousands};
 
 /// How a template reads the response column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,10 +146,12 @@ impl ResponseInfo {
         }
     }
 
-    /// One clause for the window: "success = yes, 2134 of 10000".
+    /// One clause for the window: "success = yes, 2 134 of 10 000".
     pub fn sentence(&self) -> String {
         let total: usize = self.counts.iter().map(|(_, count)| count).sum();
+        let total = thousands(total as u64);
         let successes = self.counts.last().map_or(0, |(_, count)| *count);
+        let successes = thousands(successes as u64);
         match &self.kind {
             ResponseKind::Binary { success, .. } => {
                 format!("success = {success}, {successes} of {total}")

@@ -148,9 +148,9 @@ impl App {
         } else if demo {
             self.views.demo = true;
             self.send(Command::OpenSample("churn".to_owned()));
-        } else {
-            self.send(Command::DrawExamples);
         }
+        // The start page also comes when a file could not be opened, or later.
+        self.send(Command::DrawExamples);
     }
 
     /// Applies a command at once.

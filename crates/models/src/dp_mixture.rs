@@ -9,9 +9,9 @@
 //! | `k_active` | number of clusters | by α |
 //! | `alpha` | concentration, if it has a prior | gamma(2, 4) |
 //! | `entropy` | −Σ p ln p over the shares p of clusters | by α |
-//! | `log_density` | log density of α and the partition, components integrated out | |
+//! | `log_density` | log density of α and the partition, components integrated out, numeric columns in standard deviations | |
 //! | `weight[1]`, … `weight[5]` | shares of units, largest cluster first, 0 beyond the last | by α |
-//! | `held_out` | mean log predictive density of a unit held out, if some are | |
+//! | `held_out` | mean log predictive density of a unit held out, if some are, of columns as they are | |
 //!
 //! | prior | of | default, in units of each column's standard deviation |
 //! |---|---|---|
@@ -240,9 +240,13 @@ fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
         by,
         process,
     ));
+    let unit = match mixture.numeric {
+        Some(_) => ", numeric columns in units of their standard deviation",
+        None => "",
+    };
     params.push(info(
         "log_density",
-        "log density of alpha and the partition, components integrated out",
+        &format!("log density of alpha and the partition, components integrated out{unit}"),
         "",
         "a density, not a parameter",
     ));

@@ -163,7 +163,8 @@ impl Mixture {
         self.alpha.log_density(alpha) + prior + marginals
     }
 
-    /// Log predictive density of a unit that has no cluster yet, given α and the settled clusters of all others.
+    /// Log predictive density of a unit that has no cluster yet, given α and the settled clusters of all others: that of numeric columns as
+    /// they are, not as they were centred and scaled.
     pub fn log_next<'a>(
         &self,
         unit: usize,
@@ -176,7 +177,7 @@ impl Mixture {
             sum.add(record[0].ln() + self.log_predictive(unit, record));
             total += record[0];
         }
-        sum.value() - total.ln()
+        sum.value() - total.ln() - self.numeric.as_ref().map_or(0.0, Numeric::log_scale)
     }
 
     /// Writes the reported quantities into `out` (Q): `sizes` of clusters in descending order, `held_out` the mean over units

@@ -134,6 +134,12 @@ impl Numeric {
         self.names.len()
     }
 
+    /// Logarithm of the product of what columns were divided by: by so much a log density of scaled columns is above that of the columns as
+    /// they are.
+    pub fn log_scale(&self) -> f64 {
+        self.scale.iter().map(|scale| scale.ln()).sum()
+    }
+
     /// Whether columns are independent within a component.
     pub fn is_diagonal(&self) -> bool {
         self.diagonal

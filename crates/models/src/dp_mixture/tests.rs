@@ -146,6 +146,23 @@ fn a_next_unit_is_predicted_by_all_clusters_and_a_new_one() {
     }
 }
 
+/// A density of x is 1000 times that of 1000 x, whatever a mixture makes of columns inside.
+#[test]
+fn densities_of_next_units_are_those_of_columns_as_they_are() {
+    for diagonal in [false, true] {
+        let rows: [&[f64]; 4] = [&[0.3, 1.0], &[-1.1, 0.2], &[0.7, -0.4], &[2.0, 0.1]];
+        let log_next = |scale: [f64; 2]| {
+            let mut part = numeric(&rows, diagonal);
+            part.scale.copy_from_slice(&scale);
+            let mixture = Mixture::new(names(4), 1, Some(part), None, ALPHA);
+            let records = records(&mixture, &[0, 0, 1]);
+            mixture.log_next(3, 0.7, records.iter().map(Vec::as_slice))
+        };
+        let expected = log_next([1.0, 1.0]) - 1000.0_f64.ln() - 0.5_f64.ln();
+        assert_near(log_next([1000.0, 0.5]), expected, "log_next");
+    }
+}
+
 #[test]
 fn rare_items_and_many_of_them_do_not_underflow() {
     let many: Vec<u32> = (0..900).map(|k| k % 300).collect();

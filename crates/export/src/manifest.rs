@@ -233,6 +233,13 @@ fn scales(job: &Job) -> String {
     if job.model.simplex().is_some() {
         return "priors hold for the probabilities that are reported".to_owned();
     }
+    if job.reports_weights() {
+        let predictors = match job.recipe.model.standardize {
+            true => "standardised predictors (mean 0, sd 1)",
+            false => "predictors as they are",
+        };
+        return format!("priors hold and weights are reported for {predictors}");
+    }
     if !job.reports_predictors() {
         return "parameters are reported for columns as they are".to_owned();
     }
@@ -294,6 +301,25 @@ mod tests {
             scales(&job),
             "parameters are reported for columns as they are"
         );
+    }
+
+    /// Weights of a network are per standard deviation of its inputs, unless these are taken as they are.
+    #[test]
+    fn weights_of_a_network_are_told_on_the_scale_of_its_inputs() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "r,x\nred,0\nblue,1\ngreen,2\nblue,0\ngreen,1\nred,2\n";
+        std::fs::write(folder.path().join("levels.csv"), text).unwrap();
+        let mut recipe = Recipe::new("levels.csv", "neural-net", "r ~ x");
+        recipe.model.settings.set("hidden_units", Value::Int(2));
+        for (standardize, predictors) in [
+            (true, "standardised predictors (mean 0, sd 1)"),
+            (false, "predictors as they are"),
+        ] {
+            recipe.model.standardize = standardize;
+            let job = Job::prepare(&recipe, folder.path(), None, &Control::default()).unwrap();
+            let expected = format!("priors hold and weights are reported for {predictors}");
+            assert_eq!(scales(&job), expected);
+        }
     }
 
     /// Effective draws per second of a run that was read are those of the run itself, to the last digit.

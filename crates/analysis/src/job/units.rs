@@ -24,6 +24,12 @@ impl Job {
             && (self.model.params().iter()).any(|param| of_predictors(param.name.class()))
     }
 
+    /// Whether weights of a network are reported, which are those of predictors as the model takes them.
+    pub fn reports_weights(&self) -> bool {
+        !templates::is_text(&self.recipe.model.template)
+            && (self.model.params().iter()).any(|it| it.name.class() == Class::HiddenWeight)
+    }
+
     /// Whether the parameters of predictors are in units of the outcome: it is a number, explained without a link.
     pub fn reports_units_of_outcome(&self) -> bool {
         matches!(self.design.response.kind, ResponseKind::Number { .. }) && !self.has_link()

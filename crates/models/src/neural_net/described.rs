@@ -149,6 +149,9 @@ impl Described<'_> {
             },
             format!("k = {}", self.levels.join(", ")),
         ]);
+        if self.context.options.standardize && design.terms.len() > self.first() {
+            lines.push("with predictors centred and scaled to standard deviation 1".to_owned());
+        }
         if design.weights.is_some() {
             lines.push("row i counts weight[i] times".to_owned());
         }

@@ -142,6 +142,26 @@ fn every_template_is_described() {
     }
 }
 
+/// The lines of an equation that say what columns are centred and scaled.
+fn scaling_lines(all: &Translation) -> Vec<&str> {
+    let lines = all.equation.lines();
+    lines.filter(|line| line.starts_with("with ")).collect()
+}
+
+#[test]
+fn equations_of_networks_say_that_inputs_are_scaled() {
+    let data = "r,x\nred,0\nblue,1\ngreen,2\nblue,0\ngreen,1\nred,2\n";
+    let scaled = "with predictors centred and scaled to standard deviation 1";
+    for (formula, standardize, expected) in [
+        ("r ~ x", true, &[scaled][..]),
+        ("r ~ x", false, &[]),
+        ("r ~ 1", true, &[]),
+    ] {
+        let (all, _) = described(data, "neural-net", formula, &[], &[], standardize);
+        assert_eq!(scaling_lines(&all), expected, "{formula} {standardize}");
+    }
+}
+
 #[test]
 fn priors_of_standardised_predictors_hold_for_z_in_stan_and_are_divided_in_brms() {
     let all = describe(

@@ -10,9 +10,13 @@ use std::str::FromStr;
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::job::JobError;
+use super::recipe::Recipe;
+use super::templates;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::{Columns, DesignError};
 use ergodic_core::formula::quote_name;
+use ergodic_core::models::{Model, ModelEntry};
 
 /// Seed that rows are drawn by where a recipe names none. It is not that of the run, so that runs of all seeds hold out the
 /// same rows.
@@ -27,6 +31,8 @@ const MOST_PARTS: u32 = 1_000_000;
 const NOTATION: &str = "a share of rows such as 0.2, a part such as 3/10, COLUMN=VALUE such as split=test, or rows by number such as rows 3, 17";
 /// What rows by number begin with.
 const ROWS: &str = "rows";
+/// Setting of templates that keep whole units out by themselves, as there are no outcomes of rows to predict.
+const OF_UNITS: &str = "held_out";
 
 /// Which rows of a table are held out. Rows are drawn among all of the table, whether they have missing values or not, so that
 /// models with other columns hold out the same ones.
@@ -57,6 +63,33 @@ pub enum HoldOut {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` does not say which rows to hold out; write {NOTATION}")]
 pub struct HoldOutError(String);
+
+/// Refuses rows held out of a model of template `entry` that explains no outcome, by which they could be scored. Models as text may have
+/// further rows in their data, and are not asked.
+///
+/// # Errors
+/// One sentence with what to write instead.
+pub(super) fn check(
+    recipe: &Recipe,
+    entry: &ModelEntry,
+    model: &dyn Model,
+) -> Result<(), JobError> {
+    let explains = model.predicts().is_some() || model.observation().is_some();
+    if recipe.model.hold_out.is_none() || explains || templates::is_text(entry.spec.id) {
+        return Ok(());
+    }
+    let has_units = (entry.spec.fields.iter()).any(|field| field.key == OF_UNITS);
+    let instead = match has_units {
+        true => format!(
+            "; --set model.{OF_UNITS}={USUAL_SHARE} keeps whole units out and reports how well they are predicted"
+        ),
+        false => String::new(),
+    };
+    Err(JobError::Impossible(format!(
+        "Template `{}` explains no outcome, so rows held out could not be scored; leave out `model.hold_out` (--hold-out){instead}",
+        entry.spec.id
+    )))
+}
 
 impl HoldOut {
     /// The column that says which rows.

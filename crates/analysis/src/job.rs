@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use super::hold_out::{HoldOut, SEED};
+use super::hold_out::{self, HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
 use super::zero_variance;
@@ -252,6 +252,7 @@ impl Job {
         let design = Arc::new(design);
         let mut options = model_options(recipe)?;
         let mut model = build_model(entry, &design, &options)?;
+        hold_out::check(recipe, entry, model.as_ref())?;
         let keep = Keep::of(&recipe.run.keep, model.params())?;
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);

@@ -154,3 +154,28 @@ fn rows_held_out_are_said_and_may_not_be_all() {
     let error = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap_err();
     assert!(error.to_string().contains("No row has `tset`"), "{error}");
 }
+
+/// What has no outcome cannot be scored by rows; mixtures and topics have a setting of their own.
+#[test]
+fn rows_are_held_out_only_where_there_is_an_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = file(folder.path(), "all.csv", 1..121);
+    for (template, formula, of_units) in [
+        ("dp-mixture", "~ y", true),
+        ("topics", "~ f + (1 | g)", true),
+        ("categorical", "f ~ 1", false),
+    ] {
+        let mut recipe = Recipe::new(&all, template, formula);
+        let prepare =
+            |recipe: &Recipe| Job::prepare(recipe, Path::new(""), None, &Control::default());
+        assert!(prepare(&recipe).is_ok(), "{template}");
+        recipe.model.hold_out = Some("0.2".parse().unwrap());
+        let error = prepare(&recipe).unwrap_err().to_string();
+        let start = format!(
+            "Template `{template}` explains no outcome, so rows held out could not be scored; leave out `model.hold_out` (--hold-out)"
+        );
+        assert!(error.starts_with(&start), "{error}");
+        let named = error.contains("--set model.held_out=0.2 ");
+        assert_eq!(named, of_units, "{error}");
+    }
+}

@@ -8,6 +8,7 @@ use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::Recipe;
+use ergodic_analysis::hold_out::FittedRows;
 use ergodic_analysis::run_comparison::{
     Cancelled, ComparedRun, DataUsed, DistanceInWords, RunComparison, compare_runs,
 };
@@ -83,11 +84,14 @@ impl Known {
     fn of(entry: &RunEntry) -> Option<Self> {
         let view = entry.view()?;
         let data = match &entry.phase {
-            RunPhase::Live(run) => Some(DataUsed {
-                fingerprint: run.job().table.fingerprint().to_owned(),
-                source: run.job().recipe.data.source.clone(),
-                rows: (run.job().design.rows_total, run.job().design.rows_used),
-            }),
+            RunPhase::Live(run) => {
+                let rows = FittedRows::of(run.job());
+                Some(DataUsed {
+                    fingerprint: run.job().table.fingerprint().to_owned(),
+                    source: run.job().recipe.data.source.clone(),
+                    rows: (rows.total, rows.used),
+                })
+            }
             RunPhase::Read(read) => read.manifest.as_ref().map(|manifest| DataUsed {
                 fingerprint: manifest.data_fingerprint.clone(),
                 source: manifest.data_source.clone(),

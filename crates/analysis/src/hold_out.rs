@@ -10,7 +10,7 @@ use std::str::FromStr;
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::job::JobError;
+use super::job::{Job, JobError};
 use super::recipe::Recipe;
 use super::templates;
 use ergodic_base::rng::{Purpose, stream};
@@ -89,6 +89,29 @@ pub(super) fn check(
         "Template `{}` explains no outcome, so rows held out could not be scored; leave out `model.hold_out` (--hold-out){instead}",
         entry.spec.id
     )))
+}
+
+/// Rows of a table, as a fit takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FittedRows {
+    /// Rows that are not held out.
+    pub total: usize,
+    /// Those of them that are used, which have all values.
+    pub used: usize,
+    /// Rows held out: by `model.hold_out`, or with their units by a setting of the template.
+    pub held_out: usize,
+}
+
+impl FittedRows {
+    /// Those of a job.
+    pub fn of(job: &Job) -> Self {
+        let (design, of_units) = (&job.design, job.model.rows_held_out());
+        Self {
+            total: design.rows_total - of_units,
+            used: design.rows_used - of_units,
+            held_out: design.held_out + of_units,
+        }
+    }
 }
 
 impl HoldOut {

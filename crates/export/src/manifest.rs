@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use ergodic_analysis::hold_out::FittedRows;
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, bias_check};
 use ergodic_base::param::ParamId;
@@ -127,6 +128,7 @@ impl Manifest {
     /// The manifest of a run.
     pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
         let recipe = &job.recipe;
+        let rows = FittedRows::of(job);
         let datum_grads: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
         Self {
             program: format!("ergodic {}", env!("CARGO_PKG_VERSION")),
@@ -150,9 +152,9 @@ impl Manifest {
             seed: recipe.run.seed,
             data_source: recipe.data.source.clone(),
             data_fingerprint: job.table.fingerprint().to_owned(),
-            rows_total: job.design.rows_total,
-            rows_used: job.design.rows_used,
-            rows_held_out: job.design.held_out,
+            rows_total: rows.total,
+            rows_used: rows.used,
+            rows_held_out: rows.held_out,
             exact_marginals: (job.keep().kept().iter().enumerate())
                 .filter_map(|(place, &index)| Some((place, job.model.marginal(index)?)))
                 .collect(),

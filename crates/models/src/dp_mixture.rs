@@ -29,6 +29,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::translation::{Context, Translation};
+use super::units::rows_held_out;
 use super::{
     Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSpec, Simulation,
     Template,
@@ -134,8 +135,9 @@ impl Template for DpMixture {
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let priors = Priors::read(&context.options.priors)?;
-        let (mixture, _units) = reading::mixture(context.design, context.options, &priors)?;
-        Ok(described::describe(context, &mixture))
+        let (mixture, unit_of_row) = reading::mixture(context.design, context.options, &priors)?;
+        let held_out = rows_held_out(&unit_of_row, mixture.num_units());
+        Ok(described::describe(context, &mixture, held_out))
     }
 }
 
@@ -290,6 +292,10 @@ impl Model for DpMixtureModel {
         }
         let log = shape * rate.ln() - ln_gamma(shape) + (shape - 1.0) * value.ln() - rate * value;
         Some(log.exp())
+    }
+
+    fn rows_held_out(&self) -> usize {
+        rows_held_out(&self.unit_of_row, self.mixture.num_units())
     }
 
     fn simulation(&self) -> Option<&dyn Simulation> {

@@ -278,6 +278,10 @@ pub trait Model: Send + Sync {
         self.constrain(&u, theta);
         Ok(())
     }
+    /// Rows of the design that take no part in the fit, because a setting of the template holds their units out.
+    fn rows_held_out(&self) -> usize {
+        0
+    }
     /// The view of a model that makes data by its prior.
     fn simulation(&self) -> Option<&dyn Simulation> {
         self.prior_draws().map(|draws| draws as &dyn Simulation)

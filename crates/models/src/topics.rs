@@ -194,6 +194,10 @@ impl Model for TopicsOfDocuments {
         Posterior::Topics(&self.documents.corpus)
     }
 
+    fn rows_held_out(&self) -> usize {
+        self.documents.rows_held_out()
+    }
+
     fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }

@@ -56,10 +56,16 @@ impl<'a> Context<'a> {
 
     /// How many rows are used, and what of the formula is not, in sentences.
     pub fn rows(&self) -> String {
+        self.rows_but(0)
+    }
+
+    /// As [`Self::rows`], where the model itself holds so many rows out.
+    pub fn rows_but(&self, held_out: usize) -> String {
         let count = |rows: usize| thousands(rows as u64);
-        let [used, total] = [self.design.rows_used, self.design.rows_total].map(count);
-        let held_out = self.design.held_out;
-        let out = match held_out {
+        let design = self.design;
+        let [used, total] =
+            [design.rows_used, design.rows_total].map(|rows| count(rows - held_out));
+        let out = match design.held_out + held_out {
             0 => String::new(),
             rows => format!(" that are not among the {} held out", count(rows)),
         };

@@ -71,3 +71,11 @@ impl Units {
         self.names = names.collect();
     }
 }
+
+/// How many rows belong to units from `num_units` on, which take no part in a fit.
+pub fn rows_held_out(unit_of_row: &[u32], num_units: usize) -> usize {
+    let held_out = unit_of_row
+        .iter()
+        .filter(|&&unit| unit as usize >= num_units);
+    held_out.count()
+}

@@ -18,6 +18,7 @@ use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder};
 
 mod estimates;
+mod groups_found;
 mod html;
 mod latex;
 mod markdown;

@@ -7,14 +7,19 @@ use super::numeric::Numeric;
 use super::{AlphaPrior, Context, Translation};
 use crate::translation::{Program, comment, listed, number, numbers};
 
-pub(super) fn describe(context: &Context<'_>, mixture: &Mixture) -> Translation {
+/// All notations; `rows_held_out` belong to units that take no part.
+pub(super) fn describe(
+    context: &Context<'_>,
+    mixture: &Mixture,
+    rows_held_out: usize,
+) -> Translation {
     let group = context
         .design
         .groups
         .first()
         .map(|group| group.name.as_str());
     Translation {
-        words: words(context, mixture, group),
+        words: words(context, mixture, (group, rows_held_out)),
         equation: equation(mixture),
         stan: Ok(stan(mixture, group)),
         brms: Err(
@@ -25,7 +30,11 @@ pub(super) fn describe(context: &Context<'_>, mixture: &Mixture) -> Translation 
     }
 }
 
-fn words(context: &Context<'_>, mixture: &Mixture, group: Option<&str>) -> String {
+fn words(
+    context: &Context<'_>,
+    mixture: &Mixture,
+    (group, rows_held_out): (Option<&str>, usize),
+) -> String {
     let units = match group {
         Some(group) => format!("The {} levels of `{group}`", mixture.num_units()),
         None => format!("The {} rows", mixture.num_units()),
@@ -86,7 +95,7 @@ fn words(context: &Context<'_>, mixture: &Mixture, group: Option<&str>) -> Strin
             mixture.num_held_out()
         ));
     }
-    format!("{text} {}", context.rows())
+    format!("{text} {}", context.rows_but(rows_held_out))
 }
 
 fn equation(mixture: &Mixture) -> String {

@@ -267,6 +267,8 @@ fn wide_and_long_tables_become_units() {
         .map(|unit| mixture.counts.as_ref().unwrap().observations(unit))
         .sum();
     assert_eq!(seen, 6);
+    let counts = mixture.counts.as_ref().unwrap();
+    assert_eq!(model.rows_held_out() as u64, counts.observations(2));
     let names: Vec<&str> = model.params().iter().map(|p| p.name.as_str()).collect();
     assert!(names.contains(&"held_out") && !names.contains(&"alpha"));
     let wide = build(

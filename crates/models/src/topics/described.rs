@@ -39,7 +39,7 @@ fn words(context: &Context<'_>, documents: &Documents) -> String {
             corpus.num_held_out()
         ));
     }
-    format!("{text} {}", context.rows())
+    format!("{text} {}", context.rows_but(documents.rows_held_out()))
 }
 
 fn equation(documents: &Documents) -> String {

@@ -3,7 +3,7 @@
 use super::{Corpus, Priors, TEMPLATE, TopicSettings};
 use crate::design::matrix::{Design, Predictor};
 use crate::dp_mixture::counts::{Block, Counts};
-use crate::units::Units;
+use crate::units::{Units, rows_held_out};
 use crate::{ModelError, ModelOptions};
 use ergodic_base::settings::Declared as _;
 
@@ -16,6 +16,13 @@ pub(super) struct Documents {
     pub word: String,
     /// The column of counts, where there is one.
     pub counts: Option<CountsOfWords>,
+}
+
+impl Documents {
+    /// Rows of documents that take no part.
+    pub fn rows_held_out(&self) -> usize {
+        rows_held_out(&self.of_row, self.corpus.num_documents())
+    }
 }
 
 /// The column that says how often words stand in documents.

@@ -68,6 +68,8 @@ fn documents_held_out_take_no_part() {
     let model = build("~ word + n + (1 | doc)", &options(0.5, &priors)).unwrap();
     let corpus = model.corpus().unwrap();
     assert_eq!((corpus.num_documents(), corpus.num_held_out()), (2, 2));
+    // Each document has two rows.
+    assert_eq!(model.rows_held_out(), 4);
     assert_eq!((corpus.alpha(), corpus.beta()), (0.3, 0.02));
     assert_eq!(model.params()[0].name, "perplexity");
     let mut u = vec![0.0; model.dim()];

@@ -142,6 +142,20 @@ fn every_template_is_described() {
     }
 }
 
+/// Rows of units that a mixture holds out are not told of as used.
+#[test]
+fn rows_that_a_mixture_holds_out_are_not_used() {
+    let settings = [("held_out", Value::Real(0.34))];
+    let (all, _) = described(SMALL, "dp-mixture", "~ x + e", &[], &settings, true);
+    for sentence in [
+        "The 4 rows fall into clusters",
+        " 2 more are held out to see how well they are predicted.",
+        " All 4 rows that are not among the 2 held out are used.",
+    ] {
+        assert!(all.words.contains(sentence), "{}", all.words);
+    }
+}
+
 /// The lines of an equation that say what columns are centred and scaled.
 fn scaling_lines(all: &Translation) -> Vec<&str> {
     let lines = all.equation.lines();

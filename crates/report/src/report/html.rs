@@ -2,7 +2,7 @@
 //! of results is a `data` element whose `value` has all digits, those of `summary.json`.
 
 use super::estimates::Column;
-use super::{Part, Report, Section, methods, parts, sentence, style};
+use super::{Part, Report, Section, groups_found, methods, parts, sentence, style};
 use crate::figure::svg;
 use crate::xml::escape;
 use ergodic_base::numerals::thousands;
@@ -10,8 +10,6 @@ use ergodic_base::reporter::{Severity, Warning};
 use ergodic_diagnostics::Verdict;
 use ergodic_export::number::shortest;
 
-/// Clusters whose profiles are listed.
-const MOST_CLUSTERS: usize = 20;
 /// Characters of the title of a page, which is that of a tab.
 const LONGEST_TITLE: usize = 120;
 
@@ -172,39 +170,10 @@ fn results(page: &mut Page, report: &Report) {
             page.paragraph(&format!("{sentence}."));
         }
     }
-    if let Some(clusters) = &report.clusters {
-        page.line("<h3>Clusters</h3>");
-        let total = clusters.profiles.len();
-        page.paragraph(&format!(
-            "The point partition has {} of {} units; its mean variation of information to {} draws is {:.3}.",
-            ergodic_core::design::columns::plural(total, "cluster"),
-            thousands(clusters.partition.len() as u64),
-            thousands(clusters.draws as u64),
-            clusters.distance
-        ));
-        let profiles = clusters.profiles.iter().take(MOST_CLUSTERS);
-        let lines = profiles.map(|profile| {
-            let units = thousands(profile.size as u64);
-            format!("{units} units: {}", prose(&profile.sentence()))
-        });
-        let more = total.saturating_sub(MOST_CLUSTERS);
-        let more = (more > 0).then(|| format!("and {} smaller ones", thousands(more as u64)));
-        page.list(lines.chain(more));
-    }
-    if let Some(topics) = &report.topics {
-        page.line("<h3>Topics</h3>");
-        page.paragraph(&format!(
-            "Shares and most probable words of topics at the newest draw of chain {}.",
-            topics.chain
-        ));
-        let lines = topics.topics.iter().map(|topic| {
-            format!(
-                "{:.1} % of words: {}",
-                100.0 * topic.share,
-                prose(&topic.sentence())
-            )
-        });
-        page.list(lines);
+    for found in groups_found::of(report) {
+        page.line(&format!("<h3>{}</h3>", found.title));
+        page.paragraph(&found.sentence);
+        page.list(found.lines.iter().map(|line| prose(line)));
     }
 }
 

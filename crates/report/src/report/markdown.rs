@@ -1,7 +1,7 @@
 //! Results in Markdown: the table, and a sentence for each coefficient.
 
 use super::estimates::Column;
-use super::{Part, Report, parts, sentence};
+use super::{Part, Report, groups_found, parts, sentence};
 use ergodic_base::numerals::thousands;
 use ergodic_base::shown::visible_line;
 
@@ -73,6 +73,14 @@ pub fn write(report: &Report) -> String {
         for sentence in r2.sentences() {
             out.push_str(&format!("{}.\n\n", words(&sentence)));
         }
+    }
+    for found in groups_found::of(report) {
+        let sentence = prose(parts(&found.sentence));
+        out.push_str(&format!("### {}\n\n{sentence}\n\n", found.title));
+        for line in &found.lines {
+            out.push_str(&format!("- {}\n", prose(parts(line))));
+        }
+        out.push('\n');
     }
     out.push_str(&prose(super::methods::paragraph(report)));
     out.push('\n');

@@ -1,0 +1,61 @@
+//! Clusters of a mixture and topics of documents: a heading, a sentence, and a list, in which names stand between backticks.
+
+use super::Report;
+use ergodic_base::numerals::thousands;
+use ergodic_core::design::columns::plural;
+
+/// Clusters whose profiles are listed.
+const MOST_CLUSTERS: usize = 20;
+
+/// What a run found of clusters or topics.
+pub struct GroupsFound {
+    /// Heading.
+    pub title: &'static str,
+    /// What the list is of.
+    pub sentence: String,
+    /// One line for each cluster or topic.
+    pub lines: Vec<String>,
+}
+
+/// All that a report has.
+pub fn of(report: &Report) -> Vec<GroupsFound> {
+    let clusters = report.clusters.as_ref().map(|clusters| {
+        let total = clusters.profiles.len();
+        let profiles = clusters.profiles.iter().take(MOST_CLUSTERS);
+        let lines = profiles.map(|profile| {
+            let units = thousands(profile.size as u64);
+            format!("{units} units: {}", profile.sentence())
+        });
+        let more = total.saturating_sub(MOST_CLUSTERS);
+        let more = (more > 0).then(|| format!("and {} smaller ones", thousands(more as u64)));
+        GroupsFound {
+            title: "Clusters",
+            sentence: format!(
+                "The point partition has {} of {} units; its mean variation of information to {} draws is {:.3}.",
+                plural(total, "cluster"),
+                thousands(clusters.partition.len() as u64),
+                thousands(clusters.draws as u64),
+                clusters.distance
+            ),
+            lines: lines.chain(more).collect(),
+        }
+    });
+    let topics = report.topics.as_ref().map(|topics| {
+        let lines = topics.topics.iter().map(|topic| {
+            format!(
+                "{:.1} % of words: {}",
+                100.0 * topic.share,
+                topic.sentence()
+            )
+        });
+        GroupsFound {
+            title: "Topics",
+            sentence: format!(
+                "Shares and most probable words of topics at the newest draw of chain {}.",
+                topics.chain
+            ),
+            lines: lines.collect(),
+        }
+    });
+    clusters.into_iter().chain(topics).collect()
+}

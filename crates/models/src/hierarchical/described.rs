@@ -6,6 +6,7 @@
 use super::options;
 use crate::ModelError;
 use crate::logistic::of_trials;
+use crate::numerics::wishart::NormalInverseWishart;
 use crate::translation::{Context, Glm, Program, Translation, comment, each_of, number, numbers};
 use ergodic_base::param::Class;
 
@@ -17,7 +18,7 @@ pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError>
     let regression = Glm::of(context, of_trials(design))?;
     Ok(Translation {
         words: words(context, &regression, &factor.name, factor.levels.len()),
-        equation: equation(context, &regression, &factor.name),
+        equation: equation(context, &regression, &chosen.niw, &factor.name),
         stan: Ok(stan(context, &regression, &chosen.niw, &factor.name)),
         brms: Err(
             "brms gives groups standard deviations and LKJ correlations, not a covariance with an inverse-Wishart prior; \
@@ -70,7 +71,12 @@ fn words(context: &Context<'_>, regression: &Glm<'_>, group: &str, groups: usize
     )
 }
 
-fn equation(context: &Context<'_>, regression: &Glm<'_>, group: &str) -> String {
+fn equation(
+    context: &Context<'_>,
+    regression: &Glm<'_>,
+    prior: &NormalInverseWishart,
+    group: &str,
+) -> String {
     let design = context.design;
     let mut lines = regression.notation.response.clone();
     let mut sum: Vec<String> = (design.terms.iter())
@@ -90,11 +96,16 @@ fn equation(context: &Context<'_>, regression: &Glm<'_>, group: &str) -> String 
         "theta[g] ~ multi_normal(mu, Sigma) for all groups g of {group}"
     ));
     let (means, covariance) = priors(context);
-    lines.extend(
-        means
-            .iter()
-            .map(|(name, prior)| format!("{name} ~ {prior}")),
-    );
+    let names: Vec<&str> = means.iter().map(|(name, _)| *name).collect();
+    let centre = match prior.mean.iter().all(|mean| *mean == 0.0) {
+        true => "0".to_owned(),
+        false => format!("({})", numbers(&prior.mean)),
+    };
+    lines.push(format!(
+        "mu ~ multi_normal({centre}, Sigma/{}), mu = ({})",
+        number(prior.strength),
+        names.join(", ")
+    ));
     lines.push(format!("Sigma ~ {covariance}"));
     if context.options.standardize {
         lines.push(
@@ -115,7 +126,7 @@ fn diagonal(matrix: &[f64], p: usize) -> String {
 fn stan(
     context: &Context<'_>,
     regression: &Glm<'_>,
-    prior: &crate::numerics::wishart::NormalInverseWishart,
+    prior: &NormalInverseWishart,
     group: &str,
 ) -> String {
     let design = context.design;

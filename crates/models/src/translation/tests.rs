@@ -142,6 +142,25 @@ fn every_template_is_described() {
     }
 }
 
+/// The means over groups are one vector: their covariance is a share of that between groups.
+#[test]
+fn means_over_groups_have_one_relation() {
+    for (priors, expected) in [
+        (
+            &[][..],
+            "mu ~ multi_normal(0, Sigma/0.16), mu = (mu[Intercept], mu[x])",
+        ),
+        (
+            &[("mu[x]", "normal(1.5)")],
+            "mu ~ multi_normal((0, 1.5), Sigma/0.16), mu = (mu[Intercept], mu[x])",
+        ),
+    ] {
+        let all = describe("hierarchical", "y ~ x + (1 + x | plan)", priors, true);
+        has(&all.equation, &[expected]);
+        assert!(!all.equation.contains("mu[x] ~"), "{}", all.equation);
+    }
+}
+
 /// Rows of units that a mixture holds out are not told of as used.
 #[test]
 fn rows_that_a_mixture_holds_out_are_not_used() {

@@ -120,7 +120,11 @@ pub fn bayes_factors(
     if matter(weights) {
         return Err(BayesFactorError::Weighted);
     }
+    // The mean of a factor that may turn is 0 whatever the data.
     let can_be_zero = |j: usize| {
+        if params[j].name.is_exchangeable() {
+            return false;
+        }
         let densities = [-NEAR_ZERO, NEAR_ZERO].map(|x| model.prior_density(j, x));
         match params[j].name.class() {
             Class::Coefficient | Class::LevelCoefficient | Class::Mean => true,
@@ -221,6 +225,32 @@ mod tests {
             };
             assert!(mcse < bound, "{found:?}");
         }
+    }
+
+    /// A factor of ratings may turn, so that only what users and items add to the mean can be told from 0.
+    #[test]
+    fn single_factors_of_ratings_are_not_asked_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = (0..24).map(|i| format!("u{},i{},{}\n", i % 4, i / 4, i * 7 % 5));
+        let text: String = rows.collect();
+        std::fs::write(folder.path().join("r.csv"), format!("u,i,r\n{text}")).unwrap();
+        let recipe = Recipe::new("r.csv", "factorization", "r ~ (1 | u) + (1 | i)");
+        let job = Job::prepare(&recipe, folder.path(), None, &Control::default()).unwrap();
+        let model = job.model();
+        let (factors, others): (Vec<_>, Vec<_>) =
+            (model.params().iter().map(|it| it.name.clone())).partition(ParamId::is_exchangeable);
+        // Four users and six items.
+        assert_eq!(others.len(), 10);
+        assert!(!factors.is_empty());
+        let width = model.params().len();
+        let mut list = DrawList::new(width);
+        for k in 0..200 {
+            let draw = (0..width).map(|j| (f64::from(k) * 1.7 + j as f64).sin());
+            list.push(&draw.collect::<Vec<_>>());
+        }
+        let found = bayes_factors(model.as_ref(), &[&list], &[]).unwrap();
+        let found: Vec<ParamId> = found.into_iter().map(|it| it.variable).collect();
+        assert_eq!(found, others);
     }
 
     #[test]

@@ -89,6 +89,21 @@ fn compared(one: &Drawn, other: &Drawn) -> RunComparison {
     compare_runs([&run(0), &run(1)], &Control::default()).unwrap()
 }
 
+/// Hidden units may have other numbers in another chain, so that their R-hat says nothing of the chains.
+#[test]
+fn units_that_may_change_their_numbers_do_not_make_chains_disagree() {
+    for (name, disagree) in [("hidden_weight[1,x]", false), ("b[x]", true)] {
+        let columns = [(name, 0.0, 1.0), ("sigma", 1.0, 0.1)];
+        let mut one = Drawn::normal("A", 1, &columns);
+        let far = [(name, 20.0, 1.0), ("sigma", 1.0, 0.1)];
+        one.lists[0] = Drawn::normal("A", 3, &far).lists.swap_remove(0);
+        let found = compared(&one, &Drawn::normal("B", 2, &columns));
+        let starts = "The chains of A do not agree with each other";
+        let said = found.remarks.iter().any(|it| it.starts_with(starts));
+        assert_eq!(said, disagree, "{name}: {:?}", found.remarks);
+    }
+}
+
 #[test]
 fn known_changes_are_found_and_told() {
     let one = Drawn::normal(

@@ -73,10 +73,9 @@ pub(super) fn remarks(
 ) -> Vec<String> {
     let mut remarks = Vec::new();
     for run in runs {
-        let rhats = run
-            .summary
-            .iter()
-            .filter(|row| shared.contains(&row.variable));
+        // Units may have other numbers in another chain without any consequence.
+        let rhats = (run.summary.iter())
+            .filter(|row| shared.contains(&row.variable) && !row.variable.is_exchangeable());
         let worst = rhats
             .filter_map(|row| Some((row, row.convergence()?)))
             .max_by(|a, b| a.1.total_cmp(&b.1));

@@ -210,9 +210,12 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// Of all rows of a summary.
+    /// Of all rows of a summary but those of units that may have other numbers in another chain.
     pub fn of(rows: &[SummaryRow]) -> Self {
-        let all = |column: Column| rows.iter().filter_map(move |row| column.value(row));
+        let all = |column: Column| {
+            let rows = rows.iter().filter(|row| !row.variable.is_exchangeable());
+            rows.filter_map(move |row| column.value(row))
+        };
         Self {
             rhat: all(Column::Rhat).reduce(f64::max),
             ess_bulk: all(Column::Bulk).reduce(f64::min),
@@ -235,5 +238,36 @@ fn lower_first(text: &str) -> String {
             c.to_lowercase().chain(rest.chars()).collect()
         }
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ergodic_base::draws::DrawList;
+    use ergodic_base::param::ParamId;
+    use ergodic_diagnostics::summarise;
+
+    use super::*;
+
+    /// Hidden units that have other numbers in another chain make no R-hat of a report.
+    #[test]
+    fn units_that_may_change_their_numbers_do_not_count() {
+        let lists: Vec<DrawList> = [0.0, 50.0]
+            .map(|apart| {
+                let mut list = DrawList::new(2);
+                for k in 0..200 {
+                    let wave = (f64::from(k) * 1.7).sin();
+                    list.push(&[wave + apart, wave]);
+                }
+                list
+            })
+            .into();
+        let lists: Vec<&DrawList> = lists.iter().collect();
+        let worst = |first: &str| {
+            let names: [ParamId; 2] = [first, "precision[output]"].map(ParamId::from);
+            Worst::of(&summarise(&names, &lists, &[], 0.0))
+        };
+        assert!(worst("hidden_weight[1,x]").rhat.is_some_and(|it| it < 1.2));
+        assert!(worst("b[x]").rhat.is_some_and(|it| it > 1.5));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
+use super::exchangeable;
 use super::hold_out::{self, HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
@@ -351,11 +352,7 @@ impl Job {
             (None, false) => "in modes that were found from elsewhere",
             (None, true) => "from random places",
         };
-        if model.params().iter().any(|it| it.name.is_exchangeable()) {
-            let text = "Hidden units may change their numbers, and factors turn, from chain to chain without any consequence, so that R-hat and \
-                        effective draws of single ones say nothing and do not count; what is predicted of rows does not depend on that";
-            warnings.push(Warning::new(Severity::Info, "labels-switch", text));
-        }
+        warnings.extend(exchangeable::remark(model.params()));
         warnings.extend(large_draws(recipe, keep.kept().len(), model.dim()));
         let centre = match centre {
             Ok(centre) => Some(centre),

@@ -23,6 +23,7 @@ pub mod choice;
 pub mod comparison;
 pub mod description;
 pub mod effects;
+mod exchangeable;
 mod fit;
 mod gradient_noise;
 pub mod hold_out;

@@ -100,13 +100,17 @@ fn words(
 
 fn equation(mixture: &Mixture) -> String {
     let mut lines = vec!["G ~ DP(alpha, G0)".to_owned()];
-    if let AlphaPrior::Gamma { .. } = mixture.alpha {
-        lines.push(format!("alpha ~ {}", mixture.alpha.text()));
-    }
+    lines.push(match mixture.alpha {
+        AlphaPrior::Gamma { .. } => format!("alpha ~ {}", mixture.alpha.text()),
+        AlphaPrior::Constant(value) => format!("alpha = {}", number(value)),
+    });
     let mut parts = Vec::new();
     if let Some(numeric) = &mixture.numeric {
         let (kappa, names) = (number(numeric.kappa()), numeric.names.join(", "));
-        parts.push("(mean, Sigma)[i]");
+        parts.push(match numeric.is_diagonal() {
+            true => "(mean, variance)[i]",
+            false => "(mean, Sigma)[i]",
+        });
         let (likelihood, prior) = if numeric.is_diagonal() {
             (
                 format!("z[i] ~ normal(mean[i], sqrt(variance[i])) for each of {names}"),

@@ -2,7 +2,10 @@
 
 use super::{FactorizationModel, KINDS, PrecisionPrior};
 use crate::translation::{Context, Program, Translation, comment, number};
+use ergodic_base::numerals::significant;
 
+/// Digits of what is computed from ratings or settings, in words; equations and programs have all.
+const DIGITS: usize = 4;
 /// Letters of the four blocks, as the source has them.
 const LETTERS: [&str; 4] = ["a", "b", "U", "V"];
 
@@ -26,12 +29,12 @@ fn words(context: &Context<'_>, model: &FactorizationModel) -> String {
          product of their vectors of {} factors, with the known precision {} (standard deviation {}).",
         context.design.response.name,
         match context.design.has_intercept {
-            true => format!("its mean {}", number(model.table.mean)),
+            true => format!("its mean {}", significant(model.table.mean, DIGITS)),
             false => "0".to_owned(),
         },
         model.layout.factors,
         number(model.precision),
-        number(model.precision.sqrt().recip()),
+        significant(model.precision.sqrt().recip(), DIGITS),
     );
     for (kind, prior) in KINDS.iter().zip(&model.priors) {
         text.push_str(&match prior.0 {

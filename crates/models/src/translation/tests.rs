@@ -142,6 +142,32 @@ fn every_template_is_described() {
     }
 }
 
+#[test]
+fn equations_of_mixtures_have_a_known_concentration_and_their_own_spreads() {
+    for (covariance, theta) in [
+        ("diagonal", "theta[i] = (mean, variance)[i] ~ G"),
+        ("full", "theta[i] = (mean, Sigma)[i] ~ G"),
+    ] {
+        let settings = [("covariance", Value::Text(covariance.to_owned()))];
+        let priors = [("alpha", "constant(1.5)")];
+        let (all, _) = described(SMALL, "dp-mixture", "~ x + e", &priors, &settings, true);
+        has(&all.equation, &["alpha = 1.5", theta]);
+    }
+}
+
+/// Means and standard deviations of ratings are read by people, so that they have few digits.
+#[test]
+fn ratings_are_told_with_few_digits() {
+    // Of n, 17/6; the known precision is 3.
+    let all = describe("factorization", "n ~ (1 | plan) + (1 | y)", &[], true);
+    for words in [
+        " its mean 2.833,",
+        "precision 3 (standard deviation 0.5774)",
+    ] {
+        assert!(all.words.contains(words), "{}", all.words);
+    }
+}
+
 /// The means over groups are one vector: their covariance is a share of that between groups.
 #[test]
 fn means_over_groups_have_one_relation() {

@@ -102,10 +102,11 @@ type Built = (Arc<dyn models::Model>, Arc<Design>, Reporter);
 
 fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
     let entry = templates::find(&recipe.model.template)?;
-    let (design, reporter) =
+    let (design, mut reporter) =
         Design::build(&loaded.table, &job::model_frame(recipe, &loaded.table)?)?;
     let design = Arc::new(design);
     let model = job::build_model(entry, &design, &job::model_options(recipe)?)?;
+    model.remark_on_data(&mut reporter);
     Ok((model, design, reporter))
 }
 

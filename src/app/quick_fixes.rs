@@ -134,6 +134,7 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         ))],
         Remark::Rating { response, .. } => draft.readings(response),
         Remark::MergedLevels { levels, .. } => vec![draft.keep_all(&levels.column)],
+        Remark::NumbersAsCategories { column, .. } => vec![draft.without_column(column)],
         Remark::MoreCollinear { .. }
         | Remark::ExactFit { .. }
         | Remark::UnusedSetting { .. }

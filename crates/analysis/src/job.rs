@@ -254,6 +254,9 @@ impl Job {
         let mut options = model_options(recipe)?;
         let mut model = build_model(entry, &design, &options)?;
         hold_out::check(recipe, entry, model.as_ref())?;
+        let mut reporter = Reporter::default();
+        model.remark_on_data(&mut reporter);
+        warnings.extend(reporter.warnings);
         let keep = Keep::of(&recipe.run.keep, model.params())?;
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);

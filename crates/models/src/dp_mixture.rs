@@ -34,8 +34,10 @@ use super::{
     Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSpec, Simulation,
     Template,
 };
+use crate::design::Remark;
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseUse;
+use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field};
 
@@ -190,6 +192,8 @@ struct DpMixtureModel {
     mixture: Mixture,
     /// Unit of each row of the design.
     unit_of_row: Vec<u32>,
+    /// Whether a unit has several rows, whose columns all are categories.
+    is_long: bool,
 }
 
 impl DpMixtureModel {
@@ -200,6 +204,7 @@ impl DpMixtureModel {
             params: params(&mixture, priors.alpha.1),
             mixture,
             unit_of_row,
+            is_long: !design.group_terms.is_empty(),
         })
     }
 }
@@ -212,6 +217,7 @@ impl Mixture {
             params: params(&self, "fixed"),
             mixture: self,
             unit_of_row: Vec::new(),
+            is_long: false,
         })
     }
 }
@@ -292,6 +298,25 @@ impl Model for DpMixtureModel {
         }
         let log = shape * rate.ln() - ln_gamma(shape) + (shape - 1.0) * value.ln() - rate * value;
         Some(log.exp())
+    }
+
+    fn remark_on_data(&self, reporter: &mut Reporter) {
+        let blocks = self.mixture.counts.as_ref().map(|counts| &counts.blocks);
+        let blocks = blocks.filter(|_| self.is_long).into_iter().flatten();
+        // Whole numbers that stand alone may well be names of items.
+        let alone = blocks.clone().count() == 1;
+        for block in blocks {
+            let numbers = block.levels.iter().map(|level| level.parse::<f64>());
+            let Ok(numbers) = numbers.collect::<Result<Vec<f64>, _>>() else {
+                continue;
+            };
+            if !alone || numbers.iter().any(|number| number.fract() != 0.0) {
+                reporter.report(Remark::NumbersAsCategories {
+                    column: block.name.clone(),
+                    levels: block.levels.len(),
+                });
+            }
+        }
     }
 
     fn rows_held_out(&self) -> usize {

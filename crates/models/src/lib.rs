@@ -225,6 +225,9 @@ pub trait Model: Send + Sync {
     }
     /// Remarks on how the model fits at its mode `u`, for people.
     fn remark(&self, _u: &[f64], _reporter: &mut Reporter) {}
+
+    /// Says what is remarkable about how the template reads the data.
+    fn remark_on_data(&self, _reporter: &mut Reporter) {}
     /// The natural blocks, none of them empty, in order, every coordinate in exactly one of them. By default neighbours
     /// whose names agree up to a bracket, such as `b[age]` and `b[plan]`; a single block where parameters are not
     /// coordinates.

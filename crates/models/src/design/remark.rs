@@ -71,6 +71,19 @@ ergodic_base::remarks! {
         Info "unused-setting" ("`model.{key}.{column}` does nothing, because `{column}` is taken as a number") about (column)
         advice ("List `{column}` in `model.categorical`, or leave the setting out");
 
+        /// Numbers of long data that look like counts or measurements, where every column is one of categories.
+        NumbersAsCategories {
+            /// The column.
+            column: String,
+            /// Different numbers.
+            levels: usize,
+        }
+        Watch "numbers-as-categories" (
+            "`{column}` holds numbers and is read as {levels} categories, as every column of long data is"
+        ) about (column)
+        advice ("If `{column}` counts rows, repeat each row as often and leave `{column}` out; numbers of units belong into a table with one \
+                 row per unit");
+
         /// Rare levels were merged, as was asked for.
         MergedLevels {
             /// The levels that were merged.

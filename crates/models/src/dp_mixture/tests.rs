@@ -287,6 +287,28 @@ fn wide_and_long_tables_become_units() {
     );
 }
 
+/// Numbers beside items are taken for counts by who writes them, and numbers with decimals are no names of items.
+#[test]
+fn numbers_in_long_data_are_remarked_upon() {
+    for (formula, column) in [
+        ("~ colour + x + (1 | user)", Some("x")),
+        ("~ y + (1 | user)", Some("y")),
+        ("~ x + (1 | user)", None),
+        ("~ x + y + colour", None),
+    ] {
+        let mut reporter = Reporter::default();
+        let model = build(formula, &[], ("", "")).unwrap();
+        model.remark_on_data(&mut reporter);
+        let found: Vec<&str> = (reporter.warnings.iter())
+            .map(|warning| warning.message.as_str())
+            .collect();
+        let expected = column.map(|column| {
+            format!("`{column}` holds numbers and is read as 6 categories, as every column of long data is")
+        });
+        assert_eq!(found, Vec::from_iter(expected.as_deref()), "{formula}");
+    }
+}
+
 #[test]
 fn what_cannot_be_clustered_is_refused_in_words() {
     for (formula, sentence) in [

@@ -2,7 +2,8 @@
 //!
 //! A fit does not know these rows at all: centres, scales, levels of categories, groups and default priors are those of the
 //! other rows, and its draws are those of a file without them. A level that only rows held out have has no coefficient, so
-//! such rows cannot be scored; a group that only they have gets effects from the population of groups.
+//! such rows cannot be scored; a group that only they have gets effects from the population of groups. Levels of the outcome are those
+//! of the whole table, so that fits to parts of it agree on what levels there are: one that only rows held out have is known by its prior.
 
 use std::fmt;
 use std::str::FromStr;

@@ -20,6 +20,9 @@ use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_pr
 const CURVE_WIDTH: f32 = 88.0;
 /// Width of the field of a prior being typed.
 const FIELD_WIDTH: f32 = 192.0;
+/// Least room for names, and for why a prior is what it is, in points.
+const NAME_WIDTH: f32 = 120.0;
+const REASON_WIDTH: f32 = 64.0;
 /// What of that the field itself takes; the rest keeps it from its neighbour.
 const FIELD_SHOWN: f32 = FIELD_WIDTH - 8.0;
 
@@ -49,12 +52,13 @@ struct Edit {
     begun: bool,
 }
 
-/// Columns of the table: left edges of parameter, shape, prior and because.
+/// Columns of the table: left edges of parameter, shape, prior and because. Where there is no room for all, there is no shape, and then
+/// no reason: names and priors are what the table is for.
 struct Columns {
     name: f32,
-    shape: f32,
+    shape: Option<f32>,
     prior: f32,
-    because: f32,
+    because: Option<f32>,
     end: f32,
 }
 
@@ -63,16 +67,26 @@ impl Columns {
     fn of(rect: Rect, names: f32) -> Self {
         let t = tokens();
         let name = rect.left() + t.space.x4;
+        let end = rect.right() - t.space.x4;
         let most = (rect.width() - CURVE_WIDTH - FIELD_WIDTH) * 0.5;
-        let shape = name + names.clamp(120.0, most.max(120.0));
-        let prior = shape + CURVE_WIDTH + t.space.x4;
+        let left = name + names.clamp(NAME_WIDTH, most.max(NAME_WIDTH));
+        let has_room = |because: f32| end - because >= REASON_WIDTH;
+        let because_of = |prior: f32| prior + FIELD_WIDTH + t.space.x3;
+        let behind_shape = left + CURVE_WIDTH + t.space.x4;
+        let shape = has_room(because_of(behind_shape)).then_some(left);
+        let prior = if shape.is_some() { behind_shape } else { left };
         Self {
             name,
             shape,
             prior,
-            because: prior + FIELD_WIDTH + t.space.x3,
-            end: rect.right() - t.space.x4,
+            because: Some(because_of(prior)).filter(|it| has_room(*it)),
+            end,
         }
+    }
+
+    /// The left edge of the column behind names.
+    fn names_end(&self) -> f32 {
+        self.shape.unwrap_or(self.prior)
     }
 }
 
@@ -114,7 +128,7 @@ pub fn priors_ui(
     let full: Vec<&ParamId> = shown().map(|(_, param)| &param.name).collect();
     let axes = axes_of(&full, &curves);
     let at = Columns::of(ui.available_rect_before_wrap(), names);
-    let short = name::short_names(&full, table::name_chars(ui, at.shape - at.name));
+    let short = name::short_names(&full, table::name_chars(ui, at.names_end() - at.name));
     for (row, (_, param)) in shown().enumerate() {
         let shape = (curves[row].as_slice(), axes[row]);
         row_ui(ui, document, (param, &short[row]), names, shape, view, out);
@@ -323,11 +337,12 @@ fn head_ui(ui: &mut Ui, names: f32) {
     ui.painter().rect_filled(rect, 0.0, p.bg_strip);
     let at = Columns::of(rect, names);
     let heads = [
-        ("parameter", at.name),
+        ("parameter", Some(at.name)),
         ("shape", at.shape),
-        ("prior", at.prior),
+        ("prior", Some(at.prior)),
         ("because", at.because),
     ];
+    let heads = heads.into_iter().filter_map(|(word, x)| Some((word, x?)));
     for (word, x) in heads {
         let galley = paint::line(ui, word, Text::Caption, p.text_secondary, f32::INFINITY);
         paint::left_center(ui.painter(), x, rect.center().y, galley);
@@ -374,14 +389,18 @@ fn row_ui(
             |ui| contents(ui),
         );
     };
-    cell(at.name, at.shape - t.space.x2, &mut |ui| {
+    cell(at.name, at.names_end() - t.space.x2, &mut |ui| {
         let (place, response) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &param.name));
         let galley = paint::line(ui, short, Text::Code, p.text_primary, place.width());
         paint::left_center(ui.painter(), place.left(), place.center().y, galley);
-        response.on_hover_text(format!("{}: {}", param.name, param.meaning));
+        let mut about = format!("{}: {}", param.name, param.meaning);
+        if at.because.is_none() {
+            about.push_str(&format!("\n{}", paint::words(&param.prior_source)));
+        }
+        response.on_hover_text(about);
     });
-    cell(at.shape, at.prior, &mut |ui| {
+    let mut shape_ui = |ui: &mut Ui| {
         let name = format!("Density of the prior of {}", param.name);
         if curve.is_empty() {
             let (word, why) = if param.prior == "flat" {
@@ -402,9 +421,13 @@ fn row_ui(
             small_curve(ui, size, curve, axis, &name)
                 .on_hover_text("The prior on the scale that is reported; parameters of one kind have the same axis where they can");
         }
-    });
+    };
+    if let Some(left) = at.shape {
+        cell(left, at.prior, &mut shape_ui);
+    }
     let own = document.recipe.priors.contains_key(param.name.as_str());
-    cell(at.prior, at.because - t.space.x2, &mut |ui| {
+    let prior_end = at.because.map_or(at.end, |because| because - t.space.x2);
+    cell(at.prior, prior_end, &mut |ui| {
         if !own && !is_settable(param) {
             ui.label(Text::Number.rich(&param.prior, p.text_secondary));
             return;
@@ -420,27 +443,30 @@ fn row_ui(
             out,
         );
     });
-    cell(at.because, at.end, &mut |ui| {
-        // Where one line is too short there are two, which the row has room for.
-        let (text, width) = (param.prior_source.as_str(), at.end - at.because);
-        let short = !paint::line(ui, text, Text::Number, p.text_secondary, width).elided;
-        let role = if short { Text::Number } else { Text::Caption };
-        let mut job = paint::job(text, role, p.text_secondary);
-        job.wrap = TextWrapping {
-            max_width: width,
-            max_rows: 2,
-            ..TextWrapping::default()
-        };
-        let galley = ui.painter().layout_job(job);
-        let about = match galley.elided {
-            true => format!("{}\n{}", paint::words(text), param.meaning),
-            false => param.meaning.clone(),
-        };
-        let (place, response) = ui.allocate_exact_size(vec2(width, line.height()), Sense::hover());
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, paint::words(text)));
-        paint::left_center(ui.painter(), place.left(), place.center().y, galley);
-        response.on_hover_text(about);
-    });
+    if let Some(because) = at.because {
+        cell(because, at.end, &mut |ui| {
+            // Where one line is too short there are two, which the row has room for.
+            let (text, width) = (param.prior_source.as_str(), at.end - because);
+            let short = !paint::line(ui, text, Text::Number, p.text_secondary, width).elided;
+            let role = if short { Text::Number } else { Text::Caption };
+            let mut job = paint::job(text, role, p.text_secondary);
+            job.wrap = TextWrapping {
+                max_width: width,
+                max_rows: 2,
+                ..TextWrapping::default()
+            };
+            let galley = ui.painter().layout_job(job);
+            let about = match galley.elided {
+                true => format!("{}\n{}", paint::words(text), param.meaning),
+                false => param.meaning.clone(),
+            };
+            let (place, response) =
+                ui.allocate_exact_size(vec2(width, line.height()), Sense::hover());
+            response.widget_info(|| WidgetInfo::labeled(Role::Label, true, paint::words(text)));
+            paint::left_center(ui.painter(), place.left(), place.center().y, galley);
+            response.on_hover_text(about);
+        });
+    }
     // Cells are one line high: without this the next row would begin below them, and not below the sentence of a wrong prior.
     ui.advance_cursor_after_rect(rect);
 }

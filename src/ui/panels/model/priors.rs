@@ -68,13 +68,17 @@ impl Columns {
         let t = tokens();
         let name = rect.left() + t.space.x4;
         let end = rect.right() - t.space.x4;
-        let most = (rect.width() - CURVE_WIDTH - FIELD_WIDTH) * 0.5;
-        let left = name + names.clamp(NAME_WIDTH, most.max(NAME_WIDTH));
+        let names_of = |most: f32| name + names.clamp(NAME_WIDTH, most.max(NAME_WIDTH));
+        let left = names_of((rect.width() - CURVE_WIDTH - FIELD_WIDTH) * 0.5);
         let has_room = |because: f32| end - because >= REASON_WIDTH;
         let because_of = |prior: f32| prior + FIELD_WIDTH + t.space.x3;
         let behind_shape = left + CURVE_WIDTH + t.space.x4;
         let shape = has_room(because_of(behind_shape)).then_some(left);
-        let prior = if shape.is_some() { behind_shape } else { left };
+        let prior = match shape {
+            Some(_) => behind_shape,
+            None if has_room(because_of(left)) => left,
+            None => names_of(end - FIELD_WIDTH - name),
+        };
         Self {
             name,
             shape,

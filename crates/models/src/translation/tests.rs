@@ -174,11 +174,11 @@ fn means_over_groups_have_one_relation() {
     for (priors, expected) in [
         (
             &[][..],
-            "mu ~ multi_normal(0, Sigma/0.16), mu = (mu[Intercept], mu[x])",
+            "mu ~ multi_normal(0, Sigma/0.01), mu = (mu[Intercept], mu[x])",
         ),
         (
             &[("mu[x]", "normal(1.5)")],
-            "mu ~ multi_normal((0, 1.5), Sigma/0.16), mu = (mu[Intercept], mu[x])",
+            "mu ~ multi_normal((0, 1.5), Sigma/0.01), mu = (mu[Intercept], mu[x])",
         ),
     ] {
         let all = describe("hierarchical", "y ~ x + (1 + x | plan)", priors, true);

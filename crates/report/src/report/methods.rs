@@ -3,7 +3,8 @@
 use super::estimates::Column;
 use super::{Part, Report, parts};
 use ergodic_analysis::templates;
-use ergodic_base::numerals::thousands;
+use ergodic_base::numerals::{brief, thousands};
+use ergodic_base::settings::Value;
 use ergodic_base::shown::capitalised;
 use ergodic_core::engine::StopReason;
 use ergodic_core::samplers::{self, DIVERGENT};
@@ -110,18 +111,22 @@ fn sampling(report: &Report) -> String {
     text.join(" ")
 }
 
-/// The settings of the sampler that are not its defaults, in a sentence.
+/// The settings of the sampler that its defaults do not say: those that differ from them, or are chosen for each model.
 fn own_settings(report: &Report) -> Option<String> {
     let entry = samplers::find(&report.manifest.sampler)?;
     let settings = report.recipe.sampler.settings.iter();
     let own: Vec<String> = settings
         .filter_map(|(key, value)| {
             let field = entry.spec.fields.iter().find(|field| field.key == key)?;
-            let told = || format!("{} `{value}`", lower_first(field.label));
-            (!field.is_default(value)).then(told)
+            let value = match value {
+                value if field.is_default(value) => return None,
+                Value::Real(number) => brief(*number),
+                other => other.to_string(),
+            };
+            Some(format!("{} `{value}`", lower_first(field.label)))
         })
         .collect();
-    (!own.is_empty()).then(|| format!("Settings other than the defaults: {}.", own.join(", ")))
+    (!own.is_empty()).then(|| format!("Settings besides fixed defaults: {}.", own.join(", ")))
 }
 
 /// What the paragraph cites, in the order of its sentences.

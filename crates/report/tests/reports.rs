@@ -372,7 +372,8 @@ fn a_report_says_what_was_done() {
         assert!(html.contains(words), "`{words}` is missing");
     }
     assert!(html.contains("(logistic regression) was fitted"));
-    assert!(html.contains("Settings besides fixed defaults: metric <code>dense</code>."));
+    let chosen = "metric <code>dense</code>, first metric <code>curvature</code>";
+    assert!(html.contains(&format!("Settings besides fixed defaults: {chosen}.")));
     assert!(html.contains("Priors hold for standardised predictors"));
     let mut other = report_of(ran);
     let settings = &mut other.recipe.sampler.settings;
@@ -381,7 +382,7 @@ fn a_report_says_what_was_done() {
     other.manifest.not_kept = vec!["b[Intercept]".into()];
     let html = written(&other, "html");
     for words in [
-        "defaults: metric <code>dense</code>, target acceptance <code>0.9</code>.",
+        "first metric <code>curvature</code>, target acceptance <code>0.9</code>.",
         "Over the parameters whose draws were kept the largest",
     ] {
         assert!(html.contains(words), "`{words}` is missing");

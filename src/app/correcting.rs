@@ -13,6 +13,7 @@ use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::trajectories::{FromChain, trajectories};
 use ergodic_core::samplers::weight_column;
@@ -24,8 +25,8 @@ use ergodic_export::trajectories::{TrajectoriesError, trajectories as of_folder}
 pub(super) enum Source {
     /// The job in memory.
     Job(Arc<Job>),
-    /// The recipe of a folder, whose data must be read again.
-    Recipe(Box<Recipe>, PathBuf),
+    /// The recipe of a folder, whose data must be read again, and what there are draws of.
+    Recipe(Box<Recipe>, PathBuf, Vec<ParamId>),
 }
 
 impl Source {
@@ -33,18 +34,20 @@ impl Source {
     pub fn data_path(&self) -> Option<PathBuf> {
         match self {
             Self::Job(job) => (job.recipe.sample().is_none()).then(|| job.table.source().into()),
-            Self::Recipe(recipe, folder) => recipe.data_path(folder),
+            Self::Recipe(recipe, folder, _) => recipe.data_path(folder),
         }
     }
 
     /// The model that predicts rows.
     ///
     /// # Errors
-    /// Its data cannot be read; it predicts nothing.
+    /// Its data cannot be read; it is not the model of the draws; it predicts nothing.
     pub fn fitted(&self, control: &Control) -> Result<Fitted, PredictError> {
         match self {
             Self::Job(job) => Fitted::of(job),
-            Self::Recipe(recipe, folder) => Fitted::open(recipe, folder, control),
+            Self::Recipe(recipe, folder, variables) => {
+                Fitted::of_draws(recipe, folder, variables, control)
+            }
         }
     }
 
@@ -62,7 +65,7 @@ impl Source {
                 let marks: Vec<Option<&ChainMark>> = ends.iter().map(Option::as_deref).collect();
                 Ok(trajectories(job.as_ref(), &marks, control)?)
             }
-            Self::Recipe(_, folder) => of_folder(&RunFolder::open(folder)?, control),
+            Self::Recipe(_, folder, _) => of_folder(&RunFolder::open(folder)?, control),
         }
     }
 }
@@ -127,7 +130,11 @@ pub(super) fn source(entry: &RunEntry) -> Option<Source> {
             if let Some(fingerprint) = entry.data_fingerprint() {
                 recipe.data.fingerprint = Some(fingerprint.to_owned());
             }
-            Some(Source::Recipe(Box::new(recipe), folder.clone()))
+            Some(Source::Recipe(
+                Box::new(recipe),
+                folder.clone(),
+                entry.variables(),
+            ))
         }
         _ => None,
     }
@@ -152,7 +159,7 @@ pub(super) fn begin_on_draws<T: Send + 'static, E: Display>(
     let work = move |control: &Control| {
         let job = match source {
             Source::Job(job) => Ok(job),
-            Source::Recipe(recipe, folder) => {
+            Source::Recipe(recipe, folder, _) => {
                 Job::prepare(&recipe, &folder, None, control).map(Arc::new)
             }
         };

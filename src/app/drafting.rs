@@ -51,6 +51,9 @@ pub(super) struct Refused {
     help: Option<(String, Conversion, Role)>,
 }
 
+/// Rows in which the commonest word is looked for: a click cannot wait for ten million.
+const LOOKED_AT: usize = 10_000;
+
 /// The word of an outcome of words whose chance a text begins with: the one that counts as success, as the check of the draft knows
 /// it, else the commonest.
 fn first_word<'a>(around: Surroundings<'a>, document: &Document) -> Option<&'a str> {
@@ -58,7 +61,7 @@ fn first_word<'a>(around: Surroundings<'a>, document: &Document) -> Option<&'a s
     let at = table.position(document.roles.response.as_ref()?)?;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     // A text of the model has no way to write a quotation mark.
-    let words = table.texts(at)?.flatten();
+    let words = table.texts(at)?.take(LOOKED_AT).flatten();
     for word in words.filter(|word| !word.contains('"')) {
         *counts.entry(word).or_default() += 1;
     }

@@ -125,7 +125,7 @@ impl Fittable {
         let entry = state.run(id)?;
         let (recipe, folder) = match source(entry)? {
             Source::Job(job) => (job.recipe.clone(), PathBuf::new()),
-            Source::Recipe(recipe, folder) => (*recipe, folder),
+            Source::Recipe(recipe, folder, _) => (*recipe, folder),
         };
         let fingerprint = entry.data_fingerprint();
         let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));

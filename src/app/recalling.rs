@@ -23,7 +23,7 @@ pub(super) fn recall_shown(state: &mut AppState, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id).filter(|entry| entry.recalled.is_idle()) else {
         return;
     };
-    let Some(Source::Recipe(recipe, folder)) = source(entry) else {
+    let Some(Source::Recipe(recipe, folder, _)) = source(entry) else {
         return;
     };
     let fingerprint = entry.data_fingerprint().map(str::to_owned);

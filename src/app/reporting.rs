@@ -103,7 +103,9 @@ fn report_of(
 ) -> Result<Report, ReportError> {
     let (recipe, description) = match source {
         Source::Job(job) => (&job.recipe, Description::of(&job.recipe, &job.table)),
-        Source::Recipe(recipe, folder) => (&**recipe, Description::read(recipe, folder, control)),
+        Source::Recipe(recipe, folder, _) => {
+            (&**recipe, Description::read(recipe, folder, control))
+        }
     };
     let description = match description {
         Err(JobError::Cancelled) => return Err(ReportError::Cancelled),

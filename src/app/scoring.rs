@@ -136,7 +136,7 @@ pub(super) fn refit(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         move |control| {
             let (recipe, folder) = match source {
                 Source::Job(job) => (job.recipe.clone(), PathBuf::new()),
-                Source::Recipe(recipe, folder) => (*recipe, folder),
+                Source::Recipe(recipe, folder, _) => (*recipe, folder),
             };
             for (row, _) in scored.doubtful() {
                 let job = job_without(&recipe, &folder, loaded.clone(), row, control)?;

@@ -482,14 +482,20 @@ impl Fitted {
         })
     }
 
-    /// Refuses draws of variables that the model does not report.
+    /// The model of `recipe`, which stands in `folder`, of whose reported quantities `variables` there are draws.
     ///
     /// # Errors
-    /// One of `variables` is not the model's.
-    pub fn check_variables(&self, variables: &[ParamId]) -> Result<(), PredictError> {
-        let own: HashSet<&ParamId> = self.model.params().iter().map(|it| &it.name).collect();
+    /// As [`Self::open`]; one of the variables is not the model's.
+    pub fn of_draws(
+        recipe: &Recipe,
+        folder: &Path,
+        variables: &[ParamId],
+        control: &Control,
+    ) -> Result<Self, PredictError> {
+        let fitted = Self::open(recipe, folder, control)?;
+        let own: HashSet<&ParamId> = fitted.model.params().iter().map(|it| &it.name).collect();
         match variables.iter().find(|name| !own.contains(name)) {
-            None => Ok(()),
+            None => Ok(fitted),
             Some(name) => Err(PredictError::Refused(format!(
                 "The run has draws of `{name}`, which the model of its recipe does not have: the recipe was changed after the run; put it \
                  back as it was, or fit the changed one"

@@ -17,8 +17,6 @@ impl RunFolder {
         if let Some(fingerprint) = made_with.filter(|it| !it.is_empty()) {
             recipe.data.fingerprint = Some(fingerprint.to_owned());
         }
-        let fitted = Fitted::open(&recipe, self.path(), control)?;
-        fitted.check_variables(&results.variables)?;
-        Ok(fitted)
+        Fitted::of_draws(&recipe, self.path(), &results.variables, control)
     }
 }

@@ -68,15 +68,21 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Whether the axes of x and y begin at 0: those of a curve from 0 on, that of y unless something lies below.
-    pub fn begin_at_zero(&self) -> [bool; 2] {
+    /// The ends of the axes of x and y where they would be these with some room: those of a curve from 0 on begin there, that of y
+    /// unless something lies below.
+    pub fn axes(&self, [mut x, mut y]: [(f64, f64); 2]) -> [(f64, f64); 2] {
         let is_from_zero = self.places.first().is_some_and(|first| first.x == 0.0);
-        let begins = self.look == Look::Curve && is_from_zero;
-        let mut numbers = self.places.iter().flat_map(|it| {
-            let [_x, numbers @ ..] = it.numbers();
-            numbers
-        });
-        [begins, begins && !numbers.any(|y| y < 0.0)]
+        if self.look == Look::Curve && is_from_zero {
+            x.0 = x.0.max(0.0);
+            let mut numbers = self.places.iter().flat_map(|it| {
+                let [_x, numbers @ ..] = it.numbers();
+                numbers
+            });
+            if !numbers.any(|y| y < 0.0) {
+                y.0 = y.0.max(0.0);
+            }
+        }
+        [x, y]
     }
 }
 
@@ -290,8 +296,9 @@ mod tests {
                 ends: [lower, 0.3],
             }],
         };
-        assert_eq!(drawing(Look::Curve, 0.0).begin_at_zero(), [true, true]);
-        assert_eq!(drawing(Look::Curve, -0.1).begin_at_zero(), [true, false]);
-        assert_eq!(drawing(Look::Dots, 0.0).begin_at_zero(), [false, false]);
+        let begins = |drawing: Drawing| drawing.axes([(-0.5, 1.0); 2]).map(|(begin, _)| begin);
+        assert_eq!(begins(drawing(Look::Curve, 0.0)), [0.0, 0.0]);
+        assert_eq!(begins(drawing(Look::Curve, -0.1)), [0.0, -0.5]);
+        assert_eq!(begins(drawing(Look::Dots, 0.0)), [-0.5, -0.5]);
     }
 }

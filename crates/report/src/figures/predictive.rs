@@ -137,15 +137,7 @@ pub(super) fn panel(drawing: &Drawing) -> Panel {
         }
     }
     let extent = panel.extent();
-    let [mut x, mut y] = [roomy(extent.x), roomy(extent.y)];
-    for (end, begins) in [&mut x.0, &mut y.0]
-        .into_iter()
-        .zip(drawing.begin_at_zero())
-    {
-        if begins {
-            *end = end.max(0.0);
-        }
-    }
+    let [x, y] = drawing.axes([roomy(extent.x), roomy(extent.y)]);
     panel.x = Axis::numbers(drawing.x_title.as_str(), x);
     panel.y = Axis::numbers(drawing.y_title, y);
     panel

@@ -304,16 +304,8 @@ fn drawing_ui(ui: &mut Ui, drawing: &Drawing) {
     let look = drawing.look;
     let places: Vec<[f64; 5]> = drawing.places.iter().map(Place::numbers).collect();
     let numbers = places.iter().flat_map(|it| it[1..].iter().copied());
-    let mut x = axes::range(places.iter().map(|it| it[0]), 0.02);
-    let mut y = axes::range(numbers, 0.05);
-    for (end, begins) in [&mut x.0, &mut y.0]
-        .into_iter()
-        .zip(drawing.begin_at_zero())
-    {
-        if begins {
-            *end = end.max(0.0);
-        }
-    }
+    let x = axes::range(places.iter().map(|it| it[0]), 0.02);
+    let [x, y] = drawing.axes([x, axes::range(numbers, 0.05)]);
     let mut axes = Axes {
         x_title: &drawing.x_title,
         y_title: drawing.y_title,

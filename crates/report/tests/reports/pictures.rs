@@ -1,0 +1,372 @@
+//! Pictures of real runs: what is drawn is what the tables say, and what cannot be drawn is refused.
+
+use super::*;
+
+#[test]
+fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
+    let mut drawn = std::collections::BTreeSet::new();
+    for ran in [plain(), odd(), censored()].into_iter().chain(others()) {
+        for entry in FIGURES {
+            let Some(figure) = figure_of(ran, entry) else {
+                continue;
+            };
+            drawn.insert(entry.id);
+            let svg = figure.to_svg();
+            let mut marks = 0;
+            read_xml(&svg, |tag, attributes, _| {
+                marks += usize::from(["path", "circle", "rect"].contains(&tag));
+                for key in ["x", "y", "cx", "cy", "width", "height"] {
+                    let value = attributes
+                        .get(key)
+                        .map(|it| it.trim_end_matches("mm").parse::<f64>());
+                    assert!(
+                        value.is_none_or(|it| it.is_ok_and(f64::is_finite)),
+                        "{tag} {key}"
+                    );
+                }
+                let path = attributes.get("d").map_or("", String::as_str);
+                assert!(
+                    !path.contains("NaN") && !path.contains("inf"),
+                    "{}: {path}",
+                    entry.id
+                );
+            });
+            assert!(marks > 5, "{}", entry.id);
+            let table = PictureFormat::Csv.bytes(&figure).unwrap();
+            let table = String::from_utf8(table).unwrap();
+            assert!(table.starts_with("panel,series,mark,label,x,y,x_to,y_to,size\n"));
+            assert!(table.lines().count() > 3, "{}", entry.id);
+        }
+    }
+    assert_eq!(drawn.len(), FIGURES.len());
+}
+
+/// The rows of a picture's table: series, and the numbers x, y, `x_to`, `y_to` and size.
+fn table(figure: &ergodic_report::Figure) -> Vec<(Vec<String>, Vec<f64>)> {
+    let bytes = PictureFormat::Csv.bytes(figure).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut rows = Vec::new();
+    for line in text.lines().skip(1) {
+        // Names in these tests have commas within quotes alone, and numbers none.
+        let cells: Vec<&str> = line.rsplitn(6, ',').collect();
+        let numbers = cells[..5].iter().rev();
+        let numbers = numbers
+            .map(|cell| ergodic_export::number::parse(cell).unwrap())
+            .collect();
+        rows.push((vec![cells[5].to_owned()], numbers));
+    }
+    rows
+}
+
+#[test]
+fn the_table_of_a_trace_is_the_draws() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let names = &ran.results.variables;
+    let chosen = choose(names, &["b[age]".to_owned()]).unwrap();
+    let figure = find("trace").unwrap().draw(&chains, &chosen).unwrap();
+    let rows = table(&figure);
+    let mut expected = Vec::new();
+    for list in &ran.results.draws {
+        let column = list.column(chosen[0]);
+        expected.extend(
+            column
+                .iter()
+                .enumerate()
+                .map(|(k, &value)| [(k + 1) as f64, value]),
+        );
+    }
+    // Beside them stands where chains started.
+    let lines = rows.iter().filter(|(words, _)| words[0].contains(",line"));
+    let drawn: Vec<[f64; 2]> = lines.map(|(_, numbers)| [numbers[0], numbers[1]]).collect();
+    assert_eq!(drawn, expected);
+    assert!(
+        rows[0].0[0].starts_with("b[age],chain 1,line"),
+        "{:?}",
+        rows[0]
+    );
+    // Pairs as well.
+    let chosen = choose(names, &["b[age],b[Intercept]".to_owned()]).unwrap();
+    let rows = table(&find("pairs").unwrap().draw(&chains, &chosen).unwrap());
+    let first = &ran.results.draws[0];
+    assert_eq!(
+        rows[7].1[..2],
+        [first.value(7, chosen[0]), first.value(7, chosen[1])]
+    );
+}
+
+#[test]
+fn intervals_are_those_of_the_summary() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let all: Vec<usize> = (0..ran.results.variables.len()).collect();
+    let rows = table(&find("intervals").unwrap().draw(&chains, &all).unwrap());
+    // After the line at zero, three rows each: outer, inner, median.
+    for (row, drawn) in ran.results.summary.iter().zip(rows[1..].chunks(3)) {
+        assert_eq!(
+            (Some(drawn[0].1[0]), Some(drawn[0].1[2])),
+            (row.q5, row.q95)
+        );
+        assert_eq!(Some(drawn[2].1[0]), row.q50);
+        assert!(drawn[0].1[0] < drawn[1].1[0] && drawn[1].1[2] < drawn[0].1[2]);
+    }
+    let figure = find("convergence").unwrap().draw(&chains, &[1]).unwrap();
+    let last = table(&figure).pop().unwrap();
+    assert_eq!(
+        (last.1[0], Some(last.1[1])),
+        (300.0, ran.results.summary[1].rhat)
+    );
+}
+
+#[test]
+fn contours_of_pairs_hold_their_share_of_the_draws() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let figure = find("pairs").unwrap().draw(&chains, &[0, 1]).unwrap();
+    assert!(figure.caption().contains("contours of the joint density"));
+    let lists = ran.results.draws.iter();
+    let draws: Vec<[f64; 2]> = lists
+        .flat_map(|list| (0..list.len()).map(|i| [0, 1].map(|k| list.value(i, k))))
+        .collect();
+    for (series, expected) in [("50 % of draws", 0.5), ("90 % of draws", 0.9)] {
+        let lines: Vec<Vec<[f64; 2]>> = (figure.panels[0].iter())
+            .flat_map(|panel| &panel.marks)
+            .filter(|mark| mark.series == series)
+            .map(|mark| {
+                let mut line = Vec::new();
+                mark.shape.drawn(&mut |it| line.push([it.x, it.y]));
+                line
+            })
+            .collect();
+        assert!(!lines.is_empty(), "{series}");
+        let is_inside = |[x, y]: [f64; 2]| {
+            let sides = lines.iter().flat_map(|line| line.windows(2));
+            let crossed = sides.filter(|side| {
+                let [[x0, y0], [x1, y1]] = [side[0], side[1]];
+                (y0 > y) != (y1 > y) && x < x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+            });
+            crossed.count() % 2 == 1
+        };
+        let inside = draws.iter().filter(|at| is_inside(**at)).count();
+        let share = inside as f64 / draws.len() as f64;
+        assert!((share - expected).abs() < 0.01, "{series}: {share}");
+    }
+}
+
+#[test]
+fn box_plots_are_quartiles_with_whiskers_by_their_rule() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let figure = find("boxes").unwrap().draw(&chains, &[1]).unwrap();
+    let caption = figure.caption();
+    assert!(
+        caption.contains("within 1.5 interquartile ranges"),
+        "{caption}"
+    );
+    let mut draws: Vec<f64> = (ran.results.draws.iter())
+        .flat_map(|list| list.column(1))
+        .collect();
+    draws.sort_unstable_by(f64::total_cmp);
+    let [low, median, high] = [0.25, 0.5, 0.75].map(|p| quantiles::of_sorted(&draws, p));
+    let far = 1.5 * (high - low);
+    let within = |it: &&f64| (low - far..=high + far).contains(*it);
+    let rows = table(&figure);
+    // After the line at zero: whiskers, box, median, and each draw beyond.
+    let ends = [draws.iter().find(within), draws.iter().rfind(within)];
+    assert_eq!([Some(&rows[1].1[0]), Some(&rows[1].1[2])], ends);
+    assert_eq!(
+        [rows[2].1[0], rows[2].1[2], rows[3].1[0]],
+        [low, high, median]
+    );
+    let beyond = draws.iter().filter(|it| !within(it)).count();
+    assert_eq!(rows.len() - 4, beyond);
+}
+
+/// Draws of a standard normal distribution at even quantiles in mixed order, with weights.
+fn weighted(weight: impl Fn(usize) -> f64) -> Results {
+    let lists = |shift: usize| {
+        let (mut draws, mut info) = (DrawList::new(2), DrawList::new(1));
+        for k in 0..400 {
+            let place = ((k * 171 + shift) % 400) as f64;
+            let value = quantiles::normal((place + 0.5) / 400.0);
+            draws.push(&[value, value * value]);
+            info.push(&[weight((k * 171 + shift) % 400)]);
+        }
+        (draws, info)
+    };
+    let (draws, info) = [0, 57].map(lists).into_iter().unzip();
+    let names: Vec<ParamId> = vec!["b[x]".into(), "sigma".into()];
+    Results::new(names, draws, (vec![WEIGHT.to_owned()], info), 0.0)
+}
+
+#[test]
+fn pictures_of_weighted_draws_are_weighted() {
+    // Only the upper half counts: the median is the upper quartile of all.
+    let upper = weighted(|place| if place >= 200 { 2.0 } else { 0.0 });
+    let chains = Chains::of(&upper).unwrap();
+    let rows = table(&find("intervals").unwrap().draw(&chains, &[0]).unwrap());
+    let [_, outer, _, median] = [0, 1, 2, 3].map(|k| rows[k].1.clone());
+    let row = &upper.summary[0];
+    assert_eq!(
+        (Some(outer[0]), Some(outer[2]), Some(median[0])),
+        (row.q5, row.q95, row.q50)
+    );
+    assert!(
+        (median[0] - quantiles::normal(0.75)).abs() < 0.01,
+        "{median:?}"
+    );
+    // Nearly all of the density is above zero.
+    let rows = table(&find("density").unwrap().draw(&chains, &[0]).unwrap());
+    let curve = rows
+        .iter()
+        .filter(|(text, _)| text[0].contains("all chains,line"));
+    let below: f64 = curve
+        .clone()
+        .filter(|(_, at)| at[0] < -0.5)
+        .map(|(_, at)| at[1])
+        .sum();
+    let all: f64 = curve.map(|(_, at)| at[1]).sum();
+    assert!(below < 0.02 * all, "{below} of {all}");
+    // All figures can be drawn, with signed weights too.
+    let signed = weighted(|place| if place % 9 == 4 { -1.0 } else { 1.5 });
+    for results in [&upper, &signed] {
+        let chains = Chains::of(results).unwrap();
+        let of_draws = FIGURES.iter().filter(|it| it.is_of_draws());
+        for entry in of_draws.filter(|it| !["energy", "groups"].contains(&it.id)) {
+            let figure = entry.draw(&chains, &[]).unwrap();
+            read_xml(&figure.to_svg(), |_, _, _| {});
+        }
+    }
+    let chains = Chains::of(&signed).unwrap();
+    let pairs = find("pairs").unwrap().draw(&chains, &[]).unwrap();
+    assert!(
+        pairs
+            .legend
+            .iter()
+            .any(|key| key.words == "negative weight")
+    );
+    let rows = table(&pairs);
+    let dots = rows.iter().filter(|(words, _)| words[0].contains(",point"));
+    let sizes: Vec<f64> = dots.map(|(_, numbers)| numbers[4]).collect();
+    assert!(sizes.iter().all(|size| *size > 0.0) && sizes.len() == 800);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_in_a_sentence() {
+    let ran = plain();
+    let chains = Chains::of(&ran.results).unwrap();
+    let refused = find("pairs")
+        .unwrap()
+        .draw(&chains, &[0])
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("takes 2 parameters, not 1"), "{refused}");
+    assert!(
+        find("violin")
+            .unwrap_err()
+            .to_string()
+            .contains("trace, ranks")
+    );
+    let pdf = PictureFormat::of(Path::new("a/b.pdf"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        pdf.contains(".svg, .png or .csv") && pdf.ends_with("a/b.pdf"),
+        "{pdf}"
+    );
+    let mut constant = weighted(|_| 1.0);
+    constant.draws = vec![DrawList::new(2); 2];
+    for list in &mut constant.draws {
+        for _ in 0..200 {
+            list.push(&[1.0, f64::NAN]);
+        }
+    }
+    let chains = Chains::of(&constant).unwrap();
+    for entry in FIGURES.iter().filter(|entry| entry.takes.least == 1) {
+        // Either a picture or a sentence, never a panic.
+        for parameter in [0, 1] {
+            if let Err(error) = entry.draw(&chains, &[parameter]) {
+                assert!(error.to_string().contains("cannot be drawn"), "{error}");
+            }
+        }
+    }
+    let none = Results::new(
+        vec!["a".into()],
+        vec![DrawList::new(1)],
+        (Vec::new(), vec![DrawList::new(0)]),
+        0.0,
+    );
+    assert!(
+        Chains::of(&none)
+            .unwrap_err()
+            .to_string()
+            .contains("no draws")
+    );
+}
+
+#[test]
+fn a_picture_that_cannot_be_drawn_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.svg");
+    std::fs::write(&path, "before").unwrap();
+    let results = &plain().results;
+    let control = Control::default();
+    let pairs = find("pairs").unwrap();
+    let of = |parameters: &'static [usize]| Pictured {
+        results,
+        parameters,
+        access: Access::default(),
+        other: None,
+    };
+    write_picture(pairs, &of(&[0]), &path, &control).unwrap_err();
+    let check = write_picture(find("ecdf").unwrap(), &of(&[]), &path, &control).unwrap_err();
+    assert!(
+        check.to_string().contains("draws of other origin have not"),
+        "{check}"
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), b"before");
+    let caption = write_picture(pairs, &of(&[0, 1]), &path, &control).unwrap();
+    assert!(
+        caption.starts_with("Draws of `b[age]` against `b[Intercept]`."),
+        "{caption}"
+    );
+    assert!(
+        std::fs::read_to_string(&path)
+            .unwrap()
+            .ends_with("</svg>\n")
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Pictures and a page to look at: `ERGODIC_LOOK=folder cargo test -p ergodic-report --test reports look -- --ignored`.
+#[test]
+#[ignore = "writes files for people to look at"]
+fn look() {
+    let Some(folder) = std::env::var_os("ERGODIC_LOOK") else {
+        return;
+    };
+    let folder = Path::new(&folder);
+    let [counts, numbers, held] = others();
+    for (name, ran) in [
+        ("plain", plain()),
+        ("odd", odd()),
+        ("counts", counts),
+        ("numbers", numbers),
+        ("held", held),
+    ] {
+        for entry in FIGURES {
+            let Some(figure) = figure_of(ran, entry) else {
+                continue;
+            };
+            let path = folder.join(format!("{name}-{}.png", entry.id));
+            std::fs::write(path, figure.to_png().unwrap()).unwrap();
+            let path = folder.join(format!("{name}-{}.svg", entry.id));
+            std::fs::write(path, figure.to_svg()).unwrap();
+        }
+        let report = report_of(ran);
+        for format in report::FORMATS {
+            let path = folder.join(format!("{name}-{}", format.file_name));
+            std::fs::write(path, (format.write)(&report)).unwrap();
+        }
+    }
+}

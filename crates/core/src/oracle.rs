@@ -500,6 +500,12 @@ impl Oracle {
             self.datum_grads += 1;
             return Ok(density.log_density(u, grad));
         };
+        let cost = model.cost_of_all();
+        if cost < num_obs {
+            self.datum_grads += cost as u64;
+            let log_prior = model.log_prior(u, grad);
+            return Ok(log_prior + model.log_lik(u, Rows::All, &mut self.scratch, grad));
+        }
         let interrupt = &self.interrupt;
         let chunk = |index: usize, sums: &mut [f64], scratch: &mut Scratch| {
             if interrupt.load(Ordering::Relaxed) {

@@ -25,7 +25,7 @@
 
 use std::sync::Arc;
 
-use crate::models::{Block, Hierarchy, MixedEffects, Model, SimplexCounts};
+use crate::models::{Block, Hierarchy, MixedEffects, Model, RowLikelihood, SimplexCounts};
 use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
@@ -165,6 +165,13 @@ impl Target {
             Scheme::Lipschitz => self.weighted_difference_rows,
             _ => self.difference_rows,
         }
+    }
+
+    /// Gradients of single rows that an exact pass over all of them is worth: N, unless the model knows less.
+    pub(crate) fn rows_of_pass(&self) -> f64 {
+        let rows = self.model.as_ref().and_then(|model| model.rows());
+        let sums = rows.filter(|rows| rows.cost_of_all() < rows.num_obs());
+        sums.map_or(self.num_obs, RowLikelihood::cost_of_all) as f64
     }
 
     /// What `model` and its `centre` tell.

@@ -18,6 +18,7 @@ mod extra;
 mod hessian;
 mod machine;
 mod moments;
+mod normal_sums;
 mod quantity;
 mod source;
 mod store;
@@ -26,6 +27,7 @@ mod terms;
 mod tiled;
 
 pub use self::moments::MOST_IN_LANES;
+pub use self::normal_sums::NormalSums;
 pub use self::quantity::{CurvatureOf, RowQuantity, TermsOf, ValueOf};
 
 use self::quantity::value_and_slope;

@@ -105,6 +105,10 @@ pub trait RowLikelihood: LogDensity {
     fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
         self.log_lik(u, rows, scratch, grad);
     }
+    /// What [`Self::log_lik`] of [`Rows::All`] costs, in gradients of single rows: N, or less where sums over all rows say all of them.
+    fn cost_of_all(&self) -> usize {
+        self.num_obs()
+    }
     /// One log likelihood per row (B).
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
     /// One gradient per row, row-major (B×D).

@@ -2,13 +2,13 @@
 //!
 //! u = (β, a): P coefficients of standardised predictors, then one coordinate per auxiliary parameter ([`super::auxiliary`]).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::auxiliary::ParameterSpec;
 use super::chance;
 use super::coefficients::{Coefficients, INTERCEPT, SLOPES};
 use super::cut_points::CutPoints;
-use super::glm::{GlmRows, MOST_IN_LANES};
+use super::glm::{GlmRows, MOST_IN_LANES, NormalSums};
 use super::head::{Head, Rest, names_of};
 use super::predicts::{Law, Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
@@ -187,6 +187,8 @@ pub(super) struct Regression<F> {
     design: Arc<Design>,
     response: ResponseScale,
     rows: GlmRows<F>,
+    /// Made when they are first needed.
+    sums: OnceLock<NormalSums>,
     params: Vec<ParamInfo>,
     head: Head,
     /// Without auxiliary parameters.
@@ -214,12 +216,26 @@ impl<F: RowFamily> Regression<F> {
         let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
         Ok(Arc::new(Self {
             rows: rows.stored_as(options.storage),
+            sums: OnceLock::new(),
             response,
             design,
             params,
             prior_rows: (head.num_auxiliaries() == 0).then(|| head.coefficients.prior_rows()),
             head,
         }))
+    }
+
+    /// Whether sums over all rows say their likelihood at less cost than passes over them.
+    fn has_sums(&self) -> bool {
+        let columns = self.rows.num_columns();
+        let is_short = columns > 0 && 2 * columns <= self.rows.num_obs();
+        F::NORMAL && is_short && self.has_dense_curvature()
+    }
+
+    /// These sums for a pass over `rows`, where they can take its place.
+    fn sums(&self, rows: Rows<'_>) -> Option<&NormalSums> {
+        let is_for = matches!(rows, Rows::All) && self.has_sums();
+        is_for.then(|| self.sums.get_or_init(|| NormalSums::of(&self.rows)))
     }
 
     /// Row `i`'s linear predictor in internal units, with its offset where the link is not the identity.
@@ -359,11 +375,26 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
-        self.rows.value_gradient(u, rows, scratch, grad)
+        match self.sums(rows) {
+            Some(sums) => sums.value_gradient(u, scratch, grad),
+            None => self.rows.value_gradient(u, rows, scratch, grad),
+        }
     }
 
     fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
-        self.rows.gradient(u, rows, scratch, grad);
+        match self.sums(rows) {
+            Some(sums) => _ = sums.value_gradient(u, scratch, grad),
+            None => self.rows.gradient(u, rows, scratch, grad),
+        }
+    }
+
+    fn cost_of_all(&self) -> usize {
+        // A product with a P×P matrix is worth a pass over P rows.
+        if self.has_sums() {
+            self.rows.num_columns()
+        } else {
+            self.num_obs()
+        }
     }
 
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -429,7 +460,10 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
         scratch: &mut Scratch,
         hessian: &mut [f64],
     ) {
-        self.rows.add_neg_hessian(u, rows, scratch, hessian);
+        match self.sums(rows) {
+            Some(sums) => sums.add_neg_hessian(u, scratch, hessian),
+            None => self.rows.add_neg_hessian(u, rows, scratch, hessian),
+        }
     }
 
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {

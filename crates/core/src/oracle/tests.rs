@@ -1,8 +1,10 @@
 //! Unbiasedness over all minibatches of a tiny data set, identities at the centre, thread independence.
 
 use super::*;
+use crate::design::response::ResponseUse;
+use crate::models::ModelOptions;
 use crate::samplers::testing::logistic_with_centre;
-use crate::testing::GaussianRows;
+use crate::testing::{GaussianRows, built_by, table_of};
 use ergodic_base::rng::{Purpose, stream};
 
 fn oracle(model: &Arc<GaussianRows>, centred: bool, parallel: bool) -> Oracle {
@@ -97,6 +99,41 @@ fn a_raised_interrupt_ends_an_exact_pass() {
         Err(StepError::Interrupted)
     );
     assert_eq!(oracle.datum_grads, 0);
+}
+
+/// Where sums say all of the rows, the rows are not looked at, and what is said is the same.
+#[test]
+fn sums_over_rows_take_the_place_of_passes() {
+    const ROWS: usize = 5000;
+    let x: Vec<f64> = (0..ROWS).map(|i| (i as f64).sin()).collect();
+    let y = (0..ROWS).map(|i| (1.7 * i as f64).cos() + x[i]).collect();
+    let table = table_of(vec![("y", y), ("x", x)]);
+    let options = ModelOptions::default();
+    let model = built_by("linear", &table, "y ~ x", ResponseUse::Number, &options).unwrap();
+    let u = [0.3, -0.4, 0.2];
+    let mut grad = [0.0; 3];
+    let mut oracle = Oracle::new(Arc::clone(&model), None, false, Arc::default());
+    let value = oracle.exact(&u, &mut grad).unwrap();
+    assert_eq!(oracle.datum_grads, 2);
+    let rows = model.rows().unwrap();
+    let (all, mut scratch) = (
+        Rows::Span {
+            start: 0,
+            len: ROWS,
+        },
+        rows.scratch(),
+    );
+    let mut expected = [0.0; 3];
+    let mut of_rows = rows.log_prior(&u, &mut expected);
+    of_rows += rows.log_lik(&u, all, &mut scratch, &mut expected);
+    assert!((value - of_rows).abs() < 1e-9 * of_rows.abs());
+    for j in 0..3 {
+        let off = (grad[j] - expected[j]).abs();
+        assert!(
+            off < 1e-9 * expected[j].abs().max(1.0),
+            "{grad:?} {expected:?}"
+        );
+    }
 }
 
 #[test]

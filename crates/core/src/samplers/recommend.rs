@@ -316,7 +316,7 @@ pub(super) fn dense_pays(target: &Target) -> bool {
     let Some(condition) = target.scaled_condition else {
         return false;
     };
-    let gradient = target.num_obs as f64 * row_nanos(columns(target)) + PASS_NANOS;
+    let gradient = target.rows_of_pass() * row_nanos(columns(target)) + PASS_NANOS;
     let metric = 2.0 * dim * dim * METRIC_NANOS;
     gradient + metric < gradient * (condition.sqrt() / 3.0)
 }
@@ -360,7 +360,7 @@ fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
     };
     let mut rest = 0.0;
     if let (Work::Passes { .. }, SamplerFamily::FullData) = (entry.advice.work, entry.spec.family) {
-        let passes = rows / target.num_obs as f64;
+        let passes = rows / target.rows_of_pass();
         rest = passes * (PASS_NANOS + COORDINATE_NANOS * target.dim as f64);
     }
     row_secs(rows, nanos(target)) + rest * 1e-9 / CORES
@@ -370,7 +370,13 @@ fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
 fn work_rows(entry: &SamplerEntry, target: &Target) -> Option<f64> {
     let (n, dim) = (target.num_obs as f64, target.dim);
     match entry.advice.work {
-        Work::Passes { passes, by_dim } => Some(passes * (dim.max(1) as f64).powf(by_dim) * n),
+        Work::Passes { passes, by_dim } => {
+            let rows = match entry.spec.family {
+                SamplerFamily::FullData => target.rows_of_pass(),
+                _ => n,
+            };
+            Some(passes * (dim.max(1) as f64).powf(by_dim) * rows)
+        }
         Work::Centred { steps } => {
             let kappa = target.difference_rows.unwrap_or(n);
             Some(steps * (centred_batch(kappa) as f64).min(n))
@@ -627,6 +633,12 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     if chosen.exact() && facts.target.difference_rows.is_none() {
         return format!(
             "{title}: it is exact, and no posterior mode was found, which the faster samplers start from"
+        );
+    }
+    let has_sums = facts.target.rows_of_pass() < facts.target.num_obs as f64;
+    if chosen.exact() && has_sums && chosen.spec.family == SamplerFamily::FullData {
+        return format!(
+            "{title}: it is exact, and needs the {rows} rows only once, for sums of squares that say all of them ({time}, {COUNTED})"
         );
     }
     if chosen.exact() && chosen.affordable {

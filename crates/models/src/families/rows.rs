@@ -123,7 +123,7 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     fn third_bound(_extra: &[f64]) -> f64 {
         f64::INFINITY
     }
-    /// Whether rows are normal around their predictor and begin with response and weight after the covariates.
+    /// Whether rows are normal around their predictor and have response, weight and constant after the covariates.
     const NORMAL: bool = false;
     /// The distribution of a response, in internal units, around its linear predictor.
     fn outcome(&self, shared: &Self::Shared) -> Outcome;

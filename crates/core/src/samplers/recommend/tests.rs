@@ -8,7 +8,7 @@ use crate::models::mixed::Mixed;
 use crate::models::{ModelOptions, WorkingRows};
 use crate::samplers::Unsuitable;
 use crate::samplers::testing::{categorical_with_centre, groups_with_centre, logistic_with_centre};
-use crate::testing::{GaussianRows, built, table_of};
+use crate::testing::{GaussianRows, built, built_by, table_of};
 use ergodic_base::settings::{Settings, Value};
 
 fn refusal(sampler: &'static str, reason: Unsuitable) -> Refusal {
@@ -267,6 +267,28 @@ fn passes_are_counted_at_what_they_took() {
         let ratio = counted * CORES / (20_000.0 * took * 1e-9);
         assert!((0.5..2.0).contains(&ratio), "{columns} {terms}: {ratio}");
     }
+}
+
+/// Sums say all of normal rows, however many they are: an exact sampler is affordable.
+#[test]
+fn sums_of_normal_rows_make_exact_samplers_affordable() {
+    let x: Vec<f64> = (0..40).map(|i| f64::from(i % 7)).collect();
+    let y = (0..40).map(|i| f64::from(i * i % 11)).collect();
+    let table = table_of(vec![("y", y), ("x", x)]);
+    let options = ModelOptions::default();
+    let model = built_by("linear", &table, "y ~ x", ResponseUse::Number, &options).unwrap();
+    let tall = Target {
+        model: Some(Arc::clone(&model)),
+        ..target(50_000_000, 3)
+    };
+    let advice = recommend(&Facts::new(model.as_ref(), &tall, None));
+    assert_eq!(advice.sampler, "nuts");
+    let said = advice
+        .reason
+        .contains("needs the 50\u{202f}000\u{202f}000 rows only once");
+    assert!(said, "{}", advice.reason);
+    let of_rows = recommend(&Facts::new(model.as_ref(), &target(50_000_000, 3), None));
+    assert_ne!(of_rows.sampler, "nuts");
 }
 
 /// Coordinates that are nearly independent of scales leave trajectories nearly as short as those of normal posteriors.

@@ -55,8 +55,8 @@ pub enum NoTemplate {
 ///
 /// Two values are an outcome, texts that say their order ordered levels, other texts levels without one, whole numbers that begin at 0 or 1 counts, other numbers and
 /// ratings are measured; counts that
-/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group, smooth curves, or known standard
-/// errors make it a mixed model.
+/// scatter far more than a Poisson distribution are negative binomial, censored outcomes are survival times, and effects that vary by group,
+/// smooth curves, known standard errors, or censoring make it a mixed model.
 ///
 /// # Errors
 /// There is no such column, it cannot be explained, or it has categories and there are groups, or predictors of too many.
@@ -83,6 +83,9 @@ pub fn choose(
     } else if response.se.is_some() {
         let reason = format!("the standard errors of `{}` are known", response.label());
         (names::MIXED, Some(Family::GaussianSe), reason)
+    } else if let Some(cens) = &response.cens {
+        let reason = format!("`{cens}` says which of `{name}` are censored");
+        (names::MIXED, Some(Family::Weibull), reason)
     } else if response.function.is_some() {
         let reason = format!("`{}` is a number", response.label());
         (names::LINEAR, Some(Family::Gaussian), reason)
@@ -294,6 +297,8 @@ mod tests {
             ("price | se(grade) ~ calls", Some("mixed gaussian_se")),
             ("price | se(grade) ~ (1 | plan)", Some("mixed gaussian_se")),
             ("log(price) | se(grade) ~ 1", Some("mixed gaussian_se")),
+            ("price | cens(ill) ~ calls", Some("mixed weibull")),
+            ("price | cens(ill) ~ (1 | plan)", Some("mixed weibull")),
             ("wild ~ price", Some("negative-binomial")),
             ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
             ("wild ~ price + offset(calls)", Some("poisson")),

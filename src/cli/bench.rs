@@ -1,14 +1,16 @@
 //! `bench`: experiments of the papers, one command each.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Parser;
 use serde_json::{Map, Value as Json, json};
 
 use super::args::seeds;
-use super::{Failure, output};
+use super::{Failure, output, progress};
 use ergodic_base::numerals;
-use ergodic_experiments::{BenchOptions, BenchTable, Cell};
+use ergodic_experiments::{Bench, BenchOptions, BenchTable, Cell};
 use ergodic_export::check_place;
 
 /// `bench`.
@@ -63,8 +65,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         seed: args.seed,
         quick: args.quick,
         data: args.data.clone(),
+        control: Arc::default(),
     };
-    let table = (entry.run)(&options).map_err(Failure::run)?;
+    let table = made(entry, &options)?;
     if args.json {
         let text = serde_json::to_string_pretty(&json(entry.id, &options, &table))
             .map_err(Failure::run)?;
@@ -91,6 +94,33 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The table of an experiment, which says now and then how far it is: once for every part that is done.
+fn made(entry: &Bench, options: &BenchOptions) -> Result<BenchTable, Failure> {
+    let control = &options.control;
+    let told = RefCell::default();
+    let tell = |_share| {
+        let (done, total) = control.progress();
+        let line = match (control.stage(), total) {
+            (stage, 0) => stage.into_owned(),
+            (stage, _) => format!("{stage}: {done} of {total}"),
+        };
+        let is_news = !line.is_empty() && *told.borrow() != line;
+        is_news
+            .then(|| told.replace(line.clone()))
+            .map(|_before| line)
+    };
+    progress::work(
+        "experiment",
+        control,
+        || (entry.run)(options),
+        tell,
+        |error, interrupted| match interrupted {
+            true => Failure::interrupted("The experiment was interrupted; nothing was saved"),
+            false => Failure::run(error),
+        },
+    )
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {

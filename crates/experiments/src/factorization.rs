@@ -132,6 +132,7 @@ struct Trial {
     effects: usize,
     /// Passes of a chain.
     passes: usize,
+    control: Arc<Control>,
 }
 
 /// Passes, and after them the root mean squared error of mean predictions and the log predictive density of a rating.
@@ -158,8 +159,9 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let steps = options.sized(&STEPS[2..], &STEPS[..]);
     let (mut rows, mut notes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     let mut corrections = Vec::new();
+    options.expect_runs(shares.len() * Method::ALL.len() * (steps.len() + seeds));
     for &share in shares {
-        let trial = Trial::new(&ratings, share, factors, shape.passes)?;
+        let trial = Trial::new(&ratings, share, factors, (shape.passes, &options.control))?;
         for method in Method::ALL {
             if let Err(why) = suits(method, trial.model.as_ref()) {
                 notes.push(format!("{} users: {why}", trial.users));
@@ -307,7 +309,7 @@ impl Trial {
         ratings: &[Rating],
         share: f64,
         factors: usize,
-        passes: usize,
+        (passes, control): (usize, &Arc<Control>),
     ) -> Result<Self, JobError> {
         let mut users: Vec<u32> = ratings.iter().map(|it| it.0).collect();
         users.sort_unstable();
@@ -340,6 +342,7 @@ impl Trial {
             model,
             held_out: read,
             passes,
+            control: Arc::clone(control),
         })
     }
 
@@ -397,6 +400,7 @@ fn follow(
         let begun = passes(&chain);
         let mut draws: Vec<Vec<f64>> = vec![Vec::with_capacity(DRAWS); model.dim()];
         while passes(&chain) < until {
+            trial.control.check(JobError::Cancelled)?;
             match passes(&chain) < quarter + from {
                 true => chain.warm_up()?,
                 false => chain.draw()?,
@@ -413,6 +417,7 @@ fn follow(
         let [error, log] = trial.score(draws);
         lines.push([passes(&chain), error, log]);
     }
+    trial.control.advance(1);
     Ok(lines)
 }
 
@@ -630,7 +635,7 @@ mod tests {
         let ratings: Vec<Rating> = (0..20_000)
             .map(|i| (i % 997, i % 1009, f64::from(i % 5)))
             .collect();
-        let trial = Trial::new(&ratings, 1.0, 10, 1).unwrap();
+        let trial = Trial::new(&ratings, 1.0, 10, (1, &Arc::default())).unwrap();
         let why = suits(Method::Saga, trial.model.as_ref()).unwrap_err();
         assert!(why.contains("saga-ld"), "{why}");
         assert!(suits(Method::Sgld, trial.model.as_ref()).is_ok());

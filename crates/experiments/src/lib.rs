@@ -10,7 +10,9 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use ergodic_base::control::Control;
 use serde::Serialize;
 
 mod burn_in;
@@ -56,12 +58,20 @@ pub struct BenchOptions {
     pub seed: u64,
     /// Whether a small version is enough.
     pub quick: bool,
+    /// Tells how far the experiment is, and ends it where somebody cancels.
+    pub control: Arc<Control>,
 }
 
 impl BenchOptions {
     /// What the small version takes, or the whole one.
     fn sized<T>(&self, quick: T, whole: T) -> T {
         if self.quick { quick } else { whole }
+    }
+
+    /// Says that so many runs of about the same length begin.
+    fn expect_runs(&self, runs: usize) {
+        self.control.enter("runs");
+        self.control.expect(runs as u64);
     }
 }
 

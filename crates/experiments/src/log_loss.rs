@@ -11,6 +11,7 @@
 //! seconds. SGLD also runs with the decreasing steps h (1 + k/1000)^(−0.33) of appendix A.3 (figure A.3.1), and the log predictive
 //! density of SGLD-CV is corrected by zero-variance control variates (figure 3.5.2, [`super::corrected`]).
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -24,6 +25,7 @@ use ergodic_analysis::zero_variance::{Gradients, points_of};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::thousands;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Start;
 use ergodic_core::estimators::mode::find_mode;
@@ -86,6 +88,9 @@ pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
     for share in shares {
         let part = all.thinned(count / share)?;
         let trial = Trial::new(part, options)?;
+        let stage = format!("runs of {} rows", thousands(trial.rows() as u64));
+        options.control.enter(stage);
+        options.control.expect(4 * FACTORS.len() as u64);
         let found = [
             ("sgld", "sgld", PLAIN),
             ("sgld-cv", "sgld-cv", PLAIN),
@@ -154,6 +159,7 @@ pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let source = all.source.clone();
     let trial = Trial::new(all, options)?;
     let mut found = Vec::new();
+    options.expect_runs(6 * FACTORS.len());
     for plain in ["sgld", "sghmc", "sgnht"] {
         let more = if plain == "sgld" { PLAIN } else { "" };
         found.push(trial.tuned(plain, plain, more)?);
@@ -207,6 +213,7 @@ struct Trial {
     at_mode: f64,
     /// Seconds that the search for the mode takes.
     search_secs: f64,
+    control: Arc<Control>,
 }
 
 /// A sampler with the step that suits it best.
@@ -321,6 +328,7 @@ impl Trial {
             problem,
             quick,
             at_mode,
+            control: Arc::clone(&options.control),
         })
     }
 
@@ -338,6 +346,8 @@ impl Trial {
         let fitted = fitted(&self.problem)?;
         let mut best: Option<Tuned> = None;
         for factor in FACTORS {
+            self.control.advance(1);
+            self.control.check(JobError::Cancelled)?;
             let step = factor * default;
             let variant = format!("{base}:step_size={step}");
             let run = match self.run(&variant, CHAINS) {

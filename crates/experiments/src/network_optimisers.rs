@@ -82,6 +82,7 @@ struct Trial {
     steps: i64,
     starts: u64,
     seed: u64,
+    control: Arc<Control>,
 }
 
 /// What a rate came to from the first start: shares of wrong images.
@@ -111,6 +112,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         _ => UNITS[1 + quick],
     };
     let trial = Trial::new(&images, units, options)?;
+    options.expect_runs(ENTRANTS.len() * (FACTORS.len() + trial.starts as usize - 1));
     let found: Vec<Found> = ENTRANTS
         .into_par_iter()
         .map(|entrant| trial.best(entrant))
@@ -155,6 +157,7 @@ impl Trial {
             kept_out,
             starts: STARTS[quick],
             seed: options.seed,
+            control: Arc::clone(&options.control),
         })
     }
 
@@ -165,7 +168,9 @@ impl Trial {
             .filter_map(|factor| {
                 let rate = factor * entrant.rate;
                 // Too long a step makes it explode.
-                let [choosing, told] = self.wrong(entrant, rate, self.seed).ok()?;
+                let wrong = self.wrong(entrant, rate, self.seed);
+                self.control.advance(1);
+                let [choosing, told] = wrong.ok()?;
                 Some(Tried {
                     rate,
                     choosing,
@@ -179,6 +184,7 @@ impl Trial {
             let others = (1..self.starts).into_par_iter();
             let others = others.map(|start| {
                 let [_, told] = self.wrong(entrant, tried.rate, self.seed + start)?;
+                self.control.advance(1);
                 Ok(told)
             });
             let others: Vec<f64> = others.collect::<Result<_, JobError>>().ok()?;
@@ -210,6 +216,7 @@ impl Trial {
             );
             let mut chain = Chain::start_at(entrant.id, &settings, &self.model, (seed, 0), &u)?;
             for draw in 0..DRAWS {
+                self.control.check(JobError::Cancelled)?;
                 chain.draw()?;
                 if draw >= DRAWS / 2 {
                     for chances in &mut chances {
@@ -221,7 +228,7 @@ impl Trial {
             settings.set("learning_rate", Value::Real(rate));
             settings.set("steps", Value::Int(self.steps));
             let plan = Plan::new(entrant.id, &settings, self.model.as_ref())?;
-            ascend(self.model.as_ref(), &plan, &mut u, &Control::default())
+            ascend(self.model.as_ref(), &plan, &mut u, &self.control.part())
                 .map_err(|error: ModeError| JobError::Impossible(error.to_string()))?;
             for chances in &mut chances {
                 chances.add(self.model.as_ref(), &u)?;

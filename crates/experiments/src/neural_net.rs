@@ -101,6 +101,7 @@ struct Trial {
     iterations: u64,
     batch: usize,
     seed: u64,
+    control: Arc<Control>,
 }
 
 /// What the chain with the best step did.
@@ -126,6 +127,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let fits = RowTable::bytes(trial.model.as_ref()) <= TABLE;
     let entrants = ENTRANTS.into_iter().filter(|it| it.id != "saga-ld" || fits);
     let entrants: Vec<Entrant> = entrants.collect();
+    options.expect_runs(entrants.len() * STEPS.len());
     let found: Vec<Found> = entrants
         .into_par_iter()
         .map(|entrant| trial.best(entrant))
@@ -169,7 +171,8 @@ impl Trial {
         settings.set("batch", Value::Int(batch as i64));
         let plan = Plan::new("adam", &settings, model.as_ref())?;
         let mut climbed = at_prior(model.as_ref(), options.seed)?;
-        ascend(model.as_ref(), &plan, &mut climbed, &Control::default())
+        options.control.enter("search for a centre");
+        ascend(model.as_ref(), &plan, &mut climbed, &options.control.part())
             .map_err(|error| JobError::Impossible(error.to_string()))?;
         Ok(Self {
             search: (iterations as usize * batch) as f64 / model.num_obs() as f64,
@@ -179,6 +182,7 @@ impl Trial {
             iterations,
             batch,
             seed: options.seed,
+            control: Arc::clone(&options.control),
         })
     }
 
@@ -187,9 +191,9 @@ impl Trial {
         let tried = STEPS.par_iter().filter_map(|step| {
             // Longer steps make it explode.
             let longer = if entrant.has_momentum { LONGER } else { 1.0 };
-            let found = self
-                .follow(entrant, longer * step / self.model.num_obs() as f64)
-                .ok()?;
+            let found = self.follow(entrant, longer * step / self.model.num_obs() as f64);
+            self.control.advance(1);
+            let found = found.ok()?;
             found.mean.is_finite().then_some(found)
         });
         let best = tried.min_by(|a, b| a.mean.total_cmp(&b.mean));
@@ -223,6 +227,7 @@ impl Trial {
         let key = (self.seed, 0);
         let mut chain = Chain::start_at(entrant.id, &settings, &self.model, key, &start)?;
         for _ in 0..burn_in / EVERY {
+            self.control.check(JobError::Cancelled)?;
             chain.draw()?;
         }
         let rows = rows_of(self.predicted.as_ref())?;
@@ -232,6 +237,7 @@ impl Trial {
         let looks = self.iterations / EVERY;
         let mut trace = Vec::new();
         for look in 0..looks {
+            self.control.check(JobError::Cancelled)?;
             chain.draw()?;
             let u = chain.kernel.position();
             rows.pointwise(u, Rows::All, &mut scratch, &mut log_p);

@@ -258,6 +258,11 @@ pub mod testing {
             ..BenchOptions::default()
         };
         let table = run(&options).unwrap();
+        let (done, expected) = options.control.progress();
+        assert!(
+            done <= expected && (done > 0 || expected == 0),
+            "{done} of {expected}"
+        );
         let width = table.columns.len();
         assert!(table.rows.iter().all(|row| row.len() == width));
         println!("{}", table.to_csv());

@@ -409,6 +409,12 @@ fn bench(
     let quick = usize::from(options.quick);
     let mut rows = Vec::new();
     let mut found = Vec::new();
+    let runs_of = |target: &Target| {
+        let all = entrants(quick).into_iter();
+        all.map(|it| it.tries(quick) + options.sized(1, target.runs) as usize)
+            .sum::<usize>()
+    };
+    options.expect_runs(targets.iter().map(runs_of).sum());
     for target in targets {
         let data = target.data(quick)?;
         // Small steps, for posteriors that are thin and curved.
@@ -430,6 +436,7 @@ fn bench(
                 truth: &truth,
                 quick,
                 budget,
+                control: &options.control,
             };
             let (entrant, chosen) = entrant.tune(&trial, options.seed)?;
             let outcomes: Vec<Outcome> = (1..=runs)
@@ -505,9 +512,17 @@ struct Trial<'a> {
     quick: usize,
     /// Gradients of rows that samplers with minibatches may take.
     budget: u64,
+    control: &'a Control,
 }
 
 impl Entrant {
+    /// Values of the tuned setting that are tried.
+    fn tries(&self, quick: usize) -> usize {
+        let factors = self.tuned.map_or(0, |(_, factors)| factors.len());
+        // The quick version has time for two.
+        if quick == 0 { factors } else { factors.min(2) }
+    }
+
     /// With the tuned setting at the value of the least divergence, which is told; of values without one it is the first.
     fn tune(mut self, trial: &Trial<'_>, seed: u64) -> Result<(Self, f64), JobError> {
         let Some((key, factors)) = self.tuned else {
@@ -520,9 +535,7 @@ impl Entrant {
         };
         let default = job.recipe.sampler.settings.real(key).unwrap_or(1.0);
         let mut best = (f64::INFINITY, default * factors[0]);
-        // The quick version has time for two.
-        let tried = if trial.quick == 0 { factors.len() } else { 2 };
-        for factor in &factors[..tried] {
+        for factor in &factors[..self.tries(trial.quick)] {
             let value = default * factor;
             self.settings.set(key, Value::Real(value));
             let divergence = trial.outcome(&self, seed)?.divergence;
@@ -560,7 +573,10 @@ impl Trial<'_> {
             (None, (affordable as u64).clamp(least, most))
         };
         let run = self.target.run(self.data, seed, sampler, length)?;
-        Ok(outcome(&run, self.truth))
+        let outcome = outcome(&run, self.truth);
+        self.control.advance(1);
+        self.control.check(JobError::Cancelled)?;
+        Ok(outcome)
     }
 }
 
@@ -640,11 +656,13 @@ fn row(parameters: usize, name: &str, chosen: f64, outcomes: &[Outcome]) -> Vec<
 mod tests {
     use super::*;
 
-    const QUICK: BenchOptions = BenchOptions {
-        data: None,
-        seed: 1,
-        quick: true,
-    };
+    fn quick() -> BenchOptions {
+        BenchOptions {
+            seed: 1,
+            quick: true,
+            ..BenchOptions::default()
+        }
+    }
 
     /// The numbers of `column` by method and number of parameters.
     fn numbers(table: &BenchTable, column: &str) -> Vec<(u64, String, f64)> {
@@ -679,7 +697,7 @@ mod tests {
     /// Averages of draws of a curved posterior lie where it has nothing, and the bias check says so.
     #[test]
     fn a_curved_posterior_defeats_consensus() {
-        let table = curved(&QUICK).unwrap();
+        let table = curved(&quick()).unwrap();
         let kl = numbers(&table, "kl");
         assert_eq!(kl.len(), Combine::WORDS.len() + GRADIENTS.len());
         let [consensus, normal, sgld] = ["consensus", "normal", "sgld"].map(|it| of(&kl, 2, it));
@@ -696,7 +714,7 @@ mod tests {
     /// Consensus fails for a posterior with two modes.
     #[test]
     fn two_modes_defeat_consensus() {
-        let table = two_modes(&QUICK).unwrap();
+        let table = two_modes(&quick()).unwrap();
         let kl = numbers(&table, "kl");
         assert!(of(&kl, 4, "consensus") > 0.3, "{kl:?}");
         assert_eq!(verdict(&table, "consensus"), not_certified());
@@ -706,7 +724,10 @@ mod tests {
     /// compared has cost the same.
     #[test]
     fn kernel_density_estimates_suffer_from_dimensions() {
-        let table = dimensions(&QUICK).unwrap();
+        let options = quick();
+        let table = dimensions(&options).unwrap();
+        let (done, expected) = options.control.progress();
+        assert!(done > 0 && done == expected, "{done} of {expected}");
         let kl = numbers(&table, "kl");
         for dim in [2, 5] {
             assert!(of(&kl, dim, "consensus") < 0.1, "{kl:?}");
@@ -732,7 +753,7 @@ mod tests {
 
     #[test]
     fn heavy_tails_defeat_nobody() {
-        let table = heavy_tails(&QUICK).unwrap();
+        let table = heavy_tails(&quick()).unwrap();
         for (_, method, shift) in numbers(&table, "mean_shift_sd") {
             assert!(shift < 0.3, "{method}: {shift}");
         }

@@ -147,7 +147,10 @@ impl Trial {
         let fitted = fitted.map_err(|error| JobError::Impossible(error.to_string()))?;
         let mut truth = None;
         let mut entrants = Vec::new();
-        for id in SAMPLERS {
+        for (k, id) in SAMPLERS.into_iter().enumerate() {
+            let count = SAMPLERS.len();
+            options.control.enter(format!("{id}, {} of {count}", k + 1));
+            options.control.check(JobError::Cancelled)?;
             let run = problem.run(&variant(&problem, id)?, |run| {
                 let draws = if DEAR.contains(&id) {
                     DEAR_DRAWS

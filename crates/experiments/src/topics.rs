@@ -115,10 +115,14 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         })
         .collect();
     let (mut rows, mut last) = (Vec::new(), Vec::new());
+    options.expect_runs(entrants.len() * seeds);
     for entrant in &entrants {
         let found: Vec<Found> = (0..seeds)
             .into_par_iter()
-            .map(|k| follow(entrant, &models[entrant.prior], (options.seed, k)))
+            .map(|k| {
+                let key = (options.seed, k);
+                follow(entrant, &models[entrant.prior], key, &options.control)
+            })
             .collect::<Result<_, _>>()?;
         rows.extend(lines(entrant, &found));
         last.push(Last::of(&found));
@@ -236,7 +240,12 @@ pub(super) fn corpus(model: &dyn Model) -> Result<&Corpus, JobError> {
 }
 
 /// One chain.
-fn follow(entrant: &Entrant, model: &Arc<dyn Model>, key: (u64, usize)) -> Result<Found, JobError> {
+fn follow(
+    entrant: &Entrant,
+    model: &Arc<dyn Model>,
+    key: (u64, usize),
+    control: &Control,
+) -> Result<Found, JobError> {
     let mut settings = Settings::default();
     if entrant.id != "topics-gibbs" {
         settings.set("sweeps", Value::Int(SWEEPS));
@@ -246,6 +255,7 @@ fn follow(entrant: &Entrant, model: &Arc<dyn Model>, key: (u64, usize)) -> Resul
     let begun = Instant::now();
     let (mut trace, mut sums) = (Vec::new(), vec![0.0; corpus.scored().count()]);
     for draw in 0..entrant.draws {
+        control.check(JobError::Cancelled)?;
         chain.draw()?;
         trace.push([chain.kernel.position()[0], begun.elapsed().as_secs_f64()]);
         if let Some(Output::Numbers(logs)) = chain.kernel.output_called(WORDS_HELD_OUT)
@@ -258,6 +268,7 @@ fn follow(entrant: &Entrant, model: &Arc<dyn Model>, key: (u64, usize)) -> Resul
     }
     let kept = (entrant.draws - entrant.draws / 2) as f64;
     let logs: Vec<f64> = sums.iter().map(|sum| (sum / kept).ln()).collect();
+    control.advance(1);
     Ok(Found {
         trace,
         averaged: corpus.perplexity(&logs),
@@ -523,7 +534,7 @@ mod tests {
                 prior: 0,
                 draws,
             };
-            let found = follow(&entrant, &model, (1, 0)).unwrap();
+            let found = follow(&entrant, &model, (1, 0), &Control::default()).unwrap();
             let last = found.trace.last().unwrap()[0];
             assert!(last < 1.25 * best, "{id}: {last} {best}");
             // A mean of probabilities is at least that of their logarithms (Jensen).

@@ -91,6 +91,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         false => (SEEDS, &SHARES[..], &STEPS[..]),
     };
     let (mut rows, mut ends, mut words) = (Vec::new(), Vec::new(), String::new());
+    options.expect_runs(shares.len() * METHODS.len() * (steps.len() + seeds));
     for &share in shares {
         let model = model(&subset(&table, share)?, shape.topics, PRIOR)?;
         let documents = model.num_obs();
@@ -102,10 +103,12 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             own.num_held_out()
         );
         for (control, method) in METHODS {
-            let step = best_step(&model, control, steps, options.seed)?;
+            let key = (options.seed, SEEDS);
+            let chain = |step, key| follow(&model, control, step, key, &options.control);
+            let step = best_step(&model, control, steps, |step| chain(step, key))?;
             let found: Vec<Vec<Line>> = (0..seeds)
                 .into_par_iter()
-                .map(|k| follow(&model, control, step, (options.seed, k)))
+                .map(|k| chain(step, (options.seed, k)))
                 .collect::<Result<_, _>>()?;
             rows.extend(lines(documents, method, step, &found));
             ends.push(End {
@@ -152,6 +155,7 @@ fn follow(
     control: &str,
     step: f64,
     key: (u64, usize),
+    watch: &Control,
 ) -> Result<Vec<Line>, JobError> {
     let mut settings = Settings::default();
     settings.set("control", Value::Text(control.to_owned()));
@@ -172,6 +176,7 @@ fn follow(
         let until = PASSES * line as f64 / LINES as f64;
         let (mut sum, mut count) = (0.0, 0.0);
         while passes(&chain) < until {
+            watch.check(JobError::Cancelled)?;
             match passes(&chain) < PASSES / 4.0 {
                 true => chain.warm_up()?,
                 false => chain.draw()?,
@@ -181,6 +186,7 @@ fn follow(
         }
         lines.push([passes(&chain), sum / count]);
     }
+    watch.advance(1);
     Ok(lines)
 }
 
@@ -194,7 +200,7 @@ fn best_step(
     model: &Arc<dyn Model>,
     control: &str,
     steps: &[f64],
-    seed: u64,
+    chain: impl Fn(f64) -> Result<Vec<Line>, JobError> + Sync,
 ) -> Result<f64, JobError> {
     let entry = samplers::find("topics-sgld")
         .ok_or_else(|| JobError::Impossible("There is no sampler `topics-sgld`".to_owned()))?;
@@ -212,7 +218,7 @@ fn best_step(
     let tried: Vec<(f64, f64)> = steps
         .par_iter()
         .map(|times| {
-            let found = follow(model, control, times * unit, (seed, SEEDS));
+            let found = chain(times * unit);
             let perplexity = found.map_or(f64::INFINITY, |lines| end(&lines));
             (times * unit, perplexity)
         })

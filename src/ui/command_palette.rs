@@ -53,6 +53,8 @@ pub struct PaletteView {
     chosen: Option<usize>,
     /// Keys that were pressed in the frame that opened it, after the one that did: they are for its field.
     typed: Vec<Event>,
+    /// Whether it was open in the frame before: a press outside is then none that opened it.
+    was_open: bool,
 }
 
 impl PaletteView {
@@ -310,7 +312,7 @@ pub fn palette_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Ou
     let up = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp));
     let all = rows(state);
     let mut done = None;
-    egui::Window::new("Command palette")
+    let window = egui::Window::new("Command palette")
         .title_bar(false)
         .resizable(false)
         .anchor(Align2::CENTER_TOP, vec2(0.0, 48.0))
@@ -359,6 +361,20 @@ pub fn palette_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Ou
                     }
                 });
         });
+    let left = window.is_some_and(|window| {
+        let place = window.response.rect;
+        ui.input(|input| {
+            let at = input
+                .pointer
+                .any_pressed()
+                .then(|| input.pointer.interact_pos());
+            at.flatten().is_some_and(|at| !place.contains(at))
+        })
+    });
+    let was_open = std::mem::replace(&mut view.was_open, true);
+    if left && was_open && done.is_none() {
+        *view = PaletteView::default();
+    }
     if let Some(deed) = done {
         views.palette = PaletteView::default();
         match deed {
@@ -597,6 +613,30 @@ mod tests {
             harness.state().session.state.preferences.depth,
             Depth::Standard
         );
+    }
+
+    #[test]
+    fn a_press_outside_closes_the_palette() {
+        let mut harness = window(Session::default());
+        harness.run_steps(2);
+        let press = |at| Event::PointerButton {
+            pos: at,
+            button: egui::PointerButton::Primary,
+            pressed: true,
+            modifiers: Modifiers::NONE,
+        };
+        let middle = harness.ctx.content_rect().center_top();
+        for (at, stays) in [
+            (middle + vec2(0.0, 60.0), true),
+            (middle + vec2(-400.0, 60.0), false),
+        ] {
+            one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+            harness.run_steps(2);
+            one_frame(&mut harness, vec![Event::PointerMoved(at), press(at)]);
+            assert_eq!(harness.state().view.palette.is_open(), stays);
+            one_frame(&mut harness, vec![key(Key::Escape, Modifiers::NONE)]);
+            harness.run_steps(2);
+        }
     }
 
     #[test]

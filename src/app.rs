@@ -20,6 +20,7 @@ pub mod examples;
 pub mod extras;
 #[cfg(test)]
 mod failing_tests;
+mod file_change;
 pub mod fixes;
 pub mod following;
 mod from_draws;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use eframe::egui::{self, Ui};
+use eframe::egui::{self, Event, Ui};
 
 use crate::app::tasks::Work;
 use crate::app::{AppState, Command, Effects, Pick, Preferences, update};
@@ -177,6 +177,10 @@ impl App {
             }
         }
         update::tick(&mut self.state, &mut self.fx);
+        let comes_back = |event: &Event| matches!(event, Event::WindowFocused(true));
+        if ctx.input(|input| input.events.iter().any(comes_back)) {
+            self.send(Command::LookAtFile);
+        }
         for advice in self.fonts.take_advice() {
             self.state
                 .note(Warning::new(Severity::Info, "no-font", advice.to_owned()));

@@ -76,6 +76,8 @@ pub enum Command {
     ReadAgain(ImportOptions),
     /// Use the table as it was read and go on to the model.
     AcceptImport,
+    /// Look whether the file of the open data has changed since it was read.
+    LookAtFile,
     /// Close the data and the draft; runs stay.
     CloseData,
 
@@ -272,6 +274,7 @@ impl Command {
         !matches!(
             self,
             Self::PreviewPrior(_)
+                | Self::LookAtFile
                 | Self::KeepPanes(_)
                 | Self::DrawExamples
                 | Self::SetTheme(_)

@@ -9,6 +9,7 @@ use super::command::{Command, Page};
 use super::document::Document;
 use super::draft_change::DraftChange;
 use super::entry::{ReadRun, RunPhase, Saved};
+use super::file_change::Stamp;
 use super::outcome::{self, FIRST_TEMPLATE};
 use super::project::{self, Then};
 use super::reading;
@@ -208,12 +209,13 @@ pub(super) fn start_loading(
     // What is read again shows at once how; another file leaves what is known of this one alone.
     let again = state.data.as_mut().filter(|data| origin_of(data) == origin);
     let before = again.map(|data| std::mem::replace(&mut data.options, options.clone()));
-    let (from, given) = (origin.clone(), options.clone());
+    let (from, given, place) = (origin.clone(), options.clone(), path_of(&origin));
     let control = state.begin(
         fx,
         ("Reading", &name),
         move |control| {
             let begun = Instant::now();
+            let stamp = place.as_deref().and_then(Stamp::of);
             let result = match &from {
                 Origin::File(path) => load(path, &given, control),
                 Origin::Sample(id) => samples::load(id, &given, control),
@@ -230,11 +232,12 @@ pub(super) fn start_loading(
             match result {
                 Err(DataError::Cancelled) => Err(DataError::Cancelled),
                 Err(error) => Ok(Err(error)),
-                Ok(loaded) => {
-                    let suggestions = Arc::new(Suggestions::of(&loaded.table));
-                    let read_secs = begun.elapsed().as_secs_f64();
-                    Ok(Ok((Arc::new(loaded), suggestions, read_secs)))
-                }
+                Ok(loaded) => Ok(Ok(Read {
+                    suggestions: Arc::new(Suggestions::of(&loaded.table)),
+                    loaded: Arc::new(loaded),
+                    secs: begun.elapsed().as_secs_f64(),
+                    stamp,
+                })),
             }
         },
         |state, ended, fx| loaded(state, origin, ended, fx),
@@ -247,10 +250,36 @@ pub(super) fn start_loading(
     });
 }
 
-/// A table with what its columns could be in a model, and the seconds that reading took; or what is wrong with the file.
-type Read = Result<(Arc<Loaded>, Arc<Suggestions>, f64), DataError>;
+/// A table that was read.
+struct Read {
+    loaded: Arc<Loaded>,
+    /// What its columns could be in a model.
+    suggestions: Arc<Suggestions>,
+    /// How long reading took.
+    secs: f64,
+    /// The file when reading began.
+    stamp: Option<Stamp>,
+}
 
-fn loaded(state: &mut AppState, origin: Origin, ended: Ended<Read>, fx: &mut dyn Effects) {
+/// The file that data come from; `None` of bundled data.
+fn path_of(origin: &Origin) -> Option<PathBuf> {
+    match origin {
+        Origin::File(path) => Some(path.clone()),
+        Origin::Sample(_) => None,
+        Origin::Recipe(recipe, folder) => recipe.data_path(folder),
+        Origin::Project(data) => {
+            (!data.source.starts_with(SAMPLE_PREFIX)).then(|| PathBuf::from(&data.source))
+        }
+    }
+}
+
+/// Shows a table that was read, or what is wrong with the file.
+fn loaded(
+    state: &mut AppState,
+    origin: Origin,
+    ended: Ended<Result<Read, DataError>>,
+    fx: &mut dyn Effects,
+) {
     let Some(loading) = state.loading.take() else {
         return;
     };
@@ -269,15 +298,13 @@ fn loaded(state: &mut AppState, origin: Origin, ended: Ended<Read>, fx: &mut dyn
         }
     };
     let given = loading.options.clone();
-    let path = match &origin {
-        Origin::File(path) => Some(path.clone()),
-        Origin::Sample(_) => None,
-        Origin::Recipe(recipe, folder) => recipe.data_path(folder),
-        Origin::Project(data) => {
-            (!data.source.starts_with(SAMPLE_PREFIX)).then(|| PathBuf::from(&data.source))
-        }
-    };
-    let (loaded, suggestions, read_secs) = match result {
+    let path = path_of(&origin);
+    let Read {
+        loaded,
+        suggestions,
+        secs,
+        stamp,
+    } = match result {
         Ok(read) => read,
         Err(error) => {
             let message = match &origin {
@@ -350,7 +377,8 @@ fn loaded(state: &mut AppState, origin: Origin, ended: Ended<Read>, fx: &mut dyn
         options: options.clone(),
         suggestions,
         profiles: None,
-        read_secs,
+        read_secs: secs,
+        stamp,
     });
     match origin {
         Origin::Recipe(recipe, _) => {

@@ -9,6 +9,7 @@ use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{RunEntry, RunPhase};
 use super::examples::Example;
+use super::file_change::Stamp;
 use super::preferences::Preferences;
 use super::prior_preview::PriorPreview;
 use super::project::{OpenProject, Then};
@@ -51,6 +52,8 @@ pub struct DataState {
     pub profiles: Option<Arc<Vec<Profile>>>,
     /// Seconds that reading took.
     pub read_secs: f64,
+    /// The file as it was when reading began, or when its change was told.
+    pub(super) stamp: Option<Stamp>,
 }
 
 /// What a check of the draft model found; made on a background thread whenever the draft changes.

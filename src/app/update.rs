@@ -17,9 +17,9 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::{self, Ending, Place, export_run, save_recipe, save_run};
 use super::{
-    answering, calibrating, comparing, comparing_runs, examples, extras, following, held_out,
-    likelihood, naming, picking, predicting, prior_preview, prior_sensitivity, recalling, removing,
-    replicating, reporting, resuming, scoring, trials,
+    answering, calibrating, comparing, comparing_runs, examples, extras, file_change, following,
+    held_out, likelihood, naming, picking, predicting, prior_preview, prior_sensitivity, recalling,
+    removing, replicating, reporting, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -63,6 +63,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::ReadAgain(options) => read_again(state, options, fx),
         Command::AcceptImport => accept_import(state, fx),
+        Command::LookAtFile => file_change::look(state, fx),
         Command::CloseData => {
             state.data = None;
             state.document = None;

@@ -172,7 +172,7 @@ fn next_theme(ui: &Ui, theme: Theme) -> (Theme, &'static str) {
 
 /// Seconds that a toast stays. Errors can be read again among the messages.
 const TOAST_SECS: f64 = 6.0;
-/// Seconds that an error stays.
+/// Seconds that an error stays, and what something can be done about.
 const ERROR_SECS: f64 = 10.0;
 
 fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
@@ -181,7 +181,7 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
     let id = egui::Id::unique(("toast", toast.serial));
     let now = ui.input(|input| input.time);
     let shown = ui.data_mut(|data| *data.get_temp_mut_or_insert_with(id, || now));
-    let stay = if toast.is_error {
+    let stay = if toast.is_error || toast.act.is_some() {
         ERROR_SECS
     } else {
         TOAST_SECS

@@ -187,8 +187,8 @@ pub(super) struct Regression<F> {
     design: Arc<Design>,
     response: ResponseScale,
     rows: GlmRows<F>,
-    /// Made when they are first needed.
-    sums: OnceLock<NormalSums>,
+    /// Made when they are first needed; none where columns depend on each other.
+    sums: OnceLock<Option<NormalSums>>,
     params: Vec<ParamInfo>,
     head: Head,
     /// Without auxiliary parameters.
@@ -225,17 +225,17 @@ impl<F: RowFamily> Regression<F> {
         }))
     }
 
-    /// Whether sums over all rows say their likelihood at less cost than passes over them.
-    fn has_sums(&self) -> bool {
+    /// Sums over all rows that say their likelihood at less cost than a pass over `rows`, where there are such.
+    fn sums(&self, rows: Rows<'_>) -> Option<&NormalSums> {
         let columns = self.rows.num_columns();
         let is_short = columns > 0 && 2 * columns <= self.rows.num_obs();
-        F::NORMAL && is_short && self.has_dense_curvature()
-    }
-
-    /// These sums for a pass over `rows`, where they can take its place.
-    fn sums(&self, rows: Rows<'_>) -> Option<&NormalSums> {
-        let is_for = matches!(rows, Rows::All) && self.has_sums();
-        is_for.then(|| self.sums.get_or_init(|| NormalSums::of(&self.rows)))
+        let may_have = F::NORMAL && is_short && self.has_dense_curvature();
+        if !may_have || !matches!(rows, Rows::All) {
+            return None;
+        }
+        self.sums
+            .get_or_init(|| NormalSums::of(&self.rows))
+            .as_ref()
     }
 
     /// Row `i`'s linear predictor in internal units, with its offset where the link is not the identity.
@@ -390,10 +390,9 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
 
     fn cost_of_all(&self) -> usize {
         // A product with a P×P matrix is worth a pass over P rows.
-        if self.has_sums() {
-            self.rows.num_columns()
-        } else {
-            self.num_obs()
+        match self.sums(Rows::All) {
+            Some(_) => self.rows.num_columns(),
+            None => self.num_obs(),
         }
     }
 

@@ -37,7 +37,7 @@ pub struct NormalSums {
 }
 
 impl NormalSums {
-    /// The sums over `rows`, by five passes over them; `None` where columns depend on each other.
+    /// The sums over `rows`, by six passes over them; `None` where columns depend on each other.
     pub fn of<F: RowFamily>(rows: &GlmRows<F>) -> Option<Self> {
         let (dim, columns) = (rows.dim(), rows.num_columns());
         let mut scratch = rows.scratch();

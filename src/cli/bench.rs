@@ -111,16 +111,8 @@ fn made(entry: &Bench, options: &BenchOptions) -> Result<BenchTable, Failure> {
             .then(|| told.replace(line.clone()))
             .map(|_before| line)
     };
-    progress::work(
-        "experiment",
-        control,
-        || (entry.run)(options),
-        tell,
-        |error, interrupted| match interrupted {
-            true => Failure::interrupted("The experiment was interrupted; nothing was saved"),
-            false => Failure::run(error),
-        },
-    )
+    let work = || (entry.run)(options);
+    progress::told("experiment", control, work, tell, Failure::run)
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Progress of a run on standard error: a bar on a terminal, plain lines otherwise.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -116,6 +116,30 @@ pub fn work<T: Send, E: Send>(
     refuse: impl FnOnce(E, bool) -> Failure,
 ) -> Result<T, Failure> {
     let interrupted = fit::interrupt_flag();
+    watched(name, (control, &interrupted), work, tell, |error| {
+        refuse(error, interrupted.load(Ordering::Relaxed))
+    })
+}
+
+/// Does work on a thread of its own that Ctrl-C ends with the program, as nothing is lost then, and says now and then how far it is.
+pub fn told<T: Send, E: Send>(
+    name: &str,
+    control: &Control,
+    work: impl FnOnce() -> Result<T, E> + Send,
+    tell: impl Fn(Option<f64>) -> Option<String>,
+    refuse: impl FnOnce(E) -> Failure,
+) -> Result<T, Failure> {
+    let never = AtomicBool::new(false);
+    watched(name, (control, &never), work, tell, refuse)
+}
+
+fn watched<T: Send, E: Send>(
+    name: &str,
+    (control, interrupted): (&Control, &AtomicBool),
+    work: impl FnOnce() -> Result<T, E> + Send,
+    tell: impl Fn(Option<f64>) -> Option<String>,
+    refuse: impl FnOnce(E) -> Failure,
+) -> Result<T, Failure> {
     let result = std::thread::scope(|scope| {
         let worker = scope.spawn(work);
         let (mut pace, mut told) = (Pace::default(), Instant::now());
@@ -138,7 +162,7 @@ pub fn work<T: Send, E: Send>(
         worker.join()
     });
     match result {
-        Ok(done) => done.map_err(|error| refuse(error, interrupted.load(Ordering::Relaxed))),
+        Ok(done) => done.map_err(refuse),
         Err(_panic) => Err(Failure::run(format!(
             "An internal error ended the {name}; please report this"
         ))),

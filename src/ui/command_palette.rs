@@ -53,7 +53,7 @@ pub struct PaletteView {
     chosen: Option<usize>,
     /// Keys that were pressed in the frame that opened it, after the one that did: they are for its field.
     typed: Vec<Event>,
-    /// Whether it was open in the frame before: a press outside is then none that opened it.
+    /// Whether it was open in the frame before: a click outside is then not the one that opened it.
     was_open: bool,
 }
 
@@ -361,16 +361,7 @@ pub fn palette_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Ou
                     }
                 });
         });
-    let left = window.is_some_and(|window| {
-        let place = window.response.rect;
-        ui.input(|input| {
-            let at = input
-                .pointer
-                .any_pressed()
-                .then(|| input.pointer.interact_pos());
-            at.flatten().is_some_and(|at| !place.contains(at))
-        })
-    });
+    let left = window.is_some_and(|window| window.response.clicked_elsewhere());
     let was_open = std::mem::replace(&mut view.was_open, true);
     if left && was_open && done.is_none() {
         *view = PaletteView::default();
@@ -616,27 +607,33 @@ mod tests {
     }
 
     #[test]
-    fn a_press_outside_closes_the_palette() {
+    fn a_click_outside_closes_the_palette() {
         let mut harness = window(Session::default());
         harness.run_steps(2);
-        let press = |at| Event::PointerButton {
+        let button = |at, pressed| Event::PointerButton {
             pos: at,
             button: egui::PointerButton::Primary,
-            pressed: true,
+            pressed,
             modifiers: Modifiers::NONE,
         };
-        let middle = harness.ctx.content_rect().center_top();
-        for (at, stays) in [
-            (middle + vec2(0.0, 60.0), true),
-            (middle + vec2(-400.0, 60.0), false),
-        ] {
-            one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+        let click = |harness: &mut Harness<'_, Shown<Views>>, at| {
+            one_frame(harness, vec![Event::PointerMoved(at), button(at, true)]);
+            one_frame(harness, vec![button(at, false)]);
             harness.run_steps(2);
-            one_frame(&mut harness, vec![Event::PointerMoved(at), press(at)]);
-            assert_eq!(harness.state().view.palette.is_open(), stays);
-            one_frame(&mut harness, vec![key(Key::Escape, Modifiers::NONE)]);
-            harness.run_steps(2);
-        }
+            harness.state().view.palette.is_open()
+        };
+        let top = harness.ctx.content_rect().center_top();
+        one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+        harness.run_steps(2);
+        assert!(click(&mut harness, top + vec2(0.0, 60.0)));
+        assert!(!click(&mut harness, top + vec2(-400.0, 60.0)));
+        // The button that opens it also closes it.
+        let search = harness
+            .get_by_label_contains("Search or run")
+            .rect()
+            .center();
+        assert!(click(&mut harness, search));
+        assert!(!click(&mut harness, search));
     }
 
     #[test]

@@ -161,7 +161,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let mut corrections = Vec::new();
     options.expect_runs(shares.len() * Method::ALL.len() * (steps.len() + seeds));
     for &share in shares {
-        let trial = Trial::new(&ratings, share, factors, (shape.passes, &options.control))?;
+        let trial = Trial::new(&ratings, share, factors, shape.passes, &options.control)?;
         for method in Method::ALL {
             if let Err(why) = suits(method, trial.model.as_ref()) {
                 notes.push(format!("{} users: {why}", trial.users));
@@ -309,7 +309,8 @@ impl Trial {
         ratings: &[Rating],
         share: f64,
         factors: usize,
-        (passes, control): (usize, &Arc<Control>),
+        passes: usize,
+        control: &Arc<Control>,
     ) -> Result<Self, JobError> {
         let mut users: Vec<u32> = ratings.iter().map(|it| it.0).collect();
         users.sort_unstable();
@@ -400,7 +401,6 @@ fn follow(
         let begun = passes(&chain);
         let mut draws: Vec<Vec<f64>> = vec![Vec::with_capacity(DRAWS); model.dim()];
         while passes(&chain) < until {
-            trial.control.check(JobError::Cancelled)?;
             match passes(&chain) < quarter + from {
                 true => chain.warm_up()?,
                 false => chain.draw()?,
@@ -635,7 +635,7 @@ mod tests {
         let ratings: Vec<Rating> = (0..20_000)
             .map(|i| (i % 997, i % 1009, f64::from(i % 5)))
             .collect();
-        let trial = Trial::new(&ratings, 1.0, 10, (1, &Arc::default())).unwrap();
+        let trial = Trial::new(&ratings, 1.0, 10, 1, &Arc::default()).unwrap();
         let why = suits(Method::Saga, trial.model.as_ref()).unwrap_err();
         assert!(why.contains("saga-ld"), "{why}");
         assert!(suits(Method::Sgld, trial.model.as_ref()).is_ok());

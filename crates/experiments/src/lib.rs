@@ -58,7 +58,7 @@ pub struct BenchOptions {
     pub seed: u64,
     /// Whether a small version is enough.
     pub quick: bool,
-    /// Tells how far the experiment is, and ends it where somebody cancels.
+    /// Tells how far the experiment is.
     pub control: Arc<Control>,
 }
 

@@ -347,7 +347,6 @@ impl Trial {
         let mut best: Option<Tuned> = None;
         for factor in FACTORS {
             self.control.advance(1);
-            self.control.check(JobError::Cancelled)?;
             let step = factor * default;
             let variant = format!("{base}:step_size={step}");
             let run = match self.run(&variant, CHAINS) {

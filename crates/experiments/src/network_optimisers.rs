@@ -216,7 +216,6 @@ impl Trial {
             );
             let mut chain = Chain::start_at(entrant.id, &settings, &self.model, (seed, 0), &u)?;
             for draw in 0..DRAWS {
-                self.control.check(JobError::Cancelled)?;
                 chain.draw()?;
                 if draw >= DRAWS / 2 {
                     for chances in &mut chances {
@@ -228,7 +227,7 @@ impl Trial {
             settings.set("learning_rate", Value::Real(rate));
             settings.set("steps", Value::Int(self.steps));
             let plan = Plan::new(entrant.id, &settings, self.model.as_ref())?;
-            ascend(self.model.as_ref(), &plan, &mut u, &self.control.part())
+            ascend(self.model.as_ref(), &plan, &mut u, &Control::default())
                 .map_err(|error: ModeError| JobError::Impossible(error.to_string()))?;
             for chances in &mut chances {
                 chances.add(self.model.as_ref(), &u)?;

@@ -172,7 +172,7 @@ impl Trial {
         let plan = Plan::new("adam", &settings, model.as_ref())?;
         let mut climbed = at_prior(model.as_ref(), options.seed)?;
         options.control.enter("search for a centre");
-        ascend(model.as_ref(), &plan, &mut climbed, &options.control.part())
+        ascend(model.as_ref(), &plan, &mut climbed, &Control::default())
             .map_err(|error| JobError::Impossible(error.to_string()))?;
         Ok(Self {
             search: (iterations as usize * batch) as f64 / model.num_obs() as f64,
@@ -227,7 +227,6 @@ impl Trial {
         let key = (self.seed, 0);
         let mut chain = Chain::start_at(entrant.id, &settings, &self.model, key, &start)?;
         for _ in 0..burn_in / EVERY {
-            self.control.check(JobError::Cancelled)?;
             chain.draw()?;
         }
         let rows = rows_of(self.predicted.as_ref())?;
@@ -237,7 +236,6 @@ impl Trial {
         let looks = self.iterations / EVERY;
         let mut trace = Vec::new();
         for look in 0..looks {
-            self.control.check(JobError::Cancelled)?;
             chain.draw()?;
             let u = chain.kernel.position();
             rows.pointwise(u, Rows::All, &mut scratch, &mut log_p);

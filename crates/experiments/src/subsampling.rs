@@ -150,7 +150,6 @@ impl Trial {
         for (k, id) in SAMPLERS.into_iter().enumerate() {
             let count = SAMPLERS.len();
             options.control.enter(format!("{id}, {} of {count}", k + 1));
-            options.control.check(JobError::Cancelled)?;
             let run = problem.run(&variant(&problem, id)?, |run| {
                 let draws = if DEAR.contains(&id) {
                     DEAR_DRAWS

@@ -255,7 +255,6 @@ fn follow(
     let begun = Instant::now();
     let (mut trace, mut sums) = (Vec::new(), vec![0.0; corpus.scored().count()]);
     for draw in 0..entrant.draws {
-        control.check(JobError::Cancelled)?;
         chain.draw()?;
         trace.push([chain.kernel.position()[0], begun.elapsed().as_secs_f64()]);
         if let Some(Output::Numbers(logs)) = chain.kernel.output_called(WORDS_HELD_OUT)

@@ -176,7 +176,6 @@ fn follow(
         let until = PASSES * line as f64 / LINES as f64;
         let (mut sum, mut count) = (0.0, 0.0);
         while passes(&chain) < until {
-            watch.check(JobError::Cancelled)?;
             match passes(&chain) < PASSES / 4.0 {
                 true => chain.warm_up()?,
                 false => chain.draw()?,

@@ -127,7 +127,7 @@ fn chickweight() {
 
 /// Counts with an effect for each row, in broods, in places.
 #[test]
-#[ignore = "takes a minute of processor time without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn grouseticks() {
     let formula = "TICKS ~ YEAR + cHEIGHT + (1 | BROOD) + (1 | INDEX) + (1 | LOCATION)";
     let changes = ["model.family=poisson", "model.categorical=[\"YEAR\"]"];
@@ -139,7 +139,7 @@ fn grouseticks() {
 
 /// Groups in groups in three groups, most of which the data know well.
 #[test]
-#[ignore = "takes half a minute of processor time without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn plants() {
     let formula = "fruits ~ nutrient + damage + rack + sown + (1 | region) + (1 | population) + (1 | genotype)";
     let run = run(job("plants", "mixed", formula, &["model.family=poisson"]));
@@ -180,7 +180,7 @@ fn passes(run: &Run) -> f64 {
 
 /// 200 groups whose effects the data know well.
 #[test]
-#[ignore = "takes a minute and a half of processor time without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn sites() {
     let formula = "obs ~ 1 + (1 | site)";
     let run = run(job("sites", "mixed", formula, &["model.family=poisson"]));
@@ -190,13 +190,13 @@ fn sites() {
 
 /// More coefficients than a dense metric had by default.
 #[test]
-#[ignore = "takes four minutes of processor time without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn a_factor_of_100_levels() {
     assert!(ends_well(&run(job("levels", "linear", "y ~ g", &[]))) > 1000.0);
 }
 
 #[test]
-#[ignore = "takes 20 seconds of processor time without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn faithful() {
     let formula = "~ eruptions + waiting";
     ends_well(&run(job("faithful", "dp-mixture", formula, &[])));

@@ -287,7 +287,7 @@ mod within_five_percent_of_numpyro {
     use super::*;
 
     #[test]
-    #[ignore = "takes a minute without optimisation"]
+    #[ignore = "long: run by .ci/long"]
     fn nuts_for_numbers() {
         GAUSSIAN.is_within(&Run::new("nuts"), SMALL, 3000, 0.05);
     }
@@ -298,13 +298,13 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
-    #[ignore = "takes a minute without optimisation"]
+    #[ignore = "long: run by .ci/long"]
     fn nuts_for_two_values() {
         BERNOULLI.is_within(&Run::new("nuts"), SMALL, 3000, 0.05);
     }
 
     #[test]
-    #[ignore = "takes a minute without optimisation"]
+    #[ignore = "long: run by .ci/long"]
     fn nuts_for_counts() {
         POISSON.is_within(&Run::new("nuts"), SMALL, 3000, 0.05);
     }
@@ -314,7 +314,7 @@ mod within_five_percent_of_numpyro {
 /// all quantities, mean in standard deviations and standard deviation: `gibbs-mixed` 0.012 and 0.8 % for groups of 8 rows,
 /// 0.011 and 3.5 % for groups of 300.
 #[test]
-#[ignore = "takes minutes without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn long_chains_agree_with_numpyro_to_five_percent() {
     GAUSSIAN.is_within(&Run::new("gibbs-mixed"), SMALL, 40_000, 0.05);
     GAUSSIAN.is_within(&Run::new("gibbs-mixed"), TALL, 40_000, 0.05);

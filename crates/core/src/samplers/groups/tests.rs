@@ -324,13 +324,13 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
-    #[ignore = "takes half a minute without optimisation"]
+    #[ignore = "long: some ten seconds of processor time"]
     fn nuts() {
         is_within(&Run::new("nuts"), 2000, 0.05);
     }
 
     #[test]
-    #[ignore = "takes half a minute without optimisation"]
+    #[ignore = "long: some ten seconds of processor time"]
     fn gibbs_by_independence_proposals() {
         of("independence", 8000);
     }
@@ -341,7 +341,7 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
-    #[ignore = "takes half a minute without optimisation"]
+    #[ignore = "long: some ten seconds of processor time"]
     fn gibbs_by_hmc() {
         of("hmc", 8000);
     }
@@ -349,7 +349,7 @@ mod within_five_percent_of_numpyro {
 
 /// OSGFS within Gibbs has a bias of its own and is held to twice that.
 #[test]
-#[ignore = "takes minutes without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn fisher_scoring_within_gibbs_is_within_ten_percent_of_numpyro() {
     is_within(&Run::new("gibbs-osgfs"), 8000, 0.1);
 }

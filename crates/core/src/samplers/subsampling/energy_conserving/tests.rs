@@ -581,7 +581,7 @@ fn signs_make_exact_what_noise_would_bias() {
 
 /// What the description of the perturbed samplers says of their bias: 40 normal predictors, few rows, equal chances, against NUTS.
 #[test]
-#[ignore = "takes minutes without optimisation"]
+#[ignore = "long: run by .ci/long"]
 fn few_rows_leave_standard_deviations_nearly_as_they_are() {
     for (num_obs, most) in [(600, 0.01), (2000, 0.003)] {
         let mut rng = stream(4, 0, Purpose::Data);

@@ -255,9 +255,12 @@ fn every_pane_and_depth_shows_a_run() {
         harness.run_steps(3);
         assert!(!names(&harness).is_empty(), "{depth:?}");
     }
-    harness.state_mut().session.send(Command::AddDraws(1, 50));
+    // More draws than it could have ended before it is looked at.
+    let more = Command::AddDraws(1, 1_000_000);
+    harness.state_mut().session.send(more);
     harness.run_steps(2);
     assert!(harness.query_by_label("Stop and keep").is_some());
+    harness.state_mut().session.send(Command::Stop(1));
 }
 
 #[test]

@@ -1418,6 +1418,10 @@ fn mixed_models_are_estimated_by_likelihood() {
     ] {
         assert_refused(&estimate("none", formula, more), &[words]);
     }
+    assert_refused(
+        &estimate("binomial", "r | se(n) ~ x + (1 | g)", &["--reml"]),
+        &["REML is not for outcomes with given standard errors"],
+    );
     // Outcomes of levels: the sentence names what fits them, and what it names does.
     let churn = |formula: &str, more: &[&str]| {
         let args = ["estimate", "--data", "sample:churn", "--formula", formula];

@@ -121,6 +121,11 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         RunFolder::check(out).map_err(Failure::request)?;
     }
     let done = run(&recipe, &folder, &options)?;
+    if args.reml && done.fit.criterion != "REML" {
+        return Err(Failure::request(
+            "REML is not for outcomes with given standard errors (`se()`); leave --reml out",
+        ));
+    }
     let ratio = match &args.against {
         Some(formula) => {
             let mut other = recipe.clone();

@@ -200,10 +200,11 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                 .show(ui, |ui| {
                     ui.set_max_width(520.0);
                     ui.horizontal(|ui| {
-                        let (icon, color) = if toast.is_error {
-                            (icons::WARNING_CIRCLE, colors.bad)
-                        } else {
-                            (icons::CHECK_CIRCLE, colors.good)
+                        let (icon, color) = match (toast.is_error, &toast.act) {
+                            (true, _) => (icons::WARNING_CIRCLE, colors.bad),
+                            // Something waits to be done.
+                            (false, Some(_)) => (icons::INFO, colors.link),
+                            (false, None) => (icons::CHECK_CIRCLE, colors.good),
                         };
                         ui.label(icons::icon_fill(icon, 16.0).color(color));
                         let text = paint::job(&toast.text, Text::Body, colors.text_primary);

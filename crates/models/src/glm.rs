@@ -30,7 +30,7 @@ pub use self::moments::MOST_IN_LANES;
 pub use self::normal_sums::NormalSums;
 pub use self::quantity::{CurvatureOf, RowQuantity, TermsOf, ValueOf};
 
-use self::quantity::value_and_slope;
+use self::quantity::add_logs;
 use self::store::RowStore;
 use self::terms::with_terms;
 use self::tiled::{GROUP, Pass, TiledRows};
@@ -349,10 +349,10 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
         let extra = self.extra_everywhere(row);
         let shared = self.family.shared(&[]);
         at_level!(self.level(), A => {
-            let terms = F::terms::<A, true>(z, &extra, &shared);
-            let [value, slope] = value_and_slope::<A, _>(&terms, F::FACTORS);
+            let mut terms = F::terms::<A, true>(z, &extra, &shared);
+            add_logs::<A, _>(&mut terms, F::FACTORS, F::of_log(&shared));
             let curvature = F::curvature::<A>(z, &extra, &shared);
-            [value, slope, curvature.zz.map(|second| -second)]
+            [terms.sum, terms.residual, curvature.zz.map(|second| -second)]
         })
     }
 

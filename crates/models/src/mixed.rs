@@ -350,7 +350,7 @@ impl<F: RowFamily> MixedModel<F> {
                     axpy(residual, z, &mut by_effect[at..at + z.len()]);
                 }
                 if VALUE {
-                    value += row.sum[lane] - row.factor[lane].ln();
+                    value += row.sum[lane];
                 }
             },
         );

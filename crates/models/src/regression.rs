@@ -129,7 +129,7 @@ impl<F: RowFamily> Parts<F> {
     ) -> Result<Self, ModelError> {
         let definition = family.definition();
         // A parameter that a setting fixes is no coordinate.
-        let auxiliaries = definition.auxiliaries.iter().take(F::AUX);
+        let auxiliaries = definition.auxiliaries.iter().take(rows.family.num_aux());
         let auxiliaries = auxiliaries.map(|one| ParameterSpec::of(one, &design, rows.response));
         Ok(Self {
             auxiliaries: auxiliaries.collect::<Result<_, _>>()?,

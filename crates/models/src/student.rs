@@ -14,12 +14,13 @@ use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, SLOPES};
 use super::linear::check_numbers;
-use super::regression::{Parts, Regression, priors_with, regression};
+use super::regression::{Parts, Regression, priors_with};
 use super::translation::{self, Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::families::{Family, student};
+use crate::families::rows::{FamilyRows, RowFamily};
+use crate::families::{Family, FamilyError, student};
 use ergodic_base::settings::{Declared as _, Field, Settings};
 
 /// The template `student`.
@@ -59,13 +60,11 @@ impl Template for Student {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         check_numbers(&design, Self::SPEC.id)?;
-        let Some(nu) = StudentSettings::read(&options.settings)?.nu else {
-            return regression(Family::Student, design, &Self::SPEC.priors, options);
-        };
-        let parts = Parts::of(Family::Student, design, |design| {
-            student::with_nu(student::FixedNu { nu }, design)
-        })?;
-        Regression::model(parts, &Self::SPEC.priors, options)
+        let nu = StudentSettings::read(&options.settings)?.nu;
+        if design.weights.is_some() {
+            return of_rows(design, options, |it| student::with_nu::<false>(nu, it));
+        }
+        of_rows(design, options, |it| student::with_nu::<true>(nu, it))
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
@@ -80,6 +79,15 @@ impl Template for Student {
         }
         Ok(regression.describe())
     }
+}
+
+fn of_rows<F: RowFamily>(
+    design: Arc<Design>,
+    options: &ModelOptions,
+    rows: impl FnOnce(&Design) -> Result<FamilyRows<F>, FamilyError>,
+) -> Result<Arc<dyn Model>, ModelError> {
+    let parts = Parts::of(Family::Student, design, rows)?;
+    Regression::model(parts, &Student::SPEC.priors, options)
 }
 
 #[cfg(test)]

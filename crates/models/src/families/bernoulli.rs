@@ -6,7 +6,7 @@
 use super::binomial::{LARGEST_THIRD, WeightedBinomial, exp_minus_abs, weighted_rows};
 use super::notation::{Notation, comment, quoted};
 use super::rows::{
-    Curvature, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms,
+    Curvature, Factors, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms,
 };
 use super::{Definition, FamilyError, binomial};
 use crate::design::matrix::Design;
@@ -33,7 +33,7 @@ impl RowFamily for SignedBernoulli {
     type Aux = FewAux;
     const EXTRA: usize = 0;
     const OFFSET: bool = false;
-    const FACTORS: bool = true;
+    const FACTORS: Factors = Factors::UpToTwo;
     const LOG_CONCAVE: bool = true;
     const WITHIN_LOOPS: bool = true;
     type Shared = ();

@@ -81,8 +81,8 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     const OFFSET: bool = true;
     /// Auxiliary coordinates where their number is the same for all responses, at most [`MAX_AUX`].
     const AUX: usize = 0;
-    /// Whether values have factors ([`TermsWith::factor`]) other than 1.
-    const FACTORS: bool = false;
+    /// How large factors ([`TermsWith::factor`]) become.
+    const FACTORS: Factors = Factors::One;
     /// Whether row loops are compiled once more with the terms of this family within them: for short terms, which take less than about
     /// 6 ns per row. The loops of all other families are compiled once and call their terms, which takes about 1 ns per row. [`MANY_LOOPS`]
     /// for all but the one whose loops are compiled always.
@@ -102,7 +102,12 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     type Shared: Copy;
     /// What the rows of a pass share at `aux` ([`Self::num_aux`]).
     fn shared(&self, aux: &[f64]) -> Self::Shared;
-    /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
+    /// What the logarithm of a row's factor counts for, the same in all rows.
+    fn of_log(_shared: &Self::Shared) -> OfLog {
+        OfLog::NEGATIVE
+    }
+    /// Derivatives and, if `VALUE`, value of log p at z, both but for the logarithms of factors ([`Self::of_log`]). Without `VALUE`
+    /// derivatives are whole, and values and factors mean nothing.
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         extra: &[Lane; 4],
@@ -131,7 +136,35 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     fn remark(_fit: &Fit<'_>, _reporter: &mut Reporter) {}
 }
 
-/// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
+/// How large factors of rows become.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Factors {
+    /// All are 1.
+    One,
+    /// Between 1 and 2.
+    UpToTwo,
+    /// From 1 to the largest number.
+    Any,
+}
+
+/// What the logarithm of a row's factor is multiplied by before it is added to log p and to its derivatives.
+#[derive(Clone, Copy, Debug)]
+pub struct OfLog {
+    /// In log p.
+    pub value: f64,
+    /// In ∂ log p/∂a, per auxiliary coordinate.
+    pub aux: [f64; MAX_AUX],
+}
+
+impl OfLog {
+    /// log p = `sum` − log(`factor`).
+    pub const NEGATIVE: Self = Self {
+        value: -1.0,
+        aux: [0.0; MAX_AUX],
+    };
+}
+
+/// What a row's likelihood says at its linear predictor, but for what the logarithm of its factor adds ([`RowFamily::of_log`]).
 #[derive(Clone, Copy, Debug)]
 pub struct TermsWith<A> {
     /// ∂ log p/∂z.
@@ -140,7 +173,7 @@ pub struct TermsWith<A> {
     pub aux: A,
     /// See above.
     pub sum: Lane,
-    /// Between 1 and 2: products of many factors cost one logarithm.
+    /// See [`Factors`]: the product of many costs one logarithm.
     pub factor: Lane,
 }
 

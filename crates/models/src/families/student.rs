@@ -11,8 +11,8 @@ use rand_distr::{Distribution as _, StudentT};
 use super::gaussian::{self, SIGMA, number_row};
 use super::notation::Notation;
 use super::rows::{
-    Curvature, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, MAX_AUX, ResponseScale, RowFamily,
-    Terms, rows_with,
+    Curvature, Factors, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, MAX_AUX, OfLog, ResponseScale,
+    RowFamily, Terms, rows_with,
 };
 use super::{
     Auxiliary, Coordinates, Definition, Derivatives, Distribution, FamilyError, Link, Support, any,
@@ -151,15 +151,12 @@ impl Distribution for Outcome {
     }
 }
 
-/// Rows with response, weight and constant; ν is the second auxiliary coordinate.
+/// Rows with response, weight and constant. With `PLAIN` all rows count once, so that the sum of the logarithms of a pass is one
+/// logarithm of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct FreeNu;
-
-/// Rows with response, weight and constant; ν is given.
-#[derive(Clone, Copy, Debug)]
-pub struct FixedNu {
-    /// ν.
-    pub nu: f64,
+pub struct Noise<const PLAIN: bool> {
+    /// ν where it is given, else it is the second auxiliary coordinate.
+    nu: Option<f64>,
 }
 
 /// σ, ν and functions of them that all rows need.
@@ -197,7 +194,7 @@ impl Scales {
 }
 
 #[inline(always)]
-fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
+fn terms<A: Arithmetic, const VALUE: bool, const PLAIN: bool>(
     z: &Lane,
     [y, weight, constant, _]: &[Lane; 4],
     s: &Scales,
@@ -208,16 +205,19 @@ fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
     let t = (y - z) * inverse;
     let square = t * t;
     let ratio = square * number(s.inverse_nu);
-    let logs = if VALUE || FREE {
+    // Logarithms are left to the end of the pass where it asks for its value.
+    let later = PLAIN && VALUE;
+    let is_free = s.step != 0.0;
+    let logs = if !later && (VALUE || is_free) {
         ln_1p_of(ratio)
     } else {
-        ratio
+        number(0.0)
     };
     // −f'(t)/t.
     let pull = number(s.nu + 1.0) / t.mul_add(t, number(s.nu));
     let of_scale = weight * pull.mul_add(square, number(-1.0));
     let (mut of_nu, mut sum) = (number(0.0), number(0.0));
-    if FREE {
+    if is_free {
         let slope = number(s.constant[1]) - half * logs + half * pull * ratio;
         of_nu = weight * slope * number(s.step);
     }
@@ -225,11 +225,15 @@ fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
         let log_p = number(s.constant[0] - s.log_sigma) - number(0.5 * (s.nu + 1.0)) * logs;
         sum = weight.mul_add(log_p, constant);
     }
+    let mut factor = [1.0; LANES];
+    if later {
+        factor = (number(1.0) + ratio).lane();
+    }
     Terms {
         residual: (weight * pull * t * inverse).lane(),
         aux: [of_scale.lane(), of_nu.lane()],
         sum: sum.lane(),
-        factor: [1.0; LANES],
+        factor,
     }
 }
 
@@ -260,26 +264,40 @@ fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], s: &Scales) -> Cur
     out
 }
 
-impl RowFamily for FreeNu {
+impl<const PLAIN: bool> RowFamily for Noise<PLAIN> {
     type Aux = FewAux;
     const EXTRA: usize = 3;
     const OFFSET: bool = false;
-    const AUX: usize = 2;
-    const WITHIN_LOOPS: bool = MANY_LOOPS;
+    const FACTORS: Factors = if PLAIN { Factors::Any } else { Factors::One };
+    const WITHIN_LOOPS: bool = PLAIN && MANY_LOOPS;
     type Shared = Scales;
 
+    fn num_aux(&self) -> usize {
+        if self.nu.is_some() { 1 } else { 2 }
+    }
+
     fn shared(&self, aux: &[f64]) -> Scales {
+        if let Some(nu) = self.nu {
+            return Scales::new(aux[0], nu, 0.0);
+        }
         let step = aux[1].exp();
         Scales::new(aux[0], LEAST_NU + step, step)
     }
 
+    fn of_log(scales: &Scales) -> OfLog {
+        OfLog {
+            value: -0.5 * (scales.nu + 1.0),
+            aux: [0.0, -0.5 * scales.step],
+        }
+    }
+
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         extra: &[Lane; 4],
         scales: &Scales,
     ) -> Terms {
-        terms::<A, VALUE, true>(z, extra, scales)
+        terms::<A, VALUE, PLAIN>(z, extra, scales)
     }
 
     #[inline(always)]
@@ -295,50 +313,19 @@ impl RowFamily for FreeNu {
     }
 }
 
-impl RowFamily for FixedNu {
-    type Aux = FewAux;
-    const EXTRA: usize = 3;
-    const OFFSET: bool = false;
-    const AUX: usize = 1;
-    const WITHIN_LOOPS: bool = MANY_LOOPS;
-    type Shared = Scales;
-
-    fn shared(&self, aux: &[f64]) -> Scales {
-        Scales::new(aux[0], self.nu, 0.0)
-    }
-
-    #[inline(always)]
-    fn terms<A: Arithmetic, const VALUE: bool>(
-        z: &Lane,
-        extra: &[Lane; 4],
-        scales: &Scales,
-    ) -> Terms {
-        terms::<A, VALUE, false>(z, extra, scales)
-    }
-
-    #[inline(always)]
-    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
-        curvature(z, extra, scales)
-    }
-
-    fn outcome(&self, scales: &Scales) -> super::Outcome {
-        super::Outcome::Student(Outcome {
-            nu: scales.nu,
-            scale: scales.log_sigma.exp(),
-        })
-    }
+pub(super) fn rows(design: &Design) -> Result<FamilyRows<Noise<false>>, FamilyError> {
+    with_nu(None, design)
 }
 
-pub(super) fn rows(design: &Design) -> Result<FamilyRows<FreeNu>, FamilyError> {
-    with_nu(FreeNu, design)
-}
-
-/// Rows with ν estimated or given.
-pub(crate) fn with_nu<F>(family: F, design: &Design) -> Result<FamilyRows<F>, FamilyError> {
+/// Rows with ν estimated or given; `PLAIN` for designs without weights.
+pub(crate) fn with_nu<const PLAIN: bool>(
+    nu: Option<f64>,
+    design: &Design,
+) -> Result<FamilyRows<Noise<PLAIN>>, FamilyError> {
     let response = ResponseScale::of(design)?;
     let constant = -0.5 * PI.ln();
     Ok(FamilyRows {
-        family,
+        family: Noise { nu },
         data: rows_with(design, |i| number_row(design, response, constant, i)),
         response,
     })

@@ -1,7 +1,7 @@
 //! What is computed of tiles and then used row by row.
 
 use super::terms::TileTerms;
-use crate::families::rows::{AuxLanes, CurvatureWith, Lane, TermsWith};
+use crate::families::rows::{AuxLanes, CurvatureWith, Factors, LANES, Lane, OfLog, TermsWith};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::elementary::ln_1p_of;
 use crate::numerics::vector::Vector as _;
@@ -18,7 +18,7 @@ pub trait RowQuantity<X: AuxLanes> {
     ) -> [Self::Lanes; T];
 }
 
-/// [`TileTerms::terms`].
+/// [`TileTerms::terms`] with their logarithms.
 #[derive(Clone, Copy, Debug)]
 pub struct TermsOf<const VALUE: bool>;
 
@@ -39,7 +39,13 @@ impl<X: AuxLanes, const VALUE: bool> RowQuantity<X> for TermsOf<VALUE> {
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
     ) -> [TermsWith<X>; T] {
-        terms.terms::<A, T, VALUE>(z, tiles)
+        let mut of_tiles = terms.terms::<A, T, VALUE>(z, tiles);
+        if VALUE {
+            for of_tile in &mut of_tiles {
+                add_logs::<A, X>(of_tile, terms.factors(), terms.of_log());
+            }
+        }
+        of_tiles
     }
 }
 
@@ -52,25 +58,35 @@ impl<X: AuxLanes> RowQuantity<X> for ValueOf {
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
     ) -> [[Lane; 2]; T] {
-        let of_tiles = terms.terms::<A, T, true>(z, tiles);
+        let of_tiles = TermsOf::<true>::of::<A, T>(terms, z, tiles);
         let mut out = [<[Lane; 2]>::default(); T];
         for (out, of_tile) in out.iter_mut().zip(&of_tiles) {
-            *out = value_and_slope::<A, X>(of_tile, terms.has_factors());
+            *out = [of_tile.sum, of_tile.residual];
         }
         out
     }
 }
 
-/// log p and ∂ log p/∂z of terms.
+/// Adds what the logarithms of factors say of each row: the factors are 1 then.
 #[inline(always)]
-pub fn value_and_slope<A: Arithmetic, X>(terms: &TermsWith<X>, has_factors: bool) -> [Lane; 2] {
-    let mut value = terms.sum;
-    if has_factors {
-        // Factors are between 1 and 2, so 1 is taken off without rounding.
-        let beyond = A::V::load(&terms.factor) - A::V::splat(1.0);
-        value = (A::V::load(&value) - ln_1p_of(beyond)).lane();
+pub fn add_logs<A: Arithmetic, X: AuxLanes>(
+    terms: &mut TermsWith<X>,
+    factors: Factors,
+    of_log: OfLog,
+) {
+    if factors == Factors::One {
+        return;
     }
-    [value, terms.residual]
+    // Of a factor up to 2, 1 is taken off without rounding.
+    let log = ln_1p_of(A::V::load(&terms.factor) - A::V::splat(1.0));
+    let add = |to: &mut Lane, times: f64| {
+        *to = log.mul_add(A::V::splat(times), A::V::load(to)).lane();
+    };
+    add(&mut terms.sum, of_log.value);
+    for (aux, times) in terms.aux.lanes_mut().iter_mut().zip(of_log.aux) {
+        add(aux, times);
+    }
+    terms.factor = [1.0; LANES];
 }
 
 impl<X: AuxLanes> RowQuantity<X> for CurvatureOf {

@@ -1,10 +1,13 @@
 //! Running sums of a pass over rows.
 
-use crate::families::rows::{AuxLanes, LANES, Lane, TermsWith};
+use std::f64::consts::LN_2;
+
+use crate::families::rows::{AuxLanes, Factors, LANES, Lane, TermsWith};
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::split;
 use crate::numerics::vector::Vector as _;
 
-/// Products of factors ([`Terms`](crate::families::rows::Terms), each at most 2) before their logarithm is taken; 2^512 is finite.
+/// Products of factors, each at most 2, before their logarithm is taken; 2^512 is finite.
 const TILES_PER_LOG: usize = 512;
 
 /// Running sums of a pass, lane by lane.
@@ -12,12 +15,14 @@ pub(super) struct Sums<'a, X> {
     pub gradient: &'a mut [Lane],
     pub aux: X,
     pub value: Lane,
-    /// The product of factors since the last logarithm.
-    pub factors: Lane,
+    /// The product of factors since the last logarithm, without the powers of two of those that are not [`Factors::UpToTwo`].
+    factors: Lane,
+    /// The exponents of these powers, summed.
+    exponents: Lane,
     /// Tiles in that product.
     pending: usize,
     /// The logarithms of former products.
-    pub log: f64,
+    log: f64,
 }
 
 impl<'a, X: AuxLanes> Sums<'a, X> {
@@ -28,6 +33,7 @@ impl<'a, X: AuxLanes> Sums<'a, X> {
             aux: X::ZERO,
             value: [0.0; LANES],
             factors: [1.0; LANES],
+            exponents: [0.0; LANES],
             pending: 0,
             log: 0.0,
         }
@@ -35,7 +41,12 @@ impl<'a, X: AuxLanes> Sums<'a, X> {
 
     /// Adds what a tile says, with `num_aux` auxiliary coordinates, but for the gradient in coefficients; without `VALUE` no values.
     #[inline(always)]
-    pub fn add<A: Arithmetic, const VALUE: bool>(&mut self, terms: &TermsWith<X>, num_aux: usize) {
+    pub fn add<A: Arithmetic, const VALUE: bool>(
+        &mut self,
+        terms: &TermsWith<X>,
+        num_aux: usize,
+        factors: Factors,
+    ) {
         let sums = self.aux.lanes_mut().iter_mut();
         for (sum, aux) in sums.zip(terms.aux.lanes()).take(num_aux) {
             *sum = (A::V::load(sum) + A::V::load(aux)).lane();
@@ -44,7 +55,13 @@ impl<'a, X: AuxLanes> Sums<'a, X> {
             return;
         }
         self.value = (A::V::load(&self.value) + A::V::load(&terms.sum)).lane();
-        self.factors = (A::V::load(&self.factors) * A::V::load(&terms.factor)).lane();
+        let mut factor = A::V::load(&terms.factor);
+        if factors == Factors::Any {
+            let exponent;
+            (exponent, factor) = split(factor);
+            self.exponents = (A::V::load(&self.exponents) + exponent).lane();
+        }
+        self.factors = (A::V::load(&self.factors) * factor).lane();
     }
 
     /// Takes the logarithm of the product of factors before it could overflow, after each group of `tiles` tiles, which divides
@@ -58,6 +75,12 @@ impl<'a, X: AuxLanes> Sums<'a, X> {
             self.pending = 0;
         }
     }
+
+    /// The logarithm of the product of all factors.
+    #[inline(always)]
+    pub fn log_of_factors(&self) -> f64 {
+        self.log + sum_of_logs(&self.factors) + LN_2 * reduce(&self.exponents)
+    }
 }
 
 /// Sum over lanes in a fixed order.
@@ -66,6 +89,6 @@ pub(super) fn reduce(lane: &Lane) -> f64 {
     ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))
 }
 
-pub(super) fn sum_of_logs(factors: &Lane) -> f64 {
+fn sum_of_logs(factors: &Lane) -> f64 {
     reduce(&factors.map(f64::ln))
 }

@@ -1,7 +1,7 @@
 //! The likelihood of tiles as row loops take it: compiled into the loop, or called by it.
 
 use super::store::RowStore;
-use crate::families::rows::{AuxLanes, CurvatureWith, Lane, RowFamily, TermsWith};
+use crate::families::rows::{AuxLanes, CurvatureWith, Factors, Lane, OfLog, RowFamily, TermsWith};
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
 
 /// What a family says of tiles, with what all rows of a pass share.
@@ -11,7 +11,9 @@ pub trait TileTerms: Copy {
     /// [`RowFamily::num_aux`].
     fn num_aux(self) -> usize;
     /// [`RowFamily::FACTORS`].
-    fn has_factors(self) -> bool;
+    fn factors(self) -> Factors;
+    /// [`RowFamily::of_log`].
+    fn of_log(self) -> OfLog;
     /// [`RowFamily::OFFSET`].
     fn has_offset(self) -> bool;
     /// [`RowFamily::terms`] at the linear predictors `z`, which have their offsets, of tiles.
@@ -69,8 +71,13 @@ impl<F: RowFamily> TileTerms for Within<'_, F> {
     }
 
     #[inline(always)]
-    fn has_factors(self) -> bool {
+    fn factors(self) -> Factors {
         F::FACTORS
+    }
+
+    #[inline(always)]
+    fn of_log(self) -> OfLog {
+        F::of_log(self.shared)
     }
 
     #[inline(always)]
@@ -110,7 +117,8 @@ pub struct Called<'a, X> {
     of: &'a dyn Callable<X>,
     level: SimdLevel,
     num_aux: usize,
-    has_factors: bool,
+    factors: Factors,
+    of_log: OfLog,
     has_offset: bool,
 }
 
@@ -121,7 +129,8 @@ impl<'a, X: AuxLanes> Called<'a, X> {
             of,
             level,
             num_aux: of.num_aux(),
-            has_factors: F::FACTORS,
+            factors: F::FACTORS,
+            of_log: F::of_log(of.shared),
             has_offset: F::OFFSET,
         }
     }
@@ -201,8 +210,13 @@ impl<X: AuxLanes> TileTerms for Called<'_, X> {
     }
 
     #[inline(always)]
-    fn has_factors(self) -> bool {
-        self.has_factors
+    fn factors(self) -> Factors {
+        self.factors
+    }
+
+    #[inline(always)]
+    fn of_log(self) -> OfLog {
+        self.of_log
     }
 
     #[inline(always)]

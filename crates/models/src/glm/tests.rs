@@ -4,8 +4,10 @@ use super::*;
 use crate::conformance::{censor, design_of};
 use crate::design::matrix::Design;
 use crate::families::bernoulli::{SignedBernoulli, signed};
-use crate::families::rows::{CurvatureWith, FamilyRows, MANY_LOOPS, RowUse, TermsWith, value_or};
-use crate::families::{Family, Outcome};
+use crate::families::rows::{
+    CurvatureWith, Factors, FamilyRows, MANY_LOOPS, OfLog, RowUse, TermsWith, value_or,
+};
+use crate::families::{Family, Outcome, student};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::testing::regressions::{Shape, design};
 
@@ -93,6 +95,32 @@ fn rows_have_the_density_of_their_family() {
         for level in SimdLevel::available() {
             let censored = family.rows(&design, Against(&design, level));
             assert_eq!(censored.is_ok(), family.takes_censoring());
+        }
+    }
+}
+
+/// Student rows whose logarithms are one at the end of a pass, beside those of which each takes its own.
+#[test]
+fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {
+    /// More tiles than factors are multiplied of before a logarithm, and no whole number of tiles.
+    const MANY: usize = 4500;
+    let design = design_of(Family::Student, Shape::default(), MANY);
+    let columns = design.terms.len();
+    let levels = SimdLevel::available().into_iter();
+    for (level, nu) in levels.flat_map(|level| [None, Some(4.2), Some(1e6)].map(|nu| (level, nu))) {
+        let plain = student::with_nu::<true>(nu, &design).unwrap();
+        let each = student::with_nu::<false>(nu, &design).unwrap();
+        let of = |mut data: Vec<f64>| {
+            // An outlier whose factor alone is beyond products of the others.
+            let width = data.len() / MANY;
+            data[17 * width + columns] = 1e60;
+            data
+        };
+        let plain = GlmRows::new(plain.family, columns, of(plain.data)).at_level(level);
+        let each = GlmRows::new(each.family, columns, of(each.data)).at_level(level);
+        let (plain, each) = (all_of(&plain), all_of(&each));
+        for (k, (&here, &there)) in plain.iter().zip(&each).enumerate() {
+            assert!(near(here, there), "{level:?} {nu:?} {k}: {here} {there}");
         }
     }
 }
@@ -282,7 +310,7 @@ struct AlwaysCalled<F>(F);
 impl<F: RowFamily> RowFamily for AlwaysCalled<F> {
     const EXTRA: usize = F::EXTRA;
     const OFFSET: bool = F::OFFSET;
-    const FACTORS: bool = F::FACTORS;
+    const FACTORS: Factors = F::FACTORS;
     type Aux = F::Aux;
     type Shared = F::Shared;
 
@@ -292,6 +320,10 @@ impl<F: RowFamily> RowFamily for AlwaysCalled<F> {
 
     fn shared(&self, aux: &[f64]) -> F::Shared {
         self.0.shared(aux)
+    }
+
+    fn of_log(shared: &F::Shared) -> OfLog {
+        F::of_log(shared)
     }
 
     fn terms<A: Arithmetic, const VALUE: bool>(
@@ -353,6 +385,10 @@ fn calling_terms_changes_no_bit() {
         let rows = signed(&design_of(Family::Bernoulli, Shape::default(), ROWS)).unwrap();
         let columns = rows.data.len() / ROWS;
         assert_eq!(CalledOrWithin(columns, level).of(rows), 1);
+        let design = design_of(Family::Student, Shape::default(), ROWS);
+        let rows = student::with_nu::<true>(None, &design).unwrap();
+        let of = CalledOrWithin(design.terms.len(), level).of(rows);
+        assert_eq!(of, usize::from(MANY_LOOPS));
     }
 }
 

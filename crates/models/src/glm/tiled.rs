@@ -4,7 +4,7 @@ use super::machine::prefetch;
 use super::quantity::RowQuantity;
 use super::source::{Picked, TileSource, whole_block};
 use super::store::RowStore;
-use super::sums::{Sums, reduce, sum_of_logs};
+use super::sums::{Sums, reduce};
 use super::terms::TileTerms;
 use crate::families::rows::{AuxLanes, LANES, Lane};
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
@@ -150,11 +150,14 @@ impl TiledRows {
         for m in 0..terms.num_aux() {
             grad[columns + m] += reduce(&sums.aux.lanes()[m]);
         }
-        if VALUE {
-            reduce(&sums.value) - (sums.log + sum_of_logs(&sums.factors))
-        } else {
-            0.0
+        if !VALUE {
+            return 0.0;
         }
+        let (of_log, log) = (terms.of_log(), sums.log_of_factors());
+        for (m, times) in of_log.aux.iter().enumerate().take(terms.num_aux()) {
+            grad[columns + m] += times * log;
+        }
+        reduce(&sums.value) + of_log.value * log
     }
 
     /// Adds what `T` tiles from row `first` of a pass say; `live` rows count in each.
@@ -202,7 +205,7 @@ impl TiledRows {
             if live < LANES {
                 terms.drop_from(live);
             }
-            sums.add::<A, VALUE>(terms, num_aux);
+            sums.add::<A, VALUE>(terms, num_aux, pass.terms.factors());
             residuals[t] = A::V::load(&terms.residual);
         }
         if VALUE {

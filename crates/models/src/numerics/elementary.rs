@@ -86,6 +86,26 @@ fn exp_of_moderate<V: Vector>(x: V) -> V {
     V::of_bits(sum.bits() + shifted.bits().raised())
 }
 
+/// 2^52, whose last bits are a whole number.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+/// What is added to exponents in the bits of a number.
+const BIAS: u64 = 1023;
+
+/// e and m of normal positive numbers 2^e m with 1 ≤ m < 2.
+#[inline(always)]
+pub fn split<V: Vector>(x: V) -> (V, V) {
+    let word = V::Bits::splat;
+    let biased = x.bits().lowered();
+    let mantissa = x.bits() - (biased - word(BIAS)).raised();
+    (exponent_of(biased), V::of_bits(mantissa))
+}
+
+/// The number e of e + [`BIAS`].
+#[inline(always)]
+fn exponent_of<V: Vector>(biased: V::Bits) -> V {
+    V::of_bits(biased | V::Bits::splat(WHOLE.to_bits())) - V::splat(WHOLE + BIAS as f64)
+}
+
 /// See [`ln_1p`].
 #[inline(always)]
 pub fn ln_1p_of<V: Vector>(x: V) -> V {
@@ -93,9 +113,6 @@ pub fn ln_1p_of<V: Vector>(x: V) -> V {
     const LARGEST: f64 = 1e300;
     /// Bits of 1 less those of √½: the mantissa then lies between √½ and √2.
     const UP_TO_ONE: u64 = 1.0_f64.to_bits() - std::f64::consts::FRAC_1_SQRT_2.to_bits();
-    /// 2^52, whose last bits are a whole number.
-    const WHOLE: f64 = 4_503_599_627_370_496.0;
-    const BIAS: u64 = 1023;
     /// 2/3, 2/5, …, 2/21: the rest of the series of 2 atanh(s)/s for |s| ≤ 0.172 is below 1e-18.
     const COEFFICIENTS: [f64; 10] = [
         2.0 / 3.0,
@@ -118,7 +135,7 @@ pub fn ln_1p_of<V: Vector>(x: V) -> V {
     let lost = (one - (sum - of_x)) + (x - of_x);
     // sum = 2^e m.
     let biased = (sum.bits() + word(UP_TO_ONE)).lowered();
-    let exponent = V::of_bits(biased | word(WHOLE.to_bits())) - number(WHOLE + BIAS as f64);
+    let exponent = exponent_of::<V>(biased);
     let mantissa = V::of_bits(sum.bits() - (biased - word(BIAS)).raised());
     let shrink = V::of_bits((word(2 * BIAS) - biased).raised());
     let f = lost.mul_add(shrink, mantissa - one);

@@ -187,7 +187,7 @@ fn effective_per_second(sampler: &str, chains: usize, draws: u64) -> f64 {
     let start = Instant::now();
     let job = Job::prepare(&recipe, Path::new(""), Some(loaded), &control);
     let job = Arc::new(job.expect("the recipe is sound"));
-    let mut run = Run::start(job, None, Arc::new(|| {})).expect("threads");
+    let mut run = Run::start(job, None, None).expect("threads");
     run.join();
     let seconds = start.elapsed().as_secs_f64();
     let report = run.report();

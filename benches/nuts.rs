@@ -29,7 +29,7 @@ fn main() {
         sampler.clone_into(&mut recipe.sampler.id);
         let job = Job::prepare(&recipe, Path::new(""), None, &Control::default())
             .expect("the recipe is sound");
-        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).expect("threads");
+        let mut run = Run::start(Arc::new(job), None, None).expect("threads");
         run.join();
         let (view, report) = (run.view(), run.report());
         let least = report

@@ -40,7 +40,7 @@ fn main() {
         let control = Control::default();
         let job =
             Job::prepare(&recipe, Path::new(""), None, &control).expect("the recipe is sound");
-        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).expect("threads");
+        let mut run = Run::start(Arc::new(job), None, None).expect("threads");
         run.join();
         let (view, report) = (run.view(), run.report());
         let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);

@@ -127,7 +127,7 @@ fn work(
             "running {title}, {} of {count}",
             (done + 1).min(count)
         ));
-        let run = Run::start(Arc::new(job), None, Arc::new(|| {})).map_err(|error| {
+        let run = Run::start(Arc::new(job), None, None).map_err(|error| {
             JobError::Impossible(format!("the chains could not be started ({error})"))
         })?;
         while !run.is_finished() {

@@ -86,7 +86,7 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
         (Some(report), Some(_)) => before_more(&report),
         _ => Report::empty(job.keep().kept().len()),
     };
-    match Run::start_after(Arc::new(job), continuation, before, waker) {
+    match Run::start_after(Arc::new(job), continuation, before, Some(waker)) {
         Ok(run) => {
             entry.forget_analyses();
             entry.journal = Some(Journal::start(claim, &run));

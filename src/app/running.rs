@@ -139,7 +139,7 @@ fn prepared(state: &mut AppState, id: u64, ended: Ended<Prepared>, fx: &mut dyn 
         Ended::Failed(why) => Err(why),
     };
     let started = result.and_then(|(job, folder)| {
-        let run = Run::start(Arc::from(job), None, waker);
+        let run = Run::start(Arc::from(job), None, Some(waker));
         let run = run.map_err(|error| format!("No threads ({error})"))?;
         Ok((run, folder))
     });
@@ -224,7 +224,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
     job.recipe.run.warmup_of_chains = run.view().warmup_of_chains();
     let before = before_more(&run.report());
     let continuation = run.continuation();
-    match Run::start_after(Arc::new(job), Some(continuation), before, waker) {
+    match Run::start_after(Arc::new(job), Some(continuation), before, Some(waker)) {
         Ok(more) => {
             entry.journal = claim.map(|claim| Journal::start(claim, &more));
             entry.phase = RunPhase::Live(Box::new(more));
@@ -421,7 +421,7 @@ pub(super) fn run_control(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let started = bias_check::control_job(&job, before)
         .map_err(|error| error.to_string())
         .and_then(|control| {
-            Run::start(Arc::new(control), None, waker).map_err(|error| error.to_string())
+            Run::start(Arc::new(control), None, Some(waker)).map_err(|error| error.to_string())
         });
     match started {
         Ok(control) => {

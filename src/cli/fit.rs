@@ -680,7 +680,7 @@ pub(super) fn watch(
     claim: Option<Claim>,
     interrupted: &AtomicBool,
 ) -> Result<(ergodic_analysis::Run, Option<Journal>), Failure> {
-    let run = ergodic_analysis::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
+    let run = ergodic_analysis::Run::start(Arc::clone(job), continuation, None)
         .map_err(|error| Failure::run(format!("The chains could not be started ({error})")))?;
     let mut journal = claim.map(|claim| Journal::start(claim, &run));
     let mut trouble = None;

@@ -57,7 +57,7 @@ mod tests {
         )));
         let job = Job::prepare(&recipe, Path::new("."), None, &Control::default()).unwrap();
         assert!(is_lesson(&job.recipe));
-        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+        let mut run = Run::start(Arc::new(job), None, None).unwrap();
         run.join();
         let report = run.report();
         assert_eq!(report.verdict, Verdict::Bad, "{}", report.sentence);

@@ -454,7 +454,7 @@ mod tests {
                 let recipe = recipe.changed(&changes).unwrap();
                 let control = Control::default();
                 let job = Job::prepare(&recipe, folder.path(), None, &control).unwrap();
-                let mut run = crate::Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+                let mut run = crate::Run::start(Arc::new(job), None, None).unwrap();
                 run.join();
                 let view = run.view();
                 assert_eq!(view.usable().count(), 4, "{groups} {sampler}");

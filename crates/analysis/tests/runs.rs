@@ -69,8 +69,7 @@ fn a_run_stopped_at_any_time_continues_to_the_same_draws() {
         });
         part.stop();
         let continuation = part.continuation();
-        let mut rest =
-            Run::start(Arc::clone(part.job()), Some(continuation), Arc::new(|| {})).unwrap();
+        let mut rest = Run::start(Arc::clone(part.job()), Some(continuation), None).unwrap();
         rest.join();
         assert!(draws(&rest.view()) == expected, "{sampler}");
     }
@@ -87,8 +86,7 @@ fn a_run_stopped_before_it_began_continues_to_the_same_draws() {
         part.stop();
         let continuation = part.continuation();
         assert!(continuation.marks.iter().all(Option::is_some));
-        let mut rest =
-            Run::start(Arc::clone(part.job()), Some(continuation), Arc::new(|| {})).unwrap();
+        let mut rest = Run::start(Arc::clone(part.job()), Some(continuation), None).unwrap();
         rest.join();
         assert!(draws(&rest.view()) == expected);
     }
@@ -560,8 +558,7 @@ fn a_failing_chain_is_reported_and_the_others_go_on() {
         let mut job = (**run.job()).clone();
         job.model = sound;
         job.recipe.run.draws = 250;
-        let mut more =
-            Run::start(Arc::new(job), Some(run.continuation()), Arc::new(|| {})).unwrap();
+        let mut more = Run::start(Arc::new(job), Some(run.continuation()), None).unwrap();
         more.join();
         assert_eq!(more.view().draws_per_chain(), 250);
         assert_eq!(more.view().usable().count(), 2);
@@ -686,12 +683,8 @@ fn kept_gradients_correct_as_those_computed_afterwards() {
         let mut part = start(made(Some(order), 70));
         part.join();
         let continuation = part.continuation();
-        let mut rest = Run::start(
-            Arc::new(made(Some(order), 120)),
-            Some(continuation),
-            Arc::new(|| {}),
-        )
-        .unwrap();
+        let mut rest =
+            Run::start(Arc::new(made(Some(order), 120)), Some(continuation), None).unwrap();
         rest.join();
         let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
         let info: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.info).collect();

@@ -25,7 +25,7 @@ fn job(set: &str, template: &str, formula: &str, changes: &[&str]) -> Job {
 }
 
 fn run(job: Job) -> Run {
-    let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+    let mut run = Run::start(Arc::new(job), None, None).unwrap();
     run.join();
     run
 }

@@ -249,7 +249,7 @@ impl Fit {
     /// # Errors
     /// As [`Self::plan`], or there are no threads.
     pub fn start(self) -> Result<Run<FitPlan>, FitError> {
-        Ok(Run::start(Arc::new(self.plan()?), None, Arc::new(|| {}))?)
+        Ok(Run::start(Arc::new(self.plan()?), None, None)?)
     }
 
     /// Runs the chains to their end.
@@ -321,7 +321,7 @@ impl<J: Sampling + 'static> Fitted<J> {
             // Full: somebody is about to look anyway.
             if wake.try_send(()).is_err() {}
         };
-        let mut run = Run::start(job, None, Arc::new(waker))?;
+        let mut run = Run::start(job, None, Some(Arc::new(waker)))?;
         while !run.is_finished() {
             if matches!(
                 woken.recv_timeout(LOOK),

@@ -85,7 +85,7 @@ fn a_continued_run_has_the_moments_of_a_longer_one_to_the_last_bit() {
     assert_eq!(marks, continuation.marks);
     continuation.marks = marks;
     let plan = Arc::new(fit("u[2]", 300).plan().unwrap());
-    let mut more = Run::start(plan, Some(continuation), Arc::new(|| {})).unwrap();
+    let mut more = Run::start(plan, Some(continuation), None).unwrap();
     more.join();
     assert_eq!(moments(&more), moments(&whole));
     assert_eq!(moments(&more)[0].draws(), 300);

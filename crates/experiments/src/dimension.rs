@@ -44,13 +44,13 @@ struct Entrant {
 const ENTRANTS: [Entrant; 5] = [
     Entrant {
         name: "hmc-ecs, order 2",
-        variant: "hmc-ecs:scheme=iid",
+        variant: "hmc-ecs:scheme=iid:trajectory=1.2",
         on_rows: true,
         theory: -0.25,
     },
     Entrant {
         name: "hmc-ecs, order 1",
-        variant: "hmc-ecs:scheme=iid:order=1",
+        variant: "hmc-ecs:scheme=iid:trajectory=1.2:order=1",
         on_rows: true,
         theory: -0.25,
     },

@@ -39,6 +39,8 @@ const SAMPLERS: [&str; 9] = [
     "sgld-cv",
     SGLD_SECOND,
 ];
+/// Those with trajectories of a given length.
+const ECS: [&str; 2] = ["hmc-ecs", "hmc-ecs-signed"];
 const SGHMC_SECOND: &str = "sghmc-cv:order=2";
 const SGLD_SECOND: &str = "sgld-cv:order=2";
 /// What tells these from those with control variates of first order.
@@ -347,7 +349,7 @@ impl Trial {
 
     /// Whether subsamples predict as all rows do.
     fn same_curves(&self) -> Finding {
-        let gaps = ["hmc-ecs", "hmc-ecs-signed"].map(|id| self.gap(id));
+        let gaps = ECS.map(|id| self.gap(id));
         let [exact, se] = self.area("hmc");
         Finding {
             claim: "ROC curves of HMC-ECS, perturbed and signed, are indistinguishable from that of HMC",
@@ -399,8 +401,12 @@ impl Trial {
     }
 }
 
-/// What is run of an entrant: with control variates of second order what the one of first order is by default.
+/// What is run of an entrant: trajectories of the source's length; with control variates of second order what the one of first order is by
+/// default.
 fn variant(problem: &Problem, id: &str) -> Result<String, JobError> {
+    if ECS.contains(&id) {
+        return Ok(format!("{id}:trajectory=1.2"));
+    }
     let Some(first) = id.strip_suffix(SECOND) else {
         return Ok(id.to_owned());
     };

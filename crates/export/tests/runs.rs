@@ -144,7 +144,7 @@ fn a_frozen_run_is_saved_continued_and_replayed() {
     let job = prepare(&longer);
     let standing = place.standing().unwrap().unwrap();
     let continuation = place.continuation(&job, standing).unwrap().continuation;
-    let mut more = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
+    let mut more = Run::start(Arc::new(job), continuation, None).unwrap();
     more.join();
     assert_eq!(more.view().warmup_of_chains(), view.warmup_of_chains());
     let mut whole = start(prepare(&longer));
@@ -198,7 +198,7 @@ fn partitions_are_kept_saved_and_continued() {
     let job = Job::prepare(&recipe, place.path(), None, &Control::default()).unwrap();
     let standing = place.standing().unwrap().unwrap();
     let continuation = place.continuation(&job, standing).unwrap().continuation;
-    let mut rest = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
+    let mut rest = Run::start(Arc::new(job), continuation, None).unwrap();
     rest.join();
     assert!(partitions(&rest.view()) == expected);
     assert!(draws(&rest.view()) == draws(&whole.view()));
@@ -309,7 +309,7 @@ fn moments_of_what_is_not_kept_are_exact_however_a_run_is_interrupted() {
     let standing = copied.standing().unwrap().unwrap();
     let onward = copied.continuation(&some(wanted), standing).unwrap();
     let continuation = onward.continuation.unwrap();
-    let mut more = Run::start(Arc::new(some(wanted)), Some(continuation), Arc::new(|| {})).unwrap();
+    let mut more = Run::start(Arc::new(some(wanted)), Some(continuation), None).unwrap();
     more.join();
     let mut whole = start(some(wanted));
     whole.join();

@@ -74,7 +74,7 @@ pub fn half_step_job(job: &Job, view: &RunView) -> Option<Job> {
 pub fn finished(job: Job, control: &Control) -> Result<Run, JobError> {
     /// Time between two looks at the run: a cancelled one ends within what people notice.
     const LOOK: Duration = Duration::from_millis(20);
-    let run = Run::start(Arc::new(job), None, Arc::new(|| {}));
+    let run = Run::start(Arc::new(job), None, None);
     let mut run = run.map_err(|error| {
         JobError::Impossible(format!("The chains could not be started ({error})"))
     })?;

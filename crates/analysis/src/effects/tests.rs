@@ -690,8 +690,7 @@ fn a_smooth_curve_covers_the_wave_that_it_came_from() {
     let control = Control::default();
     let job = crate::Job::prepare(&recipe, Path::new(""), None, &control).unwrap();
     assert_eq!(job.sampler.spec.id, "nuts");
-    let mut run =
-        crate::Run::start(std::sync::Arc::new(job), None, std::sync::Arc::new(|| {})).unwrap();
+    let mut run = crate::Run::start(std::sync::Arc::new(job), None, None).unwrap();
     run.join();
     let view = run.view();
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();

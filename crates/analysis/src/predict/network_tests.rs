@@ -88,7 +88,7 @@ fn runs_start_where_chains_climbed_and_are_not_judged_by_weights() {
         climbed.is_finite() && grad.iter().all(|g| g.abs() < 1.0),
         "{grad:?}"
     );
-    let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+    let mut run = Run::start(Arc::new(job), None, None).unwrap();
     run.join();
     let report = run.report();
     let deciding = |row: &&ergodic_diagnostics::SummaryRow| (report.limits.decides)(row);
@@ -144,7 +144,7 @@ fn chains_climb_to_where_their_gradients_are_centred() {
         }
         let said = |words: &str| job.warnings.iter().any(|it| it.message.contains(words));
         assert!(said("climbed by minibatches") && said("centred where each chain starts"));
-        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+        let mut run = Run::start(Arc::new(job), None, None).unwrap();
         run.join();
         let view = run.view();
         for chain in &view.chains {

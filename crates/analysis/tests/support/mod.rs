@@ -25,9 +25,9 @@ pub fn job(sampler: &str, draws: u64, change: impl FnOnce(&mut Recipe)) -> Job {
     Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap()
 }
 
-/// Starts it.
+/// Starts it, as for somebody who looks on.
 pub fn start(job: Job) -> Run {
-    Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap()
+    Run::start(Arc::new(job), None, Some(Arc::new(|| {}))).unwrap()
 }
 
 /// Waits until the newest view is as wanted.

@@ -28,7 +28,7 @@ const RATE_SECS: f64 = 3.0;
 /// Least time that a rate is measured over: a block that was nearly full before a pause arrives right after it.
 const RATE_LEAST_SECS: f64 = 0.3;
 
-/// Called when there is something new to look at.
+/// Called when there is something new to look at, where somebody looks.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// What is sampled, and the draws that each chain is to keep.
@@ -45,7 +45,7 @@ pub(super) struct Collector {
     pub empty: Vec<Sender<Block>>,
     pub control: Arc<Control>,
     pub published: Arc<Published<RunView>>,
-    pub waker: Waker,
+    pub waker: Option<Waker>,
     /// Draws of a continued run; empty chains otherwise.
     pub chains: Vec<ChainDraws>,
     /// Where each chain starts; `None` for chains that failed in an earlier part.
@@ -176,7 +176,9 @@ impl Collector {
                     log: log.clone(),
                     version,
                 });
-                (self.waker)();
+                if let Some(waker) = &self.waker {
+                    waker();
+                }
             }
         }
         Collected { marks }

@@ -46,7 +46,7 @@ pub struct Report {
     pub summary: Vec<SummaryRow>,
     /// One row per reported quantity whose draws are not kept.
     pub estimates: Arc<Vec<Estimate>>,
-    /// How R-hat, ESS and MCSE developed.
+    /// How R-hat, ESS and MCSE developed, for who looks on while the run goes on.
     pub running: Arc<Running>,
     /// One word.
     pub verdict: Verdict,
@@ -102,7 +102,7 @@ pub(super) struct Monitor {
     pub control: Arc<Control>,
     pub views: Arc<Published<RunView>>,
     pub reports: Arc<Published<Report>>,
-    pub waker: Waker,
+    pub waker: Option<Waker>,
     pub stop_reason: Arc<Mutex<Option<StopReason>>>,
     /// Draws that each chain is to keep, as raised meanwhile.
     pub draws_wanted: Vec<Arc<AtomicU64>>,
@@ -124,10 +124,13 @@ impl Monitor {
             };
             let begun = Instant::now();
             let view = self.views.load();
-            let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
-            let weights = view.weights(self.job.weight_column());
-            let budget = if last { Duration::MAX } else { INTERVAL / 4 };
-            running.update(&chains, &weights, budget);
+            if self.waker.is_some() {
+                let chains: Vec<&DrawList> =
+                    view.usable().map(|chain| &chain.draws.draws).collect();
+                let weights = view.weights(self.job.weight_column());
+                let budget = if last { Duration::MAX } else { INTERVAL / 4 };
+                running.update(&chains, &weights, budget);
+            }
             let mut report = report(
                 self.job.as_ref(),
                 &view,
@@ -138,7 +141,9 @@ impl Monitor {
             report.eta_secs = self.eta_secs(&view, &report.summary);
             self.apply_stop_rule(&report);
             self.reports.publish(report);
-            (self.waker)();
+            if let Some(waker) = &self.waker {
+                waker();
+            }
             if last {
                 return;
             }

@@ -50,14 +50,14 @@ pub struct Run<J: Sampling + ?Sized = dyn Sampling> {
 
 impl<J: Sampling + 'static> Run<J> {
     /// Starts the chains of `job`, fresh or where an earlier part ended. `waker` is called, at most 25 times a second,
-    /// when there is something new to look at.
+    /// when there is something new to look at; without it nobody looks on, and reports have no history of diagnostics.
     ///
     /// # Errors
     /// The operating system gives no threads.
     pub fn start(
         job: Arc<J>,
         continuation: Option<Continuation>,
-        waker: Waker,
+        waker: Option<Waker>,
     ) -> std::io::Result<Self> {
         let report = Report::empty(job.keep().kept().len());
         Self::start_after(job, continuation, report, waker)
@@ -71,7 +71,7 @@ impl<J: Sampling + 'static> Run<J> {
         job: Arc<J>,
         continuation: Option<Continuation>,
         report: Report,
-        waker: Waker,
+        waker: Option<Waker>,
     ) -> std::io::Result<Self> {
         let chains = job.run_section().chains;
         let control = Arc::new(Control::default());
@@ -175,7 +175,7 @@ impl<J: Sampling + 'static> Run<J> {
             empty,
             control: Arc::clone(&control),
             published: Arc::clone(&views),
-            waker: Arc::clone(&waker),
+            waker: waker.clone(),
             start,
             chains: draws,
             earlier_secs,

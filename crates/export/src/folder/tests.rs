@@ -93,7 +93,7 @@ fn a_list_of_new_files_reaches_nothing_outside_of_the_folder() {
 fn new_files_that_vanish_before_they_count_are_an_error() {
     let scratch = tempfile::tempdir().unwrap();
     let job = Arc::new(job("sample:churn", Path::new(".")));
-    let mut run = Run::start(Arc::clone(&job), None, Arc::new(|| {})).unwrap();
+    let mut run = Run::start(Arc::clone(&job), None, None).unwrap();
     let marks = run.join().to_vec();
     let results = Results::of(&job, &run.view(), &run.report());
     let (folder, claim) = RunFolder::create(&scratch.path().join("run")).unwrap();
@@ -126,7 +126,7 @@ fn new_files_that_vanish_before_they_count_are_an_error() {
 fn results_that_are_read_while_they_are_saved_are_not_called_damaged() {
     let scratch = tempfile::tempdir().unwrap();
     let job = Arc::new(job("sample:churn", Path::new(".")));
-    let mut run = Run::start(Arc::clone(&job), None, Arc::new(|| {})).unwrap();
+    let mut run = Run::start(Arc::clone(&job), None, None).unwrap();
     let marks = run.join().to_vec();
     let mut results = Results::of(&job, &run.view(), &run.report());
     let (folder, claim) = RunFolder::create(&scratch.path().join("run")).unwrap();

@@ -21,7 +21,7 @@ fn job(draws: u64) -> Job {
 }
 
 fn ended(job: Job) -> Run {
-    let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+    let mut run = Run::start(Arc::new(job), None, None).unwrap();
     run.join();
     run
 }
@@ -212,7 +212,7 @@ fn the_journal_of_a_continued_run_has_only_what_is_new_and_its_plan() {
     let mut more = (*start).clone();
     more.recipe.run.draws = 150;
     let continuation = first.continuation();
-    let mut second = Run::start(Arc::new(more), Some(continuation), Arc::new(|| {})).unwrap();
+    let mut second = Run::start(Arc::new(more), Some(continuation), None).unwrap();
     second.join();
     let mut journal = Journal::start(claim, &second);
     assert!(journal.finish());
@@ -256,8 +256,7 @@ fn a_journal_is_not_joined_to_the_results_of_another_run() {
     let (place, claim, mut first) = saved("a", "churned ~ age");
     let mut more = (**first.job()).clone();
     more.recipe.run.draws = 90;
-    let mut second =
-        Run::start(Arc::new(more), Some(first.continuation()), Arc::new(|| {})).unwrap();
+    let mut second = Run::start(Arc::new(more), Some(first.continuation()), None).unwrap();
     second.join();
     let mut journal = Journal::start(claim, &second);
     assert!(journal.finish());
@@ -401,7 +400,7 @@ fn partitions_reach_the_journal_and_come_back() {
     recipe.run.draws = 110;
     recipe.sampler.id = "dp-slice".to_owned();
     let job = Job::prepare(&recipe, Path::new("."), None, &Control::default()).unwrap();
-    let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+    let mut run = Run::start(Arc::new(job), None, None).unwrap();
     let folder = tempfile::tempdir().unwrap();
     // While it goes on, so that there is more than one frame where time allows.
     let mut journal = Journal::start(Claim::take(folder.path()).unwrap(), &run);

@@ -450,6 +450,26 @@ mod tests {
         );
     }
 
+    /// Most rows say nothing of a rare value; where some overlap along a number, no cut of the others is taken for one of all.
+    #[test]
+    fn separation_in_many_rows_is_that_of_all() {
+        const MANY: usize = 20_000;
+        let (a, _, coin) = noise(MANY, 9);
+        let rare = |i: usize| i.is_multiple_of(10_000);
+        let y = (0..MANY).map(|i| if rare(i) { 1.0 } else { coin[i] });
+        let columns = vec![
+            (
+                "rare",
+                numbers((0..MANY).map(|i| f64::from(u8::from(rare(i)))).collect()),
+            ),
+            ("a", numbers(a)),
+            ("y", numbers(y.collect())),
+        ];
+        let found = report(columns, "y ~ a + rare");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].1, "All 2 rows with `rare` 1 have y = 1");
+    }
+
     #[test]
     fn separation_by_two_columns_together_is_found_and_overlap_is_not() {
         let (a, b, coin) = noise(400, 5);

@@ -3,7 +3,6 @@
 //! The likelihood of such data has no finite maximum: it grows along the separating direction for ever.
 
 use faer::{Mat, Side};
-use ndarray::ArrayView1;
 
 use ergodic_base::reporter::Reporter;
 use ergodic_base::special::logistic;
@@ -61,12 +60,17 @@ fn source(design: &Design, j: usize) -> String {
 }
 
 fn separated_column(design: &Design, j: usize) -> Option<Remark> {
+    // Where outcomes overlap in some rows, neither a value nor a cut separates those of all.
+    let [failures, successes] = ranges(design, j, FIRST_ROWS);
+    if failures.1 > successes.0 && successes.1 > failures.0 {
+        return None;
+    }
     let column = design.x.column(j);
     let term = design.terms[j].clone();
     let response = design.response.name.clone();
     let outcome = |value: bool| design.response.counts[usize::from(value)].0.clone();
     let raw = |value: f64| design.raw_center[j] + design.raw_scale[j] * value;
-    let (low, high) = extremes(&column);
+    let (low, high) = extremes(column.iter());
     // A column of two values, such as a level or a yes-no number: look at the outcomes of either value.
     if column.iter().all(|&value| value == low || value == high) {
         for (value, is) in [(high, low), (low, high)].map(|(value, _)| (value, raw(value))) {
@@ -90,17 +94,7 @@ fn separated_column(design: &Design, j: usize) -> Option<Remark> {
         }
         return None;
     }
-    let by_outcome = |outcome: f64| {
-        let values = column
-            .iter()
-            .zip(&design.y)
-            .filter(|(_, y)| **y == outcome)
-            .map(|(x, _)| *x);
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-            (low.min(x), high.max(x))
-        })
-    };
-    let (failures, successes) = (by_outcome(0.0), by_outcome(1.0));
+    let [failures, successes] = ranges(design, j, design.num_obs());
     let (above, cut, strict) = if failures.1 <= successes.0 {
         (true, successes.0, failures.1 < successes.0)
     } else if successes.1 <= failures.0 {
@@ -118,12 +112,19 @@ fn separated_column(design: &Design, j: usize) -> Option<Remark> {
     })
 }
 
-fn extremes(column: &ArrayView1<'_, f64>) -> (f64, f64) {
-    column
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
-            (low.min(x), high.max(x))
-        })
+/// The least and the largest value of a column in the first `rows` rows with outcome 0, and with outcome 1.
+fn ranges(design: &Design, j: usize, rows: usize) -> [(f64, f64); 2] {
+    [0.0, 1.0].map(|outcome| {
+        let column = design.x.column(j);
+        let rows = column.iter().zip(&design.y).take(rows);
+        extremes(rows.filter(|(_, y)| **y == outcome).map(|(x, _)| x))
+    })
+}
+
+fn extremes<'a>(values: impl Iterator<Item = &'a f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+        (low.min(x), high.max(x))
+    })
 }
 
 /// Looks for a direction of several columns that separates the outcomes: first in some rows (what does not

@@ -13,7 +13,7 @@
 //! others in u by their scores. The estimators are those of the samplers' own files.
 //!
 //! **Step size.** ε of [`crate::samplers::full_data::hamiltonian`] with M = H, the curvature at the mode, adapted by dual averaging; the
-//! source's ε is the same. The trajectory of the HMC variants has length 1.2 in whitened units: L = ⌈1.2/ε⌉ steps of 1.2/L.
+//! source's ε is the same. The trajectory of the HMC variants has length t = 1.57 in whitened units, in the source 1.2: L = ⌈t/ε⌉ steps of t/L.
 //!
 //! | setting | meaning | default |
 //! |---|---|---|

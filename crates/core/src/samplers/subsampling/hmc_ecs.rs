@@ -19,7 +19,7 @@
 //! Carlo error, 0.016 sd. What is left is the skewness of the estimates: NUTS draws of such a posterior (600 rows, m = 100,
 //! variance 1.1), reweighed by E L̂/L over subsamples, have standard deviations 0.7 % smaller, whether σ̂² has the divisor m(m−1)
 //! or, as in the source, m². With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column
-//! `log_lik_variance`).
+//! `log_lik_variance`), and 16 rows are taken.
 
 use crate::samplers::SamplerSpec;
 use crate::samplers::recommend::Traits;
@@ -31,9 +31,12 @@ use ergodic_base::settings::{Declared as _, Field};
 ergodic_base::settings! {
     /// The setting of trajectories of fixed length, also of the signed sampler.
     pub struct Length {
-        trajectory: f64 = Field::real("Trajectory length", 1e-3, 100.0, Some(1.2))
+        trajectory: f64 = Field::real("Trajectory length", 1e-3, 100.0, Some(1.57))
             .help("Step size times leapfrog steps, in posterior standard deviations")
-            .why("the source's: on a normal posterior draws then correlate by cos 1.2 = 0.36");
+            .why(
+                "a quarter of a normal posterior's period, after which draws do not correlate; after the source's 1.2 they \
+                 correlate by cos 1.2 = 0.36",
+            );
     }
 }
 

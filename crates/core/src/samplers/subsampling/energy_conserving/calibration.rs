@@ -18,6 +18,11 @@ const POINTS: usize = 32;
 const ROWS: usize = 1000;
 /// Least rows of a difference estimate: its variance is estimated from them, and it should be nearly normal.
 const LEAST_ROWS: usize = 100;
+/// Variance of an estimate that nobody could see in a posterior, whatever the estimate's distribution and however rough the estimate of its
+/// variance: in the tail it is some thirty times as large as on average, and shifts a log density by half of that.
+const INVISIBLE: f64 = 1e-3;
+/// Least rows where even so few leave an invisible variance: two tiles.
+const FEWEST_ROWS: usize = 16;
 /// The highest order of expansions.
 const HIGHEST_ORDER: usize = 2;
 /// Share of the variance aimed at that estimates from rows without a linear predictor have with expansions below [`HIGHEST_ORDER`]. Their
@@ -84,7 +89,7 @@ pub fn calibrate(
     if open {
         let work = |spread: &Spread, order| {
             let rows = spread.one_row() / aim(order);
-            let gradients = rows.max(LEAST_ROWS as f64) * evaluations(model, order) as f64;
+            let gradients = spread.rows(aim(order)) * evaluations(model, order) as f64;
             let most = subsample.batch.unwrap_or(num_obs);
             if rows.is_nan() || rows > most as f64 {
                 f64::INFINITY
@@ -172,13 +177,20 @@ impl Spread {
         self.mean(|at| at.one_row)
     }
 
+    /// Rows of which estimates have this variance on average over the posterior (Dang et al. 2019, section 3.1), but [`LEAST_ROWS`] at
+    /// least, or as few as leave it [`INVISIBLE`].
+    fn rows(&self, variance: f64) -> f64 {
+        let one_row = self.one_row();
+        let least = (one_row / INVISIBLE).clamp(FEWEST_ROWS as f64, LEAST_ROWS as f64);
+        (one_row / variance).max(least)
+    }
+
     /// Gradients of rows that [`Self::measure`] costs, with so many at a point and one at the mode.
     fn cost(num_obs: usize, evaluations: u64) -> u64 {
         (POINTS * ROWS.min(num_obs)) as u64 * (evaluations + 1)
     }
 
-    /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (Dang et al. 2019,
-    /// section 3.1), but [`LEAST_ROWS`] rows at least and N at most.
+    /// m and G of the difference estimator, where not given: [`Self::rows`], but N at most.
     pub fn difference(
         &self,
         variance: f64,
@@ -188,8 +200,7 @@ impl Spread {
     ) -> (Estimator, usize) {
         let rows = rows.unwrap_or_else(|| {
             // A number too large for the type is cut to its largest value.
-            let wanted = (self.one_row() / variance).ceil() as usize;
-            wanted.max(LEAST_ROWS).min(num_obs.max(1))
+            (self.rows(variance).ceil() as usize).min(num_obs.max(1))
         });
         let blocks = blocks.unwrap_or_else(|| blocks_for(self.one_row() / rows as f64));
         let blocks = blocks.clamp(1, rows);
@@ -272,6 +283,12 @@ mod tests {
         assert_eq!(estimator, Estimator::Difference { rows: 500 });
         let (estimator, _) = spread.difference(1000.0, None, None, 500);
         assert_eq!(estimator, Estimator::Difference { rows: 100 });
+        // So few only where their variance cannot be seen.
+        for (one_row, rows) in [(1e-4, 16), (0.05, 50), (0.2, 100), (50.0, 100)] {
+            let (estimator, blocks) = everywhere(one_row).difference(1.0, None, None, 500);
+            assert_eq!(estimator, Estimator::Difference { rows }, "{one_row}");
+            assert!(one_row > 1.0 || blocks == 1);
+        }
         // v = 100 per minibatch: λ = 100 for Var log|L̂| = 1; factors are then 10 standard deviations above 0.
         let (estimator, blocks) = spread.block_poisson(1.0, None, None, None, 1_000_000);
         let expected = Estimator::BlockPoisson {

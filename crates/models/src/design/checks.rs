@@ -467,7 +467,7 @@ mod tests {
         ];
         let found = report(columns, "y ~ a + rare");
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].1, "All 2 rows with `rare` 1 have y = 1");
+        assert_eq!(found[0].1, "All 2 rows where `rare` is 1 have y = 1");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! HMC with energy conserving subsampling, perturbed (`hmc-ecs`): trajectories on a few hundred rows, nearly exact.
+//! HMC with energy conserving subsampling, perturbed (`hmc-ecs`): trajectories on few rows, nearly exact.
 //!
 //! The framework is [`crate::samplers::subsampling::energy_conserving`]; the estimate is the difference estimator with the bias correction of
 //! the likelihood (Dang et al. 2019, (8) to (12)):
@@ -64,7 +64,7 @@ impl Variant for Perturbed {
         id: "hmc-ecs",
         family: crate::samplers::SamplerFamily::SubsamplingHmc,
         title: "HMC-ECS",
-        about: "HMC on a subsample that is renewed block by block: trajectories cost a few hundred rows, the bias is tiny",
+        about: "HMC on a subsample that is renewed block by block: trajectories cost few rows, the bias is tiny",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Kohn, Villani and Tran 2019, JASA 114",
         formula: "one block of S anew, accepted with min(1, L̂'/L̂); p ~ N(0, M); leapfrog on log L̂ + log prior, accepted with \
                   min(1, exp(-ΔH)); log L̂ = Σ q + Σ_S d/(m p) - σ̂²/2",

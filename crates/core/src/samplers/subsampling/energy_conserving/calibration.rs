@@ -284,7 +284,7 @@ mod tests {
         let (estimator, _) = spread.difference(1000.0, None, None, 500);
         assert_eq!(estimator, Estimator::Difference { rows: 100 });
         // So few only where their variance cannot be seen.
-        for (one_row, rows) in [(1e-4, 16), (0.05, 50), (0.2, 100), (50.0, 100)] {
+        for (one_row, rows) in [(1e-4, 16), (0.0625, 63), (0.25, 100), (50.0, 100)] {
             let (estimator, blocks) = everywhere(one_row).difference(1.0, None, None, 500);
             assert_eq!(estimator, Estimator::Difference { rows }, "{one_row}");
             assert!(one_row > 1.0 || blocks == 1);

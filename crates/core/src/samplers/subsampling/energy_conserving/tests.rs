@@ -558,6 +558,7 @@ fn signs_make_exact_what_noise_would_bias() {
     // sampler visits has negative signs, but its averages are right.
     let few = |id| {
         let run = Run::new(id).set("batch", Value::Int(2));
+        let run = run.set("trajectory", Value::Real(1.2));
         run.set("scheme", Value::Text("iid".to_owned()))
     };
     let perturbed = chains(&few("hmc-ecs").set("blocks", Value::Int(1)), 3000);

@@ -4,9 +4,9 @@
 //! transition of [`crate::samplers::full_data::nuts`] on it leaves the target of [`crate::samplers::subsampling::energy_conserving`] invariant just as a trajectory of
 //! fixed length does. The estimate, its gradient and its bias are those of [`crate::samplers::subsampling::hmc_ecs`].
 //!
-//! **When.** Nearly always instead of `hmc-ecs`: its draws are less correlated, even negatively, and on 100,000 rows and 10
-//! coefficients gave 13,000 effective draws per second against 4,700. `hmc-ecs` is the source's algorithm, with a cost per
-//! draw that is known beforehand.
+//! **When.** Nearly always instead of `hmc-ecs`: its draws correlate negatively, and on 100,000 rows and 10 coefficients gave
+//! 46,000 effective draws per second against 35,000. `hmc-ecs` is the source's algorithm, with a cost per draw that is known
+//! beforehand.
 
 use crate::samplers::recommend::Traits;
 use crate::samplers::subsampling::energy_conserving::{

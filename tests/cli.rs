@@ -1418,10 +1418,12 @@ fn mixed_models_are_estimated_by_likelihood() {
     ] {
         assert_refused(&estimate("none", formula, more), &[words]);
     }
-    assert_refused(
-        &estimate("binomial", "r | se(n) ~ x + (1 | g)", &["--reml"]),
-        &["REML is not for outcomes with given standard errors"],
-    );
+    for formula in ["r | se(n) ~ x + (1 | g)", "ordered(r) ~ x + (1 | g)"] {
+        assert_refused(
+            &estimate("binomial", formula, &["--reml"]),
+            &["REML is for Gaussian outcomes whose standard errors are not given"],
+        );
+    }
     // Outcomes of levels: the sentence names what fits them, and what it names does.
     let churn = |formula: &str, more: &[&str]| {
         let args = ["estimate", "--data", "sample:churn", "--formula", formula];

@@ -20,6 +20,7 @@ use ergodic_core::estimators::mixed::fit::{
 use ergodic_core::estimators::mixed::{Fineness, MixedError};
 use ergodic_core::families::Family;
 use ergodic_core::families::choices::FAMILY_CHOICES;
+use ergodic_core::formula::Formula;
 use ergodic_core::models::names;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
@@ -86,6 +87,12 @@ pub struct EstimateArgs {
     pub json: bool,
 }
 
+/// Whether an outcome is a number with a spread to be estimated; so is one whose formula cannot be read, which is refused later.
+fn varies_freely(formula: &str) -> bool {
+    let response = formula.parse::<Formula>().ok().and_then(|it| it.response);
+    response.is_none_or(|it| it.se.is_none() && !it.ordered)
+}
+
 /// Fits and prints.
 pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     let compared = args.compare_with.as_deref().or(args.beside.as_deref());
@@ -109,9 +116,9 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         draws: args.draws,
     };
     let gaussian = options.family == Family::Gaussian;
-    if args.reml && !gaussian {
+    if args.reml && !(gaussian && varies_freely(&recipe.model.formula)) {
         return Err(Failure::request(
-            "REML is for Gaussian outcomes; leave --reml out",
+            "REML is for Gaussian outcomes whose standard errors are not given; leave --reml out",
         ));
     }
     let em = ["em", "squarem"].contains(&options.method.as_str());
@@ -121,11 +128,6 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         RunFolder::check(out).map_err(Failure::request)?;
     }
     let done = run(&recipe, &folder, &options)?;
-    if args.reml && done.fit.criterion != "REML" {
-        return Err(Failure::request(
-            "REML is not for outcomes with given standard errors (`se()`); leave --reml out",
-        ));
-    }
     let ratio = match &args.against {
         Some(formula) => {
             let mut other = recipe.clone();

@@ -167,11 +167,9 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 notes.push(format!("{} users: {why}", trial.users));
                 continue;
             }
-            let step = best_step(&trial, method, steps, options.seed)?;
-            let found: Vec<Vec<Line>> = (0..seeds)
-                .into_par_iter()
-                .map(|k| follow(&trial, method, step, (options.seed, k)))
-                .collect::<Result<_, _>>()?;
+            let best = best_step(&trial, method, steps, options.seed)?;
+            let shorter = steps.iter().copied().filter(|step| *step <= best);
+            let (step, found) = of_seeds(&trial, method, shorter.collect(), (options.seed, seeds))?;
             rows.extend(lines(&trial, method, step, &found));
             ends.push((trial.users, method, found));
             if method == Method::ControlVariates {
@@ -504,11 +502,32 @@ fn best_step(trial: &Trial, method: Method, steps: &[f64], seed: u64) -> Result<
     let best = tried.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     match best {
         Some((step, log)) if log.is_finite() => Ok(*step),
-        _ => Err(JobError::Impossible(format!(
-            "No step of {} leads anywhere",
-            method.title()
-        ))),
+        _ => Err(leads_nowhere(method)),
     }
+}
+
+/// The chains of so many seeds at the longest of these steps with which none explodes, and that step.
+fn of_seeds(
+    trial: &Trial,
+    method: Method,
+    mut steps: Vec<f64>,
+    (seed, seeds): (u64, usize),
+) -> Result<(f64, Vec<Vec<Line>>), JobError> {
+    steps.sort_by(|a, b| b.total_cmp(a));
+    let chains = |step| -> Result<_, JobError> {
+        let all = (0..seeds).into_par_iter();
+        all.map(|k| follow(trial, method, step, (seed, k)))
+            .collect()
+    };
+    let mut tried = steps
+        .iter()
+        .filter_map(|&step| Some((step, chains(step).ok()?)));
+    tried.next().ok_or_else(|| leads_nowhere(method))
+}
+
+fn leads_nowhere(method: Method) -> JobError {
+    let method = method.title();
+    JobError::Impossible(format!("No step of {method} leads anywhere"))
 }
 
 /// The lines of one method.

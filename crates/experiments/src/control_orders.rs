@@ -36,6 +36,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let mut rows = Vec::new();
     let mut found = Vec::new();
     for order in [2, 1, 0] {
+        // Trajectories of the source's length.
         let variant = format!("hmc-ecs:order={order}:batch={BATCH}:scheme=iid:trajectory=1.2");
         let variant: Variant = (variant.parse())
             .map_err(|error: VariantError| JobError::Impossible(error.to_string()))?;

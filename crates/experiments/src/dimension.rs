@@ -41,6 +41,7 @@ struct Entrant {
     theory: f64,
 }
 
+/// HMC-ECS with trajectories of the source's length, 1.2.
 const ENTRANTS: [Entrant; 5] = [
     Entrant {
         name: "hmc-ecs, order 2",

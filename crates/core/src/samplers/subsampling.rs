@@ -1,4 +1,4 @@
-//! Samplers that look at a few hundred rows and correct their estimate of the likelihood.
+//! Samplers that look at few rows and correct their estimate of the likelihood.
 
 pub(super) mod energy_conserving;
 pub(super) mod hmc_ecs;

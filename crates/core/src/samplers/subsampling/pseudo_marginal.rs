@@ -114,7 +114,7 @@ impl Sampler for PseudoMarginal {
         id: "pseudo-marginal",
         family: SamplerFamily::SubsamplingHmc,
         title: "Block pseudo-marginal Metropolis",
-        about: "A random walk on a likelihood estimated from a few hundred rows, which are renewed block by block: a baseline for HMC-ECS",
+        about: "A random walk on a likelihood estimated from few rows, which are renewed block by block: a baseline for HMC-ECS",
         cite: "Andrieu and Roberts 2009, Annals of Statistics 37; Tran, Kohn, Quiroz and Villani 2016; Dang, Quiroz, Kohn, Tran and Villani \
                2019, JMLR 20",
         formula: "u* = u + s N(0, Sigma) and one block of S anew; accepted together with min(1, L̂(u*; S*) p(u*) / (L̂(u; S) p(u))); \

@@ -84,6 +84,8 @@ impl Template for GaussianMixture {
             Ok(Clusters {
                 names,
                 variance: settings.variance,
+                constant: -std::f64::consts::LN_2
+                    + width as f64 * (LOG_NORMAL - 0.5 * settings.variance.ln()),
                 shift: f64::from(u8::from(settings.parameters == Parameters::Shift)),
                 priors,
             })
@@ -159,6 +161,8 @@ impl Template for GaussianMixture {
 struct Clusters {
     names: Vec<String>,
     variance: f64,
+    /// log of ½ N(m_k; m_k, σ² I).
+    constant: f64,
     /// What θ_1 counts in the second centre: 0 or 1.
     shift: f64,
     priors: Vec<NormalPrior>,
@@ -176,22 +180,27 @@ impl Clusters {
 
     /// log of ½ N(x; m_k, σ² I) for both clusters.
     fn logs(&self, x: &[f64], u: &[f64]) -> [f64; 2] {
-        let width = self.names.len() as f64;
-        let constant = -std::f64::consts::LN_2 + width * (LOG_NORMAL - 0.5 * self.variance.ln());
         [0, 1].map(|k| {
             let squares: f64 = (0..x.len())
                 .map(|j| (x[j] - self.centre(u, k, j)).powi(2))
                 .sum();
-            constant - 0.5 * squares / self.variance
+            self.constant - 0.5 * squares / self.variance
         })
     }
 
     /// log p of a row and the share of each cluster in it.
     fn shares(&self, x: &[f64], u: &[f64]) -> (f64, [f64; 2]) {
         let [a, b] = self.logs(x, u);
-        let largest = a.max(b);
-        let log_sum = largest + ((a - largest).exp() + (b - largest).exp()).ln();
-        (log_sum, [(a - log_sum).exp(), (b - log_sum).exp()])
+        // One exponential serves all three: most of the time of a row goes into them.
+        let odds = (-(a - b).abs()).exp();
+        let larger = 1.0 / (1.0 + odds);
+        let smaller = odds * larger;
+        let shares = if a >= b {
+            [larger, smaller]
+        } else {
+            [smaller, larger]
+        };
+        (a.max(b) + odds.ln_1p(), shares)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::{Role, Toggled};
 use egui_kittest::Harness;
@@ -164,13 +163,6 @@ fn many_draws_are_thinned_and_none_of_few_divergent_ones_is_lost() {
         .filter(|it| matches!(&it.shape, Shape::Circle(circle) if circle.radius == DOT))
         .count();
     assert!((3_000..=MOST).contains(&dots), "{dots}");
-    // The window never waits for it: the fastest of some frames, as other programs share the processor.
-    let fastest = (0..20).map(|_| {
-        let begun = Instant::now();
-        harness.step();
-        begun.elapsed()
-    });
-    assert!(fastest.min().unwrap() < Duration::from_millis(50));
 }
 
 #[test]

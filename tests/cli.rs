@@ -3054,6 +3054,18 @@ fn a_request_that_cannot_be_met_is_refused_before_any_work() {
         }
     }
     assert!(!at("p.csv").exists());
+    // What only summaries have.
+    for flags in [
+        &["--columns", "mcse_sd"][..],
+        &["--hdi"],
+        &["--zero-variance", "linear"],
+    ] {
+        let export = [&["export", "run", "--format", "draws-csv"], flags].concat();
+        assert_refused(
+            &ergodic(folder.path(), &export),
+            &[flags[0], "summary-csv or summary-json"],
+        );
+    }
     // A file that is not there, with or without a display.
     assert_refused(
         &ergodic(folder.path(), &["nofile.csv"]),

@@ -495,6 +495,18 @@ fn extra_columns() -> clap::builder::PossibleValuesParser {
 }
 
 impl ExtraArgs {
+    /// The first of the flags that were given.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            (!self.columns.is_empty(), "--columns"),
+            (self.superchains.is_some(), "--superchains"),
+            (self.interval.is_some(), "--interval"),
+            (self.hdi, "--hdi"),
+            (self.rope.is_some(), "--rope"),
+        ];
+        (flags.into_iter()).find_map(|(is_given, flag)| is_given.then_some(flag))
+    }
+
     /// What was asked for of a run whose chains began in groups if it says how many, in the order of the columns.
     pub fn wanted(&self, of_run: Option<u64>) -> Vec<Extra> {
         let asked = |word: &str| self.columns.iter().any(|it| it == word);
@@ -699,10 +711,10 @@ pub struct ExportArgs {
     /// Format; `ergodic list formats` shows them
     #[arg(long, value_name = "ID")]
     pub format: String,
-    /// Add estimates corrected by control variates to summaries
+    /// Add estimates corrected by control variates to a summary
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
-    /// Further columns
+    /// Further columns of a summary
     #[command(flatten)]
     pub extras: ExtraArgs,
     /// File to write; standard output if absent

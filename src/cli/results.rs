@@ -176,6 +176,16 @@ fn log_lik(folder: &RunFolder, results: &Results) -> Result<LogLik, Box<dyn Erro
 /// Writes a run folder's results in another format.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = ergodic_export::find(&args.format).map_err(Failure::request)?;
+    let of_summaries = (args.zero_variance.map(|_| "--zero-variance")).or(args.extras.given());
+    if let Some(flag) = of_summaries.filter(|_| !format.is_summary) {
+        let summaries = ergodic_export::FORMATS.iter().filter(|it| it.is_summary);
+        let summaries: Vec<&str> = summaries.map(|it| it.id).collect();
+        return Err(Failure::request(format!(
+            "{flag} adds to a summary, and `{}` has none: leave it out, or write {}",
+            format.id,
+            summaries.join(" or ")
+        )));
+    }
     if let Some(path) = &args.out {
         ergodic_export::check_place(path, [&args.folder]).map_err(Failure::request)?;
     }

@@ -70,6 +70,8 @@ pub struct Format {
     pub file_name: &'static str,
     /// Whether the format writes [`Results::log_lik`], which who writes it has to add to the results first.
     pub needs_log_lik: bool,
+    /// Whether the format writes [`Results::extras`] and [`Results::corrected`], if who writes it has added them.
+    pub is_summary: bool,
     /// Refuses results without what it writes; the reason can follow "the run ".
     pub holds: fn(&Results) -> Result<(), &'static str>,
     /// Writes it.
@@ -100,6 +102,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per draw with .chain, .iteration, .draw: R's posterior, pandas, spreadsheets",
         file_name: "draws.csv",
         needs_log_lik: false,
+        is_summary: false,
         holds: anything,
         write: draws_csv::write,
     },
@@ -109,6 +112,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per variable: mean, Monte Carlo error, quantiles, effective sample sizes, R-hat",
         file_name: "summary.csv",
         needs_log_lik: false,
+        is_summary: true,
         holds: anything,
         write: summary::write_csv,
     },
@@ -118,6 +122,7 @@ pub static FORMATS: &[Format] = &[
         about: "The same with the run's manifest",
         file_name: "summary.json",
         needs_log_lik: false,
+        is_summary: true,
         holds: anything,
         write: summary::write_json,
     },
@@ -127,6 +132,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
         file_name: "info.csv",
         needs_log_lik: false,
+        is_summary: false,
         holds: anything,
         write: draws_csv::write_info,
     },
@@ -136,6 +142,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per chain: where it started, before its first step",
         file_name: "starts.csv",
         needs_log_lik: false,
+        is_summary: false,
         holds: |results| match results.starts.is_empty() {
             false => Ok(()),
             true => Err("does not say where its chains started"),
@@ -148,6 +155,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per draw, one column per row of the data: log density of each outcome, for R's loo and ArviZ",
         file_name: log_lik::FILE,
         needs_log_lik: true,
+        is_summary: false,
         holds: |results| match results.log_lik {
             Some(_) => Ok(()),
             None => Err("explains no outcome, or its model and data are not known"),
@@ -161,6 +169,7 @@ pub static FORMATS: &[Format] = &[
                 (NA for one alone, or one of more than 2000); names that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::POINT,
         needs_log_lik: false,
+        is_summary: false,
         holds: |results| partitions::clusters(results).map(|_| ()),
         write: partitions::write_point,
     },
@@ -171,6 +180,7 @@ pub static FORMATS: &[Format] = &[
                 that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::DENSITY,
         needs_log_lik: false,
+        is_summary: false,
         holds: |results| partitions::densities(results).map(|_| ()),
         write: partitions::write_density,
     },
@@ -181,6 +191,7 @@ pub static FORMATS: &[Format] = &[
                 words that begin as a formula of spreadsheets have ' before them",
         file_name: topics::WORDS,
         needs_log_lik: false,
+        is_summary: false,
         holds: |results| topics::top_words(results).map(|_| ()),
         write: topics::write,
     },

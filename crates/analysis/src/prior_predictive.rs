@@ -62,6 +62,8 @@ const MOST_LEVELS: usize = 50;
 const CERTAIN: f64 = 0.01;
 /// Factor between expected counts and those of the data from which they are absurd, too.
 const MANIFOLD: f64 = 100.0;
+/// Factor between expected counts and those of the data from which a picture has powers of ten: the data would stand in a few cells at 0.
+const CLOSE: f64 = 10.0;
 /// Distance of a number from the mean of the data, in their standard deviations, from which it is absurd.
 const FAR: f64 = 4.6;
 /// Prior that expects more than this share to be absurd: most of it.
@@ -683,8 +685,6 @@ fn numbers(
     let [least, most] = [quantile(sorted, 0.0), quantile(sorted, 1.0)];
     let outside = share(&outcomes, |&y| y < least || y > most);
     let plausibility = Plausibility::of(within(quantile(sorted, 0.5), &outcomes), absurd);
-    // Beyond this the data would be a point at 0.
-    let logarithmic = counts && quantiles[4] > MANIFOLD * (most + 1.0);
     // Most of the prior and all of the data are in the picture.
     let finite = |y: &&f64| y.is_finite();
     let smallest = outcomes.iter().find(finite).copied().unwrap_or(least);
@@ -697,6 +697,7 @@ fn numbers(
     } else {
         (from, to)
     };
+    let logarithmic = counts && to > CLOSE * (most + 1.0);
     let (range, count) = if logarithmic {
         ((0.0, to.ln_1p() / std::f64::consts::LN_10), CELLS)
     } else if counts {

@@ -164,6 +164,12 @@ fn priors_that_miss_the_data_or_say_everything_are_found_out() {
     };
     assert!(!cells.logarithmic);
     assert!((cells.from + 0.5).abs() < 1e-12, "{cells:?}");
+    // The data are not squeezed into a cell where priors expect somewhat more.
+    let Outcomes::Numbers { cells, .. } = &first("poisson", &[]).outcomes else {
+        panic!("no numbers");
+    };
+    let with_data = cells.data.iter().filter(|share| **share > 0.0).count();
+    assert!(cells.logarithmic && with_data > 3, "{cells:?}");
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Receiver;
 
 use super::checkpoint::{ChainMark, Snapshot};
 use super::keep::Keep;
 use super::labels;
-use super::protocol::{ChainState, Control, Message};
+use super::protocol::{ChainState, Control, Message, Outbox};
 use super::remark::Remark;
 use super::sampling::Sampling;
 use super::start::{SPREAD, StartError};
@@ -55,7 +55,7 @@ pub(super) struct ChainTask {
     pub parallel: bool,
     /// Opens when every chain has a thread.
     pub gate: Arc<Barrier>,
-    pub messages: Sender<Message>,
+    pub messages: Outbox,
     pub empty: Receiver<Block>,
 }
 
@@ -81,8 +81,7 @@ pub(super) fn run(task: ChainTask) {
             None,
         ),
     };
-    // Nobody listens only if the owner dropped the run.
-    drop(messages.send(Message::Ended { chain, state, mark }));
+    messages.tell(Message::Ended { chain, state, mark });
 }
 
 /// Why a chain failed.
@@ -191,10 +190,10 @@ impl Worker {
         let keep = job.keep();
         if job.model().density().is_some() {
             job.model().constrain(kernel.position(), &mut theta);
-            drop(task.messages.send(Message::Started {
+            task.messages.tell(Message::Started {
                 chain: task.chain,
                 at: keep.kept().iter().map(|&j| theta[j]).collect(),
-            }));
+            });
         }
         let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
         let mut unkept = RunningMoments::default();
@@ -244,10 +243,10 @@ impl Worker {
             if !drawing && self.warmup_is_over() {
                 self.flush();
                 self.warmup_end = Some(self.iterations);
-                drop(self.task.messages.send(Message::WarmupEnded {
+                self.task.messages.tell(Message::WarmupEnded {
                     chain: self.task.chain,
                     at: self.iterations,
-                }));
+                });
                 drawing = true;
                 self.say(ChainState::Drawing);
             }
@@ -294,7 +293,7 @@ impl Worker {
             return false;
         }
         self.flush();
-        drop(self.task.messages.send(Message::Reached));
+        self.task.messages.tell(Message::Reached);
         let (draws, wanted) = (self.draws, &self.task.draws_wanted);
         let control = &self.task.control;
         control.wait_for_stage(|| draws < wanted.load(Ordering::Relaxed))
@@ -380,7 +379,7 @@ impl Worker {
         self.marked = Instant::now();
         let mark = Box::new(self.mark_now());
         let chain = self.task.chain;
-        drop(self.task.messages.send(Message::Mark { chain, mark }));
+        self.task.messages.tell(Message::Mark { chain, mark });
     }
 
     fn mark_now(&mut self) -> ChainMark {
@@ -416,17 +415,17 @@ impl Worker {
                     iterations: max,
                 };
                 let warning = remark.into();
-                drop(self.task.messages.send(Message::Warn { warning }));
+                self.task.messages.tell(Message::Warn { warning });
                 true
             }
         }
     }
 
     fn say(&self, state: ChainState) {
-        drop(self.task.messages.send(Message::State {
+        self.task.messages.tell(Message::State {
             chain: self.task.chain,
             state,
-        }));
+        });
     }
 
     /// Sends the block; waits for an empty one, which is how a slow collector slows its chains.
@@ -445,7 +444,7 @@ impl Worker {
             }
         }
         let full = std::mem::take(&mut self.block);
-        drop(self.task.messages.send(Message::Block(full)));
+        self.task.messages.tell(Message::Block(full));
         self.block = self.task.empty.recv().unwrap_or_default();
     }
 }

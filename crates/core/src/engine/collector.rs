@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use super::checkpoint::ChainMark;
 use super::monitor::divergences;
 use super::protocol::{
-    ChainState, ChainView, Control, LogEntry, Message, RunState, RunView, StopReason,
+    ChainState, ChainView, Control, LogEntry, Message, RunState, RunView, Sent, StopReason,
 };
 use super::publish::Published;
 use super::remark::Remark;
@@ -41,7 +41,7 @@ pub(super) struct Collected {
 }
 
 pub(super) struct Collector {
-    pub messages: Receiver<Message>,
+    pub messages: Receiver<Sent>,
     pub empty: Vec<Sender<Block>>,
     pub control: Arc<Control>,
     pub published: Arc<Published<RunView>>,
@@ -115,10 +115,14 @@ impl Collector {
             }
             last_loop = now;
             let elapsed = (now - started).as_secs_f64() - paused_secs;
+            let (sent, message) = match message {
+                Ok(Sent { at, message }) => (at, Ok(message)),
+                Err(error) => (now, Err(error)),
+            };
             match message {
                 Ok(Message::Block(block)) => {
                     let chain = block.chain;
-                    if let Some(warning) = tracks[chain].append(&block, now) {
+                    if let Some(warning) = tracks[chain].append(&block, sent) {
                         add(&mut log, elapsed, warning);
                     }
                     let mut block = block;
@@ -133,7 +137,7 @@ impl Collector {
                 Ok(Message::Mark { chain, mark }) => {
                     tracks[chain].view.mark = Some(Arc::from(mark));
                 }
-                Ok(Message::State { chain, state }) => tracks[chain].enter(state, now),
+                Ok(Message::State { chain, state }) => tracks[chain].enter(state, sent),
                 Ok(Message::Warn { warning }) => add(&mut log, elapsed, warning),
                 Ok(Message::Reached) => {
                     if let Some(warning) = self.end_of_stage(&tracks) {
@@ -148,7 +152,7 @@ impl Collector {
                         };
                         add(&mut log, elapsed, remark.into());
                     }
-                    tracks[chain].enter(state, now);
+                    tracks[chain].enter(state, sent);
                     marks[chain] = mark.map(|mark| *mark);
                     tracks[chain].view.mark = marks[chain].clone().map(Arc::new);
                     ended += 1;
@@ -375,6 +379,7 @@ fn add(log: &mut Vec<LogEntry>, at_secs: f64, warning: Warning) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::run::first_view;
 
     fn block(len: usize) -> Block {
         Block {
@@ -420,5 +425,49 @@ mod tests {
         track.enter(ChainState::Paused, at(9.6));
         track.enter(ChainState::Warmup, at(9.7));
         assert_eq!(track.view.rate, 0.0, "another phase");
+    }
+
+    #[test]
+    fn seconds_of_a_chain_are_its_own_however_late_its_messages_are_read() {
+        let (chain, state) = (0, ChainState::Drawing);
+        let (outbox, messages) = crossbeam_channel::unbounded();
+        let (empty, _blocks) = crossbeam_channel::unbounded();
+        let start = Instant::now();
+        for (secs, message) in [
+            (1.0, Message::State { chain, state }),
+            (3.0, Message::Block(block(50))),
+            (
+                3.5,
+                Message::Ended {
+                    chain,
+                    state: ChainState::Finished,
+                    mark: None,
+                },
+            ),
+        ] {
+            let at = start + Duration::from_secs_f64(secs);
+            outbox.send(Sent { at, message }).unwrap();
+        }
+        let draws = vec![ChainDraws::new(1, 0)];
+        let published = Arc::new(Published::new(first_view(&draws, &[None])));
+        Collector {
+            messages,
+            empty: vec![empty],
+            control: Arc::default(),
+            published: Arc::clone(&published),
+            waker: None,
+            chains: draws,
+            start: vec![None],
+            earlier_secs: (0.0, 0.0),
+            log: Vec::new(),
+            max_secs: None,
+            stop_reason: Arc::default(),
+            staged: None,
+        }
+        .run();
+        let view = &published.load().chains[0];
+        // The collector began a moment after `start`.
+        assert!((view.warmup_secs - 1.0).abs() < 0.5, "{}", view.warmup_secs);
+        assert!((view.draw_secs - 2.5).abs() < 1e-6, "{}", view.draw_secs);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
+use crossbeam_channel::Sender;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::ChainMark;
@@ -209,6 +211,24 @@ pub struct LogEntry {
     pub warning: Warning,
     /// How often the warning was reported.
     pub count: u32,
+}
+
+/// A message with the time at which its chain sent it: the collector may come to it late, and seconds of chains are their own.
+pub(super) struct Sent {
+    pub at: Instant,
+    pub message: Message,
+}
+
+/// Where chains put their messages.
+#[derive(Clone)]
+pub(super) struct Outbox(pub Sender<Sent>);
+
+impl Outbox {
+    /// Sends a message; waits for room. Nobody listens only if the owner dropped the run.
+    pub fn tell(&self, message: Message) {
+        let at = Instant::now();
+        drop(self.0.send(Sent { at, message }));
+    }
 }
 
 /// From chains to the collector.

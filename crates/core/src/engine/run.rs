@@ -10,7 +10,9 @@ use super::chain::{self, ChainTask};
 use super::checkpoint::ChainMark;
 use super::collector::{Collector, Waker};
 use super::monitor::{Monitor, Report};
-use super::protocol::{ChainState, ChainView, Control, Message, RunState, RunView, StopReason};
+use super::protocol::{
+    ChainState, ChainView, Control, Message, Outbox, RunState, RunView, StopReason,
+};
 use super::publish::Published;
 use super::sampling::Sampling;
 use super::{labels, stages};
@@ -115,7 +117,8 @@ impl<J: Sampling + 'static> Run<J> {
             .map(|chain| Arc::new(AtomicU64::new(job.draws_wanted(chain))))
             .collect();
 
-        let (messages, inbox) = bounded::<Message>(MESSAGES_PER_CHAIN * chains);
+        let (messages, inbox) = bounded(MESSAGES_PER_CHAIN * chains);
+        let messages = Outbox(messages);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // One thread per chain; cores without a chain help with exact passes, which does not change results.
         let pool = rayon::ThreadPoolBuilder::new()
@@ -141,13 +144,9 @@ impl<J: Sampling + 'static> Run<J> {
             if !alive(mark) {
                 let state =
                     ChainState::Failed("it failed in an earlier part of this run".to_owned());
-                messages
-                    .try_send(Message::Ended {
-                        chain,
-                        state,
-                        mark: None,
-                    })
-                    .map_err(|_full| std::io::Error::other("no room for messages"))?;
+                let mark = None;
+                let ended = Message::Ended { chain, state, mark };
+                messages.tell(ended);
                 continue;
             }
             tasks.push(ChainTask {
@@ -364,7 +363,7 @@ fn earlier_secs(chains: &[ChainView]) -> (f64, f64) {
     })
 }
 
-fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
+pub(super) fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
     let chain = |(draws, mark): (&ChainDraws, &Option<ChainMark>)| {
         ChainView::starting(draws.clone(), mark.clone())
     };

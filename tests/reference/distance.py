@@ -43,6 +43,14 @@ def wasserstein(x, u, y, v):
     return float(np.sqrt(means + np.trace(s1 + s2 - 2 * inner))), float(np.sqrt(means))
 
 
+def rosenblatt(x, u, y, v):
+    """Rosenblatt's transform for the normal distribution of the first, by the Cholesky factor of its covariance."""
+    mean, covariance = moments(x, u)
+    root = linalg.cholesky(covariance, lower=True)
+    a, b = (linalg.solve_triangular(root, (z - mean).T, lower=True).T for z in (x, y))
+    return float(np.mean([ks(a[:, j], u, b[:, j], v) for j in range(x.shape[1])]))
+
+
 def divergence(x, y):
     """Wang, Kulkarni and Verdu (2009), equation 5, in coordinates in which the average covariance is the identity."""
     within = 0.5 * (np.cov(x.T, ddof=0) + np.cov(y.T, ddof=0))
@@ -71,6 +79,7 @@ def case(name, x, u, y, v):
         "ks": [ks(x[:, j], u, y[:, j], v) for j in range(x.shape[1])],
         "energy": total,
         "energy_share": share,
+        "rosenblatt": rosenblatt(a, u, b, v),
         "wasserstein": both,
         "wasserstein_means": means,
         "divergence": [divergence(a, b), divergence(b, a)] if even and a.shape[1] > 1 else None,

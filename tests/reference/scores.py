@@ -5,6 +5,8 @@
 writes scores_data.csv (outcome, probability, weight; one line per row) and scores.csv (quantity,value with 17 significant
 digits; a curve has one line per point, in order). Probabilities have ties, and one is nearly 1.
 
+calibration.csv has the isotonic regression of the outcomes on these probabilities, one line per row, for crates/analysis/src/check/tests.rs.
+
 Curves are those of roc_curve without dropping points in between. Standard errors are of no function of scikit-learn: that of
 the Brier score is the standard deviation over rows (divisor n - 1) by the root of n; that of the area is by the definition of
 DeLong, DeLong and Clarke-Pearson (1988), over all pairs.
@@ -15,6 +17,7 @@ import sys
 
 import numpy as np
 import sklearn
+from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, roc_curve
 
 folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
@@ -51,3 +54,10 @@ with open(folder / "scores.csv", "w") as out:
     pairs = (yes[:, None] > no[None, :]) + 0.5 * (yes[:, None] == no[None, :])
     variance = pairs.mean(1).var(ddof=1) / len(yes) + pairs.mean(0).var(ddof=1) / len(no)
     print(f"auc_se,{np.sqrt(variance):.17g}", file=out)
+
+with open(folder / "calibration.csv", "w") as out:
+    print(version, "plain,weighted", sep="\n", file=out)
+    # A row that counts for nothing has a place on the curve, but no part in it.
+    curves = [IsotonicRegression().fit(p, y, sample_weight=weights).predict(p) for weights in [None, w]]
+    for row in zip(*curves):
+        print(f"{row[0]:.17g},{row[1]:.17g}", file=out)

@@ -8,11 +8,13 @@
 //! | energy | 2 E\|X − Y\| − E\|X − X'\| − E\|Y − Y'\| (Székely and Rizzo 2013), over all pairs of draws: 0 only for equal laws |
 //! | Wasserstein-2 | of the normal distributions with the means and covariances of both: \|μ₁ − μ₂\|² + tr(Σ₁ + Σ₂ − 2 (Σ₂^½ Σ₁ Σ₂^½)^½), its root (Dowson and Landau 1982) |
 //! | sliced Wasserstein-2 | of the draws, along one direction after the other ([`sliced`]): shapes count, not means and covariances alone |
+//! | Kolmogorov-Smirnov | of the draws, coordinate by coordinate of Rosenblatt's transform ([`rosenblatt`]), its mean: how quantities hang together counts too |
 //! | Kullback-Leibler | E log p/q, densities by the distance of the k-th nearest draw ([`divergence`]; Wang, Kulkarni and Verdú 2009, equation 5) |
 //!
 //! All of them are positive by chance, the more so the fewer draws there are. What chance does is read off both runs: the first
 //! half of each chain against the second, and every second chain against the others ([`Apart::halves`]).
 
+mod rosenblatt;
 mod sliced;
 
 use rayon::prelude::*;
@@ -229,6 +231,9 @@ pub struct Distances {
     pub wasserstein_means: f64,
     /// Sliced Wasserstein-2 distance of the draws, in standard deviations of the first. `None` with negative weights.
     pub sliced: Option<f64>,
+    /// Mean Kolmogorov-Smirnov distance over the coordinates of Rosenblatt's transform for the normal distribution with the moments of
+    /// the first. `None` with negative weights.
+    pub rosenblatt: Option<f64>,
     /// Kullback-Leibler divergences in nats, from the first (under draws of the first) and from the second; below 0 by chance
     /// only. `None` with negative weights and where too few draws differ.
     pub divergence: Option<[f64; 2]>,
@@ -241,15 +246,17 @@ impl Distances {
             (Some(a), Some(b)) => Some([a[0].max(b[0]), a[1].max(b[1])]),
             (one, other) => one.or(other),
         };
+        let larger = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (one, other) => one.or(other),
+        };
         Self {
             energy: self.energy.max(other.energy),
             energy_share: self.energy_share.max(other.energy_share),
             wasserstein: self.wasserstein.max(other.wasserstein),
             wasserstein_means: self.wasserstein_means.max(other.wasserstein_means),
-            sliced: self
-                .sliced
-                .zip(other.sliced)
-                .map_or(self.sliced.or(other.sliced), |(a, b)| Some(a.max(b))),
+            sliced: larger(self.sliced, other.sliced),
+            rosenblatt: larger(self.rosenblatt, other.rosenblatt),
             divergence,
         }
     }
@@ -314,6 +321,8 @@ struct Frame {
     scale: Vec<f64>,
     /// From scaled coordinates to those in which the average of both covariances is the identity, without flat directions (R×D).
     whiten: Vec<f64>,
+    /// Rosenblatt's transform of scaled coordinates for the first (R×D).
+    conditional: Vec<f64>,
 }
 
 impl Frame {
@@ -329,12 +338,14 @@ impl Frame {
             }
             scale[j * dim + j] = 1.0 / variance.sqrt();
         }
+        let in_units = |k: usize, value: f64| {
+            let units = scale[k / dim * (dim + 1)] * scale[k % dim * (dim + 1)];
+            value * units
+        };
         let within: Vec<f64> = (0..dim * dim)
-            .map(|k| {
-                let units = scale[k / dim * (dim + 1)] * scale[k % dim * (dim + 1)];
-                0.5 * (own[k] + others[k]) * units
-            })
+            .map(|k| in_units(k, 0.5 * (own[k] + others[k])))
             .collect();
+        let of_first: Vec<f64> = (0..dim * dim).map(|k| in_units(k, own[k])).collect();
         let (values, vectors) = symmetric_eigen(&within, dim).ok_or(Missing::NotFinite)?;
         let largest = values.last().copied().unwrap_or(0.0);
         let mut whiten = Vec::with_capacity(dim * dim);
@@ -347,6 +358,7 @@ impl Frame {
             centre,
             scale,
             whiten,
+            conditional: rosenblatt::transform(&of_first, dim),
         })
     }
 
@@ -374,6 +386,7 @@ impl Frame {
             wasserstein,
             wasserstein_means,
             sliced: sliced::sliced(one, other),
+            rosenblatt: rosenblatt::rosenblatt(one, other, &self.conditional).ok(),
             divergence,
         })
     }

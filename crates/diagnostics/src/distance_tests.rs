@@ -17,6 +17,7 @@ struct Case {
     ks: Vec<f64>,
     energy: f64,
     energy_share: f64,
+    rosenblatt: f64,
     wasserstein: f64,
     wasserstein_means: f64,
     divergence: Option<[f64; 2]>,
@@ -60,6 +61,7 @@ fn distances_are_those_of_scipy() {
         let found = apart.distances;
         near(found.energy, case.energy, "energy");
         near(found.energy_share, case.energy_share, "energy share");
+        near(found.rosenblatt.unwrap(), case.rosenblatt, "Rosenblatt");
         near(found.wasserstein, case.wasserstein, "Wasserstein");
         near(found.wasserstein_means, case.wasserstein_means, "of means");
         if let Some([from, to]) = case.divergence {
@@ -177,7 +179,7 @@ fn equal_draws_are_at_distance_zero_also_where_chains_stand_still() {
     let found = apart.distances;
     assert_eq!((found.energy, found.divergence), (0.0, Some([0.0; 2])));
     assert!(found.wasserstein < 1e-6, "{found:?}");
-    assert_eq!(found.sliced, Some(0.0));
+    assert_eq!((found.sliced, found.rosenblatt), (Some(0.0), Some(0.0)));
     assert!(apart.halves.unwrap().energy > 0.0);
 }
 
@@ -229,7 +231,8 @@ fn weights_turn_one_posterior_into_another() {
     let signed = compare(&plain, &cloud(&chains, &signed)).unwrap();
     assert_eq!(signed.distances.divergence, None);
     assert!(signed.distances.wasserstein.is_finite());
-    assert_eq!(signed.distances.sliced, None);
+    let of_laws = (signed.distances.sliced, signed.distances.rosenblatt);
+    assert_eq!(of_laws, (None, None));
 }
 
 #[test]

@@ -152,6 +152,38 @@ fn what_is_not_known_is_missing() {
     );
 }
 
+/// Numbers of ArviZ, by `tests/reference/hdi.py`.
+#[test]
+fn shortest_intervals_are_those_of_arviz() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/");
+    let lines = |file: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.map(str::to_owned).collect()
+    };
+    for line in &lines("hdi.csv")[1..] {
+        let (set, numbers) = line.split_once(',').unwrap();
+        let numbers: Vec<f64> = numbers.split(',').map(|it| it.parse().unwrap()).collect();
+        let mut list = DrawList::new(1);
+        for row in lines(&format!("draws_{set}.csv")) {
+            for cell in row.split(',') {
+                list.push(&[cell.parse().unwrap()]);
+            }
+        }
+        let inputs = ExtraInputs {
+            chains: &[&list],
+            numbers: &[1],
+            weights: &[],
+            seconds: 0.0,
+            superchains: None,
+            interval: numbers[0],
+            rope: None,
+        };
+        let rows = Extras::of(&[Extra::HdiLow, Extra::HdiHigh], &inputs).rows;
+        assert_eq!(rows[0], [Some(numbers[1]), Some(numbers[2])], "{line}");
+    }
+}
+
 #[test]
 fn intervals_and_shares_are_those_of_the_draws() {
     // 1 to 1,000 cubed: the shortest interval of 60 % is the lower one, and two thirds lie above 0 if 333 are moved below.

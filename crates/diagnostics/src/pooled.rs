@@ -302,8 +302,8 @@ impl Pooled {
         })
     }
 
-    /// The shortest interval that holds `share` of the draws (Chen and Shao 1999, Journal of Computational and Graphical Statistics
-    /// 8), or of their weight.
+    /// The shortest interval between two draws over which their share, or that of their weight, rises by `share` (Chen and Shao 1999,
+    /// Journal of Computational and Graphical Statistics 8): of n draws, from the i-th to the (i + ⌊n share⌋)-th.
     pub fn shortest(&mut self, share: f64) -> Result<[f64; 2], Missing> {
         self.check(1)?;
         if self.is_weighted() {
@@ -311,8 +311,8 @@ impl Pooled {
             return Ok(weights::shortest(&self.sorted, &self.cdf, share));
         }
         let sorted = self.sorted();
-        let inside = ((share * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len());
-        let ends = sorted.iter().zip(&sorted[inside - 1..]);
+        let between = ((share * sorted.len() as f64).floor() as usize).min(sorted.len() - 1);
+        let ends = sorted.iter().zip(&sorted[between..]);
         let shortest = ends.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
         shortest
             .map(|(low, high)| [*low, *high])

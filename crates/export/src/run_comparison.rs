@@ -108,6 +108,7 @@ fn distances(found: &Distances) -> Json {
         "wasserstein": found.wasserstein,
         "wasserstein_means": found.wasserstein_means,
         "wasserstein_sliced": found.sliced,
+        "rosenblatt": found.rosenblatt,
         "divergence": found.divergence,
     })
 }

@@ -74,6 +74,46 @@ fn isotonic_regression_of_small_examples() {
     assert!(of(&[]).is_empty());
 }
 
+/// Numbers of scikit-learn, by `tests/reference/scores.py`: yes and no by predicted probability, with ties.
+#[test]
+fn isotonic_regression_is_that_of_scikit_learn() {
+    let table = |file: &str| -> Vec<Vec<f64>> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/");
+        let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+        let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        let numbers = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        lines.map(numbers).collect()
+    };
+    let (rows, curves) = (table("scores_data.csv"), table("calibration.csv"));
+    assert_eq!(rows.len(), curves.len());
+    for (which, weight) in [
+        (0, (|_| 1.0) as fn(&[f64]) -> f64),
+        // Rows of no weight have no part in it.
+        (1, |row| row[2]),
+    ] {
+        let mut counted: Vec<usize> = (0..rows.len())
+            .filter(|&i| weight(&rows[i]) > 0.0)
+            .collect();
+        counted.sort_by(|&i, &j| rows[i][1].total_cmp(&rows[j][1]));
+        let groups: Vec<&[usize]> = counted
+            .chunk_by(|&i, &j| rows[i][1] == rows[j][1])
+            .collect();
+        let sums = |value: &dyn Fn(&[f64]) -> f64| -> Vec<f64> {
+            let sum = |group: &&[usize]| group.iter().map(|&i| value(&rows[i])).sum();
+            groups.iter().map(sum).collect()
+        };
+        let weights = sums(&|row| weight(row));
+        let successes = sums(&|row| weight(row) * row[0]);
+        let shares: Vec<f64> = successes.iter().zip(&weights).map(|(s, w)| s / w).collect();
+        for (group, fitted) in groups.iter().zip(isotonic(&shares, &weights)) {
+            for &i in *group {
+                let expected = curves[i][which];
+                assert!((fitted - expected).abs() < 1e-9, "{i}: {fitted} {expected}");
+            }
+        }
+    }
+}
+
 /// The regression at i is the largest, over starts up to i, of the smallest mean of a stretch from there to an end at or after i.
 #[test]
 fn isotonic_regression_is_the_maximum_of_minima_of_means() {

@@ -235,6 +235,14 @@ impl RunComparison {
                 "posterior sd by which draws have to move, shapes included".to_owned(),
             ));
         }
+        if found.rosenblatt.is_some() {
+            lines.push(line(
+                "Kolmogorov-Smirnov distance",
+                &|it| it.rosenblatt.unwrap_or(f64::NAN),
+                "mean over parameters, each less what those before it predict (Rosenblatt), so that how they hang together counts"
+                    .to_owned(),
+            ));
+        }
         if let Some(divergence) = found.divergence {
             for (way, value) in divergence.into_iter().enumerate() {
                 let (from, to) = (&self.names[way], &self.names[1 - way]);

@@ -8,7 +8,7 @@ use super::{hessian_free, lbfgs, newton, stochastic};
 use crate::models::{LogDensity, MAX_DENSE_DIM_OF_GROUPS, Model, RowLikelihood, Rows, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
-use ergodic_base::linalg::{Cholesky, dot};
+use ergodic_base::linalg::{Cholesky, axpy, dot, symmetric_eigen};
 use ergodic_base::rng::{Purpose, stream};
 
 /// Above this many rows the first iterations use a subset: a Newton step on 20,000 rows brings the start within a few
@@ -18,6 +18,12 @@ const SUBSET_ROWS: usize = 20_000;
 /// gradient estimate, which grows with the squared distance to the centre, is then 1 % larger for one parameter and less
 /// for more.
 pub const GOOD_ENOUGH: f64 = 0.1;
+/// Saddles that are left before a search gives up: each has a higher density than the one before, and symmetric models have few.
+const MOST_SADDLES: usize = 5;
+/// Share of the largest curvature from which a negative one is a saddle, and not the rounding of a flat direction.
+const BENT: f64 = 1e-8;
+/// Halvings of the first step away from a saddle.
+const SADDLE_HALVINGS: u32 = 20;
 
 /// One more pass over the data is begun, unless somebody cancelled.
 pub(super) fn tick(control: &Control) -> Result<(), ModeError> {
@@ -286,8 +292,9 @@ fn climb(
     }
 }
 
-/// L-BFGS, and Newton from where it ends if that is no mode: along directions in which the curvature is a millionth of that in
-/// others, its steps gain too little to go on.
+/// L-BFGS, and again from beside the place where it ends if that is a saddle, to which symmetric models lead from a symmetric start; then
+/// Newton if that is no mode yet: along directions in which the curvature is a millionth of that in others, steps of L-BFGS gain too
+/// little to go on.
 fn by_lbfgs(
     objective: Objective<'_>,
     u: &mut [f64],
@@ -295,7 +302,15 @@ fn by_lbfgs(
     recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let mut outcome = lbfgs::maximise(objective, u, control, recorder)?;
-    if distance_to_peak(objective, u).is_some_and(|distance| distance > GOOD_ENOUGH) {
+    let mut distance = distance_to_peak(objective, u);
+    for _ in 0..MOST_SADDLES {
+        if distance.is_some() || !leave_saddle(objective, u, recorder) {
+            break;
+        }
+        outcome.iterations += lbfgs::maximise(objective, u, control, recorder)?.iterations;
+        distance = distance_to_peak(objective, u);
+    }
+    if distance.is_some_and(|distance| distance > GOOD_ENOUGH) {
         outcome.iterations += newton::maximise(objective, u, control, recorder)?.iterations;
     }
     Ok(outcome)
@@ -337,6 +352,43 @@ fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
     distance.is_finite().then_some(distance)
 }
 
+/// Moves `u` from a saddle to where the density is higher, along the direction in which it bends upwards most; whether there is one.
+fn leave_saddle(objective: Objective<'_>, u: &mut [f64], recorder: &mut Recorder) -> bool {
+    let dim = u.len();
+    let mut scratch = objective.scratch();
+    let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
+    let mut hessian = vec![0.0; dim * dim];
+    objective.neg_hessian(u, &mut scratch, &mut hessian);
+    recorder.spend(objective.num_rows());
+    let Some((values, vectors)) = symmetric_eigen(&hessian, dim) else {
+        return false;
+    };
+    let largest = values.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+    let Some(&least) = values.first().filter(|it| **it < -BENT * largest) else {
+        return false;
+    };
+    let direction = &vectors[..dim];
+    let mut value = |u: &[f64]| {
+        recorder.spend(objective.num_rows());
+        objective.value(u, &mut scratch, &mut grad, &mut work)
+    };
+    let here = value(u);
+    // Where the bend alone would gain half a nat.
+    let mut length = 1.0 / least.abs().sqrt();
+    for _ in 0..SADDLE_HALVINGS {
+        for sign in [1.0, -1.0] {
+            let mut beside = u.to_vec();
+            axpy(sign * length, direction, &mut beside);
+            if value(&beside) > here {
+                u.copy_from_slice(&beside);
+                return true;
+            }
+        }
+        length *= 0.5;
+    }
+    false
+}
+
 fn too_far(title: &str, distance: Option<f64>) -> String {
     let place = distance.map_or_else(
         || "where the curvature is not that of a mode".to_owned(),
@@ -357,6 +409,7 @@ pub(super) struct Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::{DensityModel, density_of};
     use crate::testing::GaussianRows;
 
     #[test]
@@ -371,6 +424,23 @@ mod tests {
                 assert!((sd * sd / variance - 1.0).abs() < 1e-9);
             }
         }
+    }
+
+    /// Two modes beside a saddle, where searches start: the gradient vanishes there, and the curvature says where to go.
+    #[test]
+    fn a_search_leaves_a_saddle() {
+        let density = density_of(2, |u: &[f64], grad: &mut [f64]| {
+            let well = u[0] * u[0] - 4.0;
+            grad[0] = -4.0 * u[0] * well;
+            grad[1] = -2.0 * u[1];
+            -well * well - u[1] * u[1]
+        });
+        let mode = find_mode(&DensityModel::new(density), &Control::default()).unwrap();
+        let [well, other] = [mode.centre.u[0], mode.centre.u[1]];
+        assert!(
+            (well.abs() - 2.0).abs() < 1e-6 && other.abs() < 1e-6,
+            "{well} {other}"
+        );
     }
 
     #[test]

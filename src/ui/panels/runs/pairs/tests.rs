@@ -156,7 +156,7 @@ fn divergent_transitions_have_a_sign_of_their_own() {
 
 #[test]
 fn many_draws_are_thinned_and_none_of_few_divergent_ones_is_lost() {
-    let mut harness = page(session(4, 16_000, |chain, i| chain == 2 && i % 1000 == 7));
+    let harness = page(session(4, 16_000, |chain, i| chain == 2 && i % 1000 == 7));
     harness.get_by_label("16 divergent transitions");
     harness.get_by_label_contains(&format!("of {} draws", number::integer(63_984)));
     let dots = (harness.output().shapes.iter())

@@ -7,7 +7,9 @@
 use std::sync::OnceLock;
 
 use ergodic_base::special::{logistic, softplus};
-use ergodic_core::models::{Covariates, LinearRows, MAX_DENSE_DIM, Prior, PriorRows};
+use ergodic_core::models::{
+    Covariates, LinearRows, MAX_DENSE_DIM, Prior, PriorRows, RowKernel, count_rows, logit_rows,
+};
 
 use crate::columns::{Columns, Evaluated};
 use crate::functions::Function;
@@ -21,6 +23,9 @@ const BASIS: usize = 5;
 /// 1/4, the largest p (1 − p), and 1/(6 √3), the largest slope of it.
 const MOST_CURVED: f64 = 0.25;
 const MOST_BENT: f64 = 0.096_225_044_864_937_63;
+
+/// Coordinates per summand of a predictor up to which a row loop over all coordinates is faster than the program of a row.
+const MOST_SPARE: usize = 2;
 
 /// One summand of the linear predictors.
 #[derive(Clone, Debug)]
@@ -243,19 +248,47 @@ impl Linear {
     }
 
     fn rows(&self) -> &[f64] {
-        self.covariates.get_or_init(|| {
-            let mut made = vec![0.0; self.offset.len() * self.dim];
-            for Part { coordinate, factor } in &self.parts {
-                for (row, (a, factor)) in made.chunks_exact_mut(self.dim).zip(factor).enumerate() {
-                    let at = match coordinate {
-                        Coordinate::Same(at) => *at,
-                        Coordinate::PerRow(rows) => rows[row],
-                    };
-                    a[at] += factor;
-                }
+        self.covariates.get_or_init(|| self.laid_out(0))
+    }
+
+    /// a_i, row-major, each with room for `extra` numbers behind it.
+    fn laid_out(&self, extra: usize) -> Vec<f64> {
+        let width = self.dim + extra;
+        let mut made = vec![0.0; self.offset.len() * width];
+        for Part { coordinate, factor } in &self.parts {
+            for (row, (a, factor)) in made.chunks_exact_mut(width).zip(factor).enumerate() {
+                let at = match coordinate {
+                    Coordinate::Same(at) => *at,
+                    Coordinate::PerRow(rows) => rows[row],
+                };
+                a[at] += factor;
             }
-            made
-        })
+        }
+        made
+    }
+
+    /// The rows by the row loop of a template, where they are of its family and most coordinates take part in each.
+    pub fn kernel(&self) -> Option<Box<dyn RowKernel>> {
+        let (dim, count) = (self.dim, self.offset.len());
+        if dim == 0 || dim > MOST_SPARE * self.parts.len() {
+            return None;
+        }
+        let all = |holds: fn([f64; BASIS]) -> bool| (0..count).all(|row| holds(self.k(row)));
+        let is_logit = all(|k| k == [0.0, 0.0, 0.0, -1.0, 0.0] || k == [0.0, 1.0, 0.0, -1.0, 0.0]);
+        if is_logit && self.offset.iter().all(|it| *it == 0.0) {
+            return Some(logit_rows(dim, self.laid_out(0), |row| {
+                self.shape[1][row] == 1.0
+            }));
+        }
+        if all(|[_, _, k2, k3, k4]| k2 == 0.0 && k3 == 0.0 && k4 < 0.0) {
+            let mut data = self.laid_out(4);
+            for (row, numbers) in data.chunks_exact_mut(dim + 4).enumerate() {
+                let [k0, k1, _, _, k4] = self.k(row);
+                numbers[dim..].copy_from_slice(&[self.offset[row], k1 / -k4, -k4, k0]);
+            }
+            return Some(count_rows(dim, data));
+        }
+        None
     }
 }
 

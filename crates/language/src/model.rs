@@ -1,6 +1,6 @@
 //! The posterior of a program.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
@@ -8,7 +8,7 @@ use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
     Block, CentreRows, KnownConditional, LinearRows, LogDensity, Model, ParamInfo, Posterior,
-    Prior, PriorRows, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
+    Prior, PriorRows, RowKernel, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
@@ -40,6 +40,8 @@ pub(crate) struct ProgramModel {
     /// What is reported besides parameters.
     reported: Option<Code>,
     linear: Option<Linear>,
+    /// The rows by the row loop of a template, made by the first pass.
+    kernel: OnceLock<Option<Box<dyn RowKernel>>>,
     prior_rows: Option<PriorRows>,
     known: Vec<KnownConditional>,
     starts: Starts,
@@ -83,6 +85,8 @@ struct Workspace {
     reported: Registers<ONE>,
     sums: Vec<PlateMemory>,
     rows: Option<PlateMemory>,
+    /// Of the row loop of a template, where rows have one.
+    kernel: Scratch,
     /// A position and two gradients.
     numbers: Vec<f64>,
 }
@@ -220,6 +224,7 @@ impl ProgramModel {
             rows: rows.map(padded),
             reported: (!outputs.is_empty()).then(|| once(graph, &outputs)),
             linear,
+            kernel: OnceLock::new(),
             prior_rows,
             known: known_conditionals(lowered, &transform),
             starts: Starts::of(lowered, text),
@@ -274,8 +279,19 @@ impl ProgramModel {
             reported: registers(&self.reported),
             sums: self.sums.iter().map(PlateMemory::of).collect(),
             rows,
+            kernel: self
+                .kernel()
+                .map_or_else(Scratch::default, RowKernel::scratch),
             numbers: vec![0.0; 3 * self.transform.dim()],
         }
+    }
+
+    /// The rows by the row loop of a template, where they have one.
+    fn kernel(&self) -> Option<&dyn RowKernel> {
+        let made = self
+            .kernel
+            .get_or_init(|| self.linear.as_ref().and_then(Linear::kernel));
+        made.as_deref()
     }
 
     /// Runs the head of a sum.
@@ -620,6 +636,9 @@ impl RowLikelihood for ProgramModel {
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        if let Some(kernel) = self.kernel() {
+            return self.lend(|memory| kernel.log_lik(u, rows, &mut memory.kernel, grad));
+        }
         let Some(plate) = &self.rows else {
             return 0.0;
         };
@@ -641,7 +660,21 @@ impl RowLikelihood for ProgramModel {
         })
     }
 
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        match self.kernel() {
+            Some(kernel) => {
+                self.lend(|memory| kernel.grad_log_lik(u, rows, &mut memory.kernel, grad));
+            }
+            None => {
+                self.log_lik(u, rows, scratch, grad);
+            }
+        }
+    }
+
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
+        if let Some(kernel) = self.kernel() {
+            return self.lend(|memory| kernel.pointwise(u, rows, &mut memory.kernel, out));
+        }
         let Some(plate) = &self.rows else {
             return;
         };
@@ -673,6 +706,9 @@ impl RowLikelihood for ProgramModel {
     }
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
+        if let Some(kernel) = self.kernel() {
+            return self.lend(|memory| kernel.scores(u, rows, &mut memory.kernel, out));
+        }
         out.fill(0.0);
         self.add_scores(u, rows, 1.0, out);
     }
@@ -715,6 +751,12 @@ impl RowLikelihood for ProgramModel {
         scratch: &mut Scratch,
         hessian: &mut [f64],
     ) {
+        if let Some(kernel) = self.kernel() {
+            let of = |memory: &mut Workspace| {
+                kernel.add_neg_hessian(u, rows, &mut memory.kernel, hessian);
+            };
+            return self.lend(of);
+        }
         self.add_curvature(u, hessian, |at, grad| {
             self.grad_log_lik(at, rows, scratch, grad);
         });

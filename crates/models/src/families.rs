@@ -24,7 +24,7 @@ mod lognormal;
 mod negative_binomial;
 pub(crate) mod notation;
 pub mod ordered;
-mod poisson;
+pub(crate) mod poisson;
 pub mod rows;
 pub(crate) mod student;
 pub mod unordered;

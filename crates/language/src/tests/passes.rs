@@ -192,6 +192,59 @@ fn linear_predictors_are_found() {
     }
 }
 
+/// Rows that a template has too go by its row loop: sums, gradients, curvature and single rows are those of their linear structure.
+#[test]
+fn rows_of_known_families_go_by_the_loops_of_templates() {
+    let columns = &programs()[0].1;
+    for (row, is_by_template) in [
+        ("churned ~ bernoulli_logit(a + b * age + c * fee)", true),
+        ("count ~ poisson_log(a + b * age + c * fee + log(2))", true),
+        ("3 * poisson_log_lpmf(count, a + b * age + c * fee)", true),
+        // An offset, trials, and a normal outcome.
+        (
+            "churned ~ bernoulli_logit(a + b * age + c * fee + age)",
+            false,
+        ),
+        ("churned ~ binomial_logit(3, a + b * age + c * fee)", false),
+        ("age ~ normal(a + b * fee + c * count, 2)", false),
+    ] {
+        let text = format!(
+            "parameters\n a ~ normal(0, 1)\n b ~ normal(0, 1)\n c ~ normal(0, 1)\nrows\n {row}\n"
+        );
+        let model = model(&text, columns);
+        let (rows, view) = (model.rows().unwrap(), model.linear_rows().unwrap());
+        let picks: Vec<u32> = (0..100).map(|k| k * 3).collect();
+        let (dim, scratch) = (model.dim(), &mut rows.scratch());
+        let u = position(dim, 3);
+        let (mut value, mut grad) = (0.0, vec![0.0; dim]);
+        let mut hessian = vec![0.0; dim * dim];
+        for &i in &picks {
+            let i = i as usize;
+            let [log_p, slope, second] = view.derivatives(i, view.predictor(i, &u));
+            let a = view.covariates(i).to_vec();
+            value += log_p;
+            for j in 0..dim {
+                grad[j] += slope * a[j];
+                for k in 0..dim {
+                    hessian[j * dim + k] -= second * a[j] * a[k];
+                }
+            }
+        }
+        let pick = Rows::Pick(&picks);
+        let (mut of_pass, mut of_gradient) = (vec![0.0; dim], vec![0.0; dim]);
+        let found = rows.log_lik(&u, pick, scratch, &mut of_pass);
+        rows.grad_log_lik(&u, pick, scratch, &mut of_gradient);
+        near(&[found], &[value], 1e-12, row);
+        near(&of_pass, &grad, 1e-12, row);
+        near(&of_gradient, &grad, 1e-12, row);
+        let mut curvature = vec![0.0; dim * dim];
+        rows.add_neg_hessian_log_lik(&u, pick, scratch, &mut curvature);
+        // Differences of gradients have errors of their own.
+        let tolerance = if is_by_template { 1e-12 } else { 1e-6 };
+        near(&curvature, &hessian, tolerance, row);
+    }
+}
+
 #[test]
 fn independent_priors_are_rows() {
     let columns = &programs()[0].1;

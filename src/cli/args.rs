@@ -8,6 +8,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEn
 use super::source::Source;
 use super::trimmed::{Trimmed, name};
 
+use ergodic_base::numerals;
 use ergodic_core::samplers::names::NUTS;
 use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
@@ -480,7 +481,7 @@ pub struct ExtraArgs {
     #[arg(long)]
     pub hdi: bool,
     /// Add how probable values between these are, which count as 0
-    #[arg(long, value_name = "FROM,TO", value_parser = range, allow_hyphen_values = true)]
+    #[arg(long, value_name = "FROM,TO", value_parser = numerals::range, allow_hyphen_values = true)]
     pub rope: Option<[f64; 2]>,
 }
 
@@ -597,18 +598,6 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// Reads `FROM,TO`.
-fn range(text: &str) -> Result<[f64; 2], String> {
-    let read = |part: &str| part.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-    let ends = text.split_once(',');
-    let ends = ends.and_then(|(from, to)| Some([read(from)?, read(to)?]));
-    match ends {
-        Some([from, to]) if from < to => Ok([from, to]),
-        Some(_) => Err("write the smaller of two numbers first, such as -0.05,0.05".to_owned()),
-        None => Err("write two numbers, such as -0.05,0.05".to_owned()),
-    }
-}
-
 /// `effects`.
 #[derive(Debug, Parser)]
 #[command(args_override_self = true, allow_negative_numbers = true)]
@@ -650,7 +639,7 @@ pub struct EffectsArgs {
     #[arg(long, default_value_t = ergodic_analysis::predict::INTERVAL, value_name = "PROBABILITY")]
     pub interval: f64,
     /// Differences that count as none: how probable it is that an effect is one of them
-    #[arg(long, value_name = "FROM,TO", value_parser = range, allow_hyphen_values = true)]
+    #[arg(long, value_name = "FROM,TO", value_parser = numerals::range, allow_hyphen_values = true)]
     pub rope: Option<[f64; 2]>,
     /// Most draws used, evenly spaced; all if absent, fewer where rows are many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..).map(|n| n as usize))]

@@ -25,7 +25,6 @@ use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::estimates::Estimate;
 use ergodic_diagnostics::extra::{Extra, Extras, Measure};
-use ergodic_diagnostics::inefficiency::Spread;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
@@ -402,15 +401,7 @@ fn extra_text(extra: Extra, value: Option<f64>) -> String {
 fn inefficiency_text(results: &Results) -> String {
     let mut text = String::new();
     if let Some(found) = results.inefficiency() {
-        let spread = |of: Spread| {
-            let [least, middle, most] =
-                [of.minimum, of.median, of.maximum].map(|x| significant(Some(x), 3));
-            format!("minimum {least}, median {middle}, maximum {most}")
-        };
-        text += &format!("\nInefficiency factor: {}\n", spread(found.factor));
-        if let Some(time) = found.computational_time {
-            text += &format!("Computational time in seconds: {}\n", spread(time));
-        }
+        text += &format!("\n{}\n", found.lines().join("\n"));
     }
     let fractions = results.ebfmi();
     if !fractions.is_empty() {

@@ -116,6 +116,21 @@ pub fn decimals_by_error(mcse: Option<f64>) -> usize {
     }
 }
 
+/// Reads two numbers with a comma between them, the smaller first: `-0.05,0.05`.
+///
+/// # Errors
+/// A clause that says what to write.
+pub fn range(text: &str) -> Result<[f64; 2], &'static str> {
+    let read = |part: &str| part.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+    let ends = text.split_once(',');
+    let ends = ends.and_then(|(from, to)| Some([read(from)?, read(to)?]));
+    match ends {
+        Some([from, to]) if from < to => Ok([from, to]),
+        Some(_) => Err("write the smaller of two numbers first, such as -0.05,0.05"),
+        None => Err("write two numbers, such as -0.05,0.05"),
+    }
+}
+
 /// What R writes for numbers that are not finite.
 fn special(value: f64) -> Option<String> {
     match value {
@@ -225,6 +240,17 @@ pub fn group(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_is_two_numbers_the_smaller_first() {
+        assert_eq!(range(" -0.05, 1e2 "), Ok([-0.05, 100.0]));
+        for text in ["1,1", "2,-2"] {
+            assert!(range(text).unwrap_err().contains("smaller"), "{text}");
+        }
+        for text in ["", "1", "a,b", "0,inf", "0,1,2"] {
+            assert!(range(text).unwrap_err().contains("two numbers,"), "{text}");
+        }
+    }
 
     #[test]
     fn numbers_in_sentences_are_brief() {

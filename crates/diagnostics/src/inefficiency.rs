@@ -1,6 +1,7 @@
 //! How much a run pays for an independent draw: inefficiency factor and computational time of Quiroz, Kohn, Villani, Tran
 //! (2019, doi 10.1080/01621459.2018.1448827).
 
+use ergodic_base::numerals::significant;
 use serde::Serialize;
 
 use super::quantiles::of_sorted;
@@ -26,6 +27,12 @@ impl Spread {
             median: of_sorted(&values, 0.5),
             maximum: *values.last()?,
         })
+    }
+
+    fn words(self) -> String {
+        let [least, middle, most] =
+            [self.minimum, self.median, self.maximum].map(|x| significant(x, 3));
+        format!("minimum {least}, median {middle}, maximum {most}")
     }
 
     fn times(self, factor: f64) -> Self {
@@ -62,6 +69,14 @@ impl Inefficiency {
             factor,
             computational_time: (seconds > 0.0).then(|| factor.times(seconds / draws as f64)),
         })
+    }
+
+    /// The factors and, where they are known, the times over all variables, in a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let factor = format!("Inefficiency factor: {}", self.factor.words());
+        let time = self.computational_time;
+        let time = time.map(|time| format!("Computational time in seconds: {}", time.words()));
+        [factor].into_iter().chain(time).collect()
     }
 }
 
@@ -108,7 +123,13 @@ mod tests {
         assert!(close(time.maximum, 2.0 * expected[0] / 400.0), "{time:?}");
         assert_eq!(rows[2].inefficiency(400), None);
         assert_eq!(Inefficiency::of(&rows[2..], 400, 2.0), None);
+        let lines = found.lines();
+        assert_eq!(lines.len(), 2);
+        let least = significant(found.factor.minimum, 3);
+        assert!(lines[0].starts_with(&format!("Inefficiency factor: minimum {least}, median ")));
+        assert!(lines[1].starts_with("Computational time in seconds: minimum "));
         let untimed = Inefficiency::of(&rows, 400, 0.0).unwrap();
+        assert_eq!(untimed.lines().len(), 1);
         assert_eq!(untimed.computational_time, None);
     }
 }

@@ -7,11 +7,13 @@ use super::entry::RunEntry;
 use super::from_draws::{Question, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::effects::{self, Conditional, EffectsError, EffectsOptions, MOST_CURVES};
+use ergodic_analysis::effects::{
+    self, Conditional, Contrast, EffectsError, EffectsOptions, ExpressionValue, MOST_CURVES,
+};
 use ergodic_analysis::predict::r2::R2;
 
 /// What is asked beside the effects of the predictors.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswersAsked {
     /// Whether all predictors have pictures, however many there are.
     pub all_pictures: bool,
@@ -19,10 +21,27 @@ pub struct AnswersAsked {
     pub groups: Vec<String>,
     /// The column at each of whose levels everything is told; of a number at its mean and one standard deviation either side.
     pub by: Option<String>,
+    /// Whether all pairs of levels of predictors are compared, not each level with the reference alone.
+    pub all_levels: bool,
+    /// Differences that count as none: from, to.
+    pub rope: Option<[f64; 2]>,
+    /// Expressions of parameters.
+    pub expressions: Vec<String>,
+}
+
+impl AnswersAsked {
+    /// Whether the same is asked of the outcome, whatever the expressions are.
+    fn is_same_of_outcome(&self, other: &Self) -> bool {
+        let of_outcome = |asked: &Self| Self {
+            expressions: Vec::new(),
+            ..asked.clone()
+        };
+        of_outcome(self) == of_outcome(other)
+    }
 }
 
 /// What a run says of the outcome, predictor by predictor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Answered {
     /// What was asked.
     pub asked: AnswersAsked,
@@ -41,8 +60,28 @@ pub struct Answered {
     pub groupings: Vec<String>,
     /// The share of the variance of the outcome that the model explains; `None` where it is not defined.
     pub r2: Option<R2>,
+    /// What the draws say of the expressions.
+    pub expressions: Vec<ExpressionValue>,
     /// Draws of the run when they were made.
     pub draws: usize,
+}
+
+impl Answered {
+    /// Whether a predictor has more levels than two, so that its levels can be compared in more pairs than with the reference, or are.
+    pub fn has_pairs(&self) -> bool {
+        let contrasts = |name: &String| {
+            let of = self.effects.effects.iter();
+            let of = of.filter(|it| it.predictor == *name);
+            let of = of.filter_map(|it| match &it.contrast {
+                Contrast::Levels { level, reference } => Some((level, reference)),
+                _ => None,
+            });
+            of.collect::<BTreeSet<_>>().len()
+        };
+        let predictors = self.told.iter();
+        let mut predictors = predictors.filter(|name| !self.groupings.contains(name));
+        predictors.any(|name| contrasts(name) > 1)
+    }
 }
 
 impl RunEntry {
@@ -62,16 +101,31 @@ const QUESTION: Question<Answered> = Question {
 
 /// Finds the answers of a run to what `asked` says, in place of what was asked before.
 pub(super) fn ask(state: &mut AppState, id: u64, asked: AnswersAsked, fx: &mut dyn Effects) {
+    let mut before = None;
     if let Some(entry) = state.run_mut(id) {
+        let done = entry.answers();
+        before = done
+            .filter(|done| done.asked.is_same_of_outcome(&asked))
+            .cloned();
         entry.answered.forget();
         entry.answers_asked = asked;
     }
-    answer(state, id, fx);
+    answer_after(state, id, before, fx);
 }
 
 /// Finds the answers of a run, unless that is done or being done. Where they could not be found before, what the predictors do is
 /// asked alone; what was cancelled is asked again.
 pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    answer_after(state, id, None, fx);
+}
+
+/// As [`answer`], with what was found `before` of the outcome from the same draws, if that is what is asked again: it may take long.
+fn answer_after(
+    state: &mut AppState,
+    id: u64,
+    before: Option<Arc<Answered>>,
+    fx: &mut dyn Effects,
+) {
     let Some(entry) = state.run_mut(id) else {
         return;
     };
@@ -83,13 +137,27 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         entry.answers_asked = AnswersAsked::default();
     }
     let asked = entry.answers_asked.clone();
+    let names = entry.variables();
     find(state, id, &QUESTION, fx, move |draws, control| {
-        let fitted = draws.source.fitted(control)?;
         let (lists, weights) = (draws.lists, draws.weights);
         let options = EffectsOptions {
             by: asked.by.clone(),
+            all_pairs: asked.all_levels,
+            rope: asked.rope,
             ..EffectsOptions::default()
         };
+        let expressions = match asked.expressions.as_slice() {
+            [] => Vec::new(),
+            texts => effects::expressions(texts, &names, lists, weights, &options)?,
+        };
+        if let Some(before) = before {
+            return Ok(Answered {
+                asked,
+                expressions,
+                ..Answered::clone(&before)
+            });
+        }
+        let fitted = draws.source.fitted(control)?;
         let groupings = fitted.groupings();
         let compare = |groups: &[String]| {
             let pairs = groups.to_vec();
@@ -145,6 +213,7 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             without_levels,
             curves,
             groupings,
+            expressions,
             draws: draws.count,
         })
     });
@@ -217,6 +286,73 @@ mod tests {
         session.send(Command::FindAnswers(id));
         let entry = session.state.run(id).unwrap();
         assert_eq!(entry.answers().unwrap().asked, AnswersAsked::default());
+    }
+
+    #[test]
+    fn levels_ranges_and_expressions_have_the_numbers_of_the_command_line() {
+        use ergodic_analysis::effects::{Derived, EffectsOptions, expressions};
+        use ergodic_base::control::Control;
+        use ergodic_export::RunFolder;
+        let same = |here: &Derived, there: &Derived| {
+            let numbers = |of: &Derived| {
+                let [low, high] = of.interval;
+                let rhat = of.summary.rhat.unwrap_or(f64::NAN);
+                [of.mean(), low, high, of.above, of.in_rope.unwrap(), rhat]
+            };
+            for (a, b) in numbers(here).into_iter().zip(numbers(there)) {
+                let is_same = (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                assert!(is_same, "{here:?} {there:?}");
+            }
+        };
+        let mut session = Session::with_draft("churn");
+        let id = run_with_formula(&mut session, "churned ~ age + plan");
+        let asked = AnswersAsked {
+            all_levels: true,
+            rope: Some([-0.01, 0.01]),
+            ..AnswersAsked::default()
+        };
+        session.send(Command::AskAnswers(id, asked.clone()));
+        let with_expression = AnswersAsked {
+            expressions: vec!["exp(10*b[age])".to_owned()],
+            ..asked
+        };
+        session.send(Command::AskAnswers(id, with_expression.clone()));
+        let entry = session.state.run(id).unwrap();
+        let answers = entry.answers().unwrap();
+        assert!(answers.has_pairs());
+        let folder = RunFolder::open(entry.place().unwrap()).unwrap();
+        let results = folder.results().unwrap();
+        let control = Control::default();
+        let fitted = folder.fitted(&results, &control).unwrap();
+        let (draws, weights) = results.usable();
+        let options = EffectsOptions {
+            pairs: vec!["plan".to_owned()],
+            rope: with_expression.rope,
+            ..EffectsOptions::default()
+        };
+        let by_name = (fitted.effects(&draws, &weights, &options, &control)).unwrap();
+        let effects = answers.effects.effects.iter();
+        let of_plan: Vec<_> = effects.filter(|it| it.predictor == "plan").collect();
+        assert_eq!((of_plan.len(), by_name.effects.len()), (3, 3));
+        for (here, there) in of_plan.into_iter().zip(&by_name.effects) {
+            assert_eq!(here.contrast, there.contrast);
+            same(&here.value, &there.value);
+        }
+        let (texts, names) = (&with_expression.expressions, &results.variables);
+        let found = expressions(texts, names, &draws, &weights, &options).unwrap();
+        same(&answers.expressions[0].value, &found[0].value);
+        // An expression that is none is refused in a sentence.
+        let wrong = AnswersAsked {
+            expressions: vec!["exp(".to_owned()],
+            ..with_expression
+        };
+        session.send(Command::AskAnswers(id, wrong));
+        let refusal = session.state.run(id).unwrap().answered.refusal();
+        assert!(
+            refusal
+                .unwrap()
+                .starts_with("The expression cannot be read")
+        );
     }
 
     #[test]

@@ -234,6 +234,7 @@ fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answ
         draws: args.draws,
         of: args.of.clone(),
         pairs: args.contrasts.clone(),
+        all_pairs: false,
         by: args.by.clone(),
         at: args.at.clone(),
     };

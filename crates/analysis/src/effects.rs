@@ -42,7 +42,7 @@ mod words;
 pub use conditional::{Conditional, Curve, CurvePoint, MOST_CURVES, Others, Place};
 pub use derived::Derived;
 pub use error::EffectsError;
-pub use expression::{ExpressionError, ExpressionValue, expressions};
+pub use expression::{ExpressionError, ExpressionValue, check_expression, expressions};
 pub use ratios::Ratio;
 
 /// Expected outcomes that are affordable in all where the user sets no number of draws: about a minute of one core.
@@ -71,6 +71,8 @@ pub struct EffectsOptions {
     pub of: Vec<String>,
     /// Predictors with levels of which all pairs are compared, not each level with the reference.
     pub pairs: Vec<String>,
+    /// Whether all pairs are compared of every predictor with levels, as far as its levels are shown.
+    pub all_pairs: bool,
     /// Each effect with this column set to each of its levels in all rows; a number: one standard deviation below its mean, at
     /// it, and above.
     pub by: Option<String>,
@@ -87,6 +89,7 @@ impl Default for EffectsOptions {
             draws: None,
             of: Vec::new(),
             pairs: Vec::new(),
+            all_pairs: false,
             by: None,
             at: Vec::new(),
         }
@@ -683,7 +686,8 @@ impl Plan {
             level: levels[shown[b]].clone(),
             reference: levels[shown[a]].clone(),
         };
-        let all_pairs = options.pairs.contains(name);
+        let all_pairs =
+            options.pairs.contains(name) || (options.all_pairs && !of.is_grouping(name));
         for a in 0..shown.len() {
             let against = |b: &usize| {
                 if all_pairs {

@@ -13,7 +13,9 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, landmarks};
 
+mod answer_lines;
 mod answers;
+mod answers_asked;
 mod asked;
 mod bottom;
 mod boxes;
@@ -48,6 +50,7 @@ mod panes;
 mod parallel;
 mod predictions;
 mod prior_sensitivity;
+mod range_field;
 mod run_bar;
 mod selected;
 mod sizes;

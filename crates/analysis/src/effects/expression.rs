@@ -153,6 +153,14 @@ pub fn expressions(
         .collect())
 }
 
+/// Whether `text` is an expression of the quantities `names`.
+///
+/// # Errors
+/// It is none.
+pub fn check_expression(text: &str, names: &[ParamId]) -> Result<(), ExpressionError> {
+    read(text, names).map(|_| ())
+}
+
 /// Reads an expression of the quantities `names`.
 fn read(text: &str, names: &[ParamId]) -> Result<Node, ExpressionError> {
     let mut reader = Reader {

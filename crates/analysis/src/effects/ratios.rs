@@ -20,6 +20,8 @@ const TILE: usize = 4096;
 pub struct Ratio {
     /// Name of the column of the design; of levels without an order `level: column`.
     pub term: String,
+    /// The predictors that the term is made of: several of an interaction.
+    pub predictors: Vec<String>,
     /// The change δ of the term: 1, or one standard deviation where 1 is much less or much more than rows differ by.
     pub contrast: Contrast,
     /// The ratio.
@@ -56,7 +58,7 @@ impl Fitted {
         let changes = self.changes_of_terms(rows, control)?;
         // The intercept belongs to no predictor.
         let of = |column: &str| asked.iter().any(|it| it.column.name == column);
-        let mut contrasts: Vec<Contrast> = Vec::new();
+        let mut contrasts: Vec<(Contrast, Vec<String>)> = Vec::new();
         let mut values: Vec<(ParamId, Vec<f64>)> = Vec::new();
         for (l, coefficients) in of_predictors.enumerate() {
             // The reference has none.
@@ -74,7 +76,13 @@ impl Fitted {
                     _ => 1.0,
                 };
                 values.push((name, draws.iter().map(|b| (by * b).exp()).collect()));
-                contrasts.push(contrast.clone());
+                let mut predictors: Vec<String> = Vec::new();
+                for factor in term.factors() {
+                    if !predictors.iter().any(|name| name == factor.column()) {
+                        predictors.push(factor.column().to_owned());
+                    }
+                }
+                contrasts.push((contrast.clone(), predictors));
             }
         }
         // A range of no effect is one of differences.
@@ -87,8 +95,9 @@ impl Fitted {
             .ok_or(EffectsError::Weights)?;
         let ratios = values.into_iter().zip(contrasts).zip(derived);
         Ok(ratios
-            .map(|(((term, _), contrast), value)| Ratio {
+            .map(|(((term, _), (contrast, predictors)), value)| Ratio {
                 term: term.to_string(),
+                predictors,
                 contrast,
                 value,
             })

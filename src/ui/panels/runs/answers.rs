@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
 
-use super::super::menu;
+use super::answer_lines::{probability_line, ratio_line};
+use super::answers_asked::{AskedView, asked_ui, expressions_ui};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::answering::{Answered, AnswersAsked};
+use crate::app::answering::Answered;
 use crate::app::{Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -18,8 +19,8 @@ use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, Chip, number, verdict_icon};
-use ergodic_analysis::effects::{Conditional, Curve, Effect, MOST_CURVES, Place};
+use crate::ui::widgets::{self, number, verdict_icon};
+use ergodic_analysis::effects::{Conditional, Curve, Effect, Place, Ratio};
 use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::Verdict;
@@ -36,6 +37,8 @@ const SENTENCES: usize = 6;
 pub(super) struct Answers {
     /// Predictors of runs all of whose levels show.
     opened: BTreeSet<(u64, String)>,
+    /// What is typed above the answers.
+    asked: AskedView,
 }
 
 impl Pane for Answers {
@@ -57,7 +60,7 @@ impl Pane for Answers {
     }
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
-        answers_pane(ui, of, &mut self.opened, out);
+        answers_pane(ui, of, self, out);
     }
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
@@ -68,12 +71,7 @@ impl Pane for Answers {
 }
 
 /// Shows the pane; what it shows is made in the background as long as it is in front.
-fn answers_pane(
-    ui: &mut Ui,
-    of: &Variable<'_>,
-    opened: &mut BTreeSet<(u64, String)>,
-    out: &mut Outbox,
-) {
+fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Outbox) {
     let entry = of.entry;
     let asked = Asked {
         entry,
@@ -91,8 +89,9 @@ fn answers_pane(
             .id_salt(("answers", entry.id))
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                wanted = asked_ui(ui, done);
-                cards_ui(ui, of, done, opened);
+                wanted = asked_ui(ui, entry, done, &mut view.asked);
+                wanted = wanted.take().or(expressions_ui(ui, done));
+                cards_ui(ui, of, done, &mut view.opened);
             });
     });
     if let Some(asked) = wanted {
@@ -128,70 +127,6 @@ fn doubts(of: &Variable<'_>) -> Option<(VerdictKind, String)> {
             spec.title
         ),
     ))
-}
-
-/// What can be asked beside effects: groups compared with each other, everything at each value of a column, pictures of all predictors.
-/// What is asked from now on, if that changed.
-fn asked_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAsked> {
-    let t = tokens();
-    let compared = done.effects.predictors();
-    let left_out = match done.asked.all_pictures {
-        true => 0,
-        false => done.told.len().saturating_sub(MOST_CURVES),
-    };
-    let mut asked = done.asked.clone();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
-        ui.horizontal_wrapped(|ui| {
-            for name in &done.groupings {
-                let is_on = asked.groups.contains(name);
-                // Some are compared anyway where there is nothing else; where one is set in all rows, its groups do not differ.
-                let is_anyway = compared.contains(&name.as_str()) && !is_on;
-                if is_anyway || done.asked.by.as_ref() == Some(name) {
-                    continue;
-                }
-                let label = format!("Compare groups of {name}");
-                if ui.add(Chip::toggle(&label, is_on)).clicked() {
-                    if is_on {
-                        asked.groups.retain(|group| group != name);
-                    } else {
-                        asked.groups.push(name.clone());
-                    }
-                }
-            }
-            let at_values_of = |name: &String| match done.without_levels.contains(name) {
-                true => format!("At low, middle and high {name}"),
-                false => format!("At each value of {name}"),
-            };
-            let by = asked.by.as_ref();
-            let label = by.map_or_else(|| "On the whole".to_owned(), at_values_of);
-            let chip = ui.add(Chip::choice(&label).named("Values that effects are told at"));
-            menu::menu(&chip, menu::NORMAL, |ui| {
-                if menu::item(ui, "On the whole", "", asked.by.is_none()).clicked() {
-                    asked.by = None;
-                }
-                let others = done.groupings.iter();
-                let others = others.filter(|name| !done.told.contains(name));
-                for name in done.told.iter().chain(others) {
-                    let is_on = asked.by.as_ref() == Some(name);
-                    if menu::item(ui, &at_values_of(name), "", is_on).clicked() {
-                        asked.by = Some(name.clone());
-                    }
-                }
-            });
-        });
-        if left_out > 0 {
-            ui.horizontal_wrapped(|ui| {
-                let all = number::integer(done.told.len() as u64);
-                let told = format!("The first {MOST_CURVES} of {all} predictors have pictures");
-                widgets::hint(ui, &told);
-                if widgets::link(ui, "Show all pictures").clicked() {
-                    asked.all_pictures = true;
-                }
-            });
-        }
-    });
-    (asked != done.asked).then_some(asked)
 }
 
 fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeSet<(u64, String)>) {
@@ -239,6 +174,9 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
                 .iter()
                 .filter(|effect| effect.predictor == predictor && effects.is_told(effect));
             let told: Vec<&Effect> = told.collect();
+            let ratios = effects.ratios.iter();
+            let ratios = ratios.filter(|it| it.predictors.iter().any(|name| name == predictor));
+            let ratios: Vec<&Ratio> = ratios.collect();
             let curve = done
                 .curves
                 .iter()
@@ -254,9 +192,16 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
                     widgets::heading(ui, predictor);
                     for effect in told.iter().take(most) {
                         widgets::sentence(ui, &effects.sentence(effect), Text::Body);
+                        let rope = effects.options.rope;
+                        widgets::hint(ui, &probability_line(&effect.value, rope));
                     }
-                    if told.len() > most {
-                        let more = plural(told.len() - most, "more sentence");
+                    for ratio in ratios.iter().take(most) {
+                        let kind = effects.ratio.unwrap_or("ratio");
+                        widgets::hint(ui, &ratio_line(kind, ratio, effects.options.interval));
+                    }
+                    let left_out = [told.len(), ratios.len()].map(|all| all.saturating_sub(most));
+                    if left_out[0] + left_out[1] > 0 {
+                        let more = plural(left_out[0] + left_out[1], "more sentence");
                         if widgets::link(ui, &format!("and {more}")).clicked() {
                             opened.insert(key);
                         }
@@ -414,7 +359,7 @@ mod tests {
         session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
         session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
-        harness.set_size(vec2(1280.0, 1600.0));
+        harness.set_size(vec2(1280.0, 2000.0));
         harness.run_steps(4);
         harness
     }
@@ -486,7 +431,7 @@ mod tests {
         )));
         session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
-        harness.set_size(vec2(1280.0, 1600.0));
+        harness.set_size(vec2(1280.0, 2000.0));
         harness.run_steps(4);
         assert!(!says(&harness, "With school S02 instead of S01"));
         // The column that is set keeps its picture, and its line in the menu.

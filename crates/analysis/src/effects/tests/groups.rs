@@ -54,6 +54,34 @@ fn groups_are_compared_as_levels_are() {
 }
 
 #[test]
+fn all_pairs_of_levels_are_those_of_each_predictor_beside_all_other_effects() {
+    let (_folder, source) = rows();
+    let recipe = Recipe::new(&source, "mixed", "y ~ x + f + (1 | g)");
+    let fitted = fitted(&recipe);
+    let draws = list(&some(fitted.model.params().len(), 80));
+    let options = EffectsOptions {
+        all_pairs: true,
+        ..EffectsOptions::default()
+    };
+    let made = effects(&fitted, &[&draws], &options);
+    // Groups are no levels of a predictor.
+    assert_eq!(made.predictors(), ["x", "f"]);
+    let of_f: Vec<String> = (made.effects.iter())
+        .filter(|it| it.predictor == "f")
+        .map(|it| it.contrast.label())
+        .collect();
+    assert_eq!(of_f, ["b - a", "c - a", "c - b"]);
+    let by_name = EffectsOptions {
+        pairs: vec!["f".to_owned()],
+        ..EffectsOptions::default()
+    };
+    let by_name = effects(&fitted, &[&draws], &by_name);
+    for pair in &of_f {
+        assert_eq!(found(&made, "f", pair), found(&by_name, "f", pair));
+    }
+}
+
+#[test]
 fn each_group_has_effects_and_an_expected_outcome() {
     let (_folder, fitted, draws) = mixed();
     let of = |name: &str| column(&fitted, &draws, name);
@@ -187,4 +215,18 @@ fn nested_groups_are_average_where_a_change_would_make_new_ones() {
     let expected = of("b[year=2]") + in_year(2) - in_year(1);
     let here = found(&made, "year", "2 - 1").mean();
     assert!((here - expected).abs() < 1e-11, "{here} {expected}");
+}
+
+#[test]
+fn a_ratio_is_of_the_predictors_that_its_term_is_made_of() {
+    let (_folder, source) = rows();
+    let fitted = fitted(&Recipe::new(&source, "logistic", "b ~ x*f"));
+    let made = effects(&fitted, &[&list(&some(6, 40))], &EffectsOptions::default());
+    let alone = |name: &str| {
+        let of = made.ratios.iter().filter(|it| it.predictors == [name]);
+        of.count()
+    };
+    assert_eq!((alone("x"), alone("f")), (1, 2));
+    let both = made.ratios.iter().filter(|it| it.predictors == ["x", "f"]);
+    assert_eq!(both.count(), 2);
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::answering::AnswersAsked;
 use super::draft_change::DraftChange;
+use super::extras::ColumnsAsked;
 use super::preferences::{Depth, Theme};
 use super::reporting::Picture;
 use super::tasks::Pick;
@@ -135,6 +136,8 @@ pub enum Command {
     CheckPrior(u64),
     /// Compute the further columns of a run's summary from the draws that there are.
     ComputeColumns(u64),
+    /// Compute them with another interval or another range that counts as 0.
+    AskColumns(u64, ColumnsAsked),
     /// Leave the rows of a run out, one at a time, by importance weights.
     Score(u64),
     /// Leaves a sample of the rows of a run out.

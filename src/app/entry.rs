@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::answering::{Answered, AnswersAsked};
 use super::comparing_runs::Compared;
+use super::extras::{ColumnsAsked, FurtherColumns};
 use super::following::Followed;
 use super::from_draws::draws_of;
 use super::held_out::HeldOutScores;
@@ -30,7 +31,6 @@ use ergodic_core::formula::Formula;
 use ergodic_core::models::Model;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{self, SamplerSpec};
-use ergodic_diagnostics::extra::Extras;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::RunFolder;
 use ergodic_export::journal::Journal;
@@ -122,7 +122,9 @@ pub struct RunEntry {
     /// Bayes factors of its coefficients against 0, looked at with that, or why there are none.
     pub bayes_factors: Option<Result<Arc<Vec<BayesFactor>>, String>>,
     /// Further columns of the summary.
-    pub extras: Task<Arc<Extras>>,
+    pub extras: Task<Arc<FurtherColumns>>,
+    /// What is asked of them.
+    pub columns_asked: ColumnsAsked,
     /// Kept draws per chain that those were asked for with.
     pub extras_of: usize,
     /// How well the run predicts rows that it has not seen.
@@ -256,6 +258,7 @@ impl RunEntry {
             prior_sensitivity: Task::default(),
             bayes_factors: None,
             extras: Task::default(),
+            columns_asked: ColumnsAsked::default(),
             extras_of: 0,
             scores: Task::default(),
             sampled_scores: Task::default(),

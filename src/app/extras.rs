@@ -12,6 +12,38 @@ use ergodic_base::draws::DrawList;
 use ergodic_core::engine::ChainState;
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
+use ergodic_diagnostics::inefficiency::Inefficiency;
+
+/// Probabilities of intervals that can be chosen.
+pub const PROBABILITIES: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
+
+/// What is asked of the further columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColumnsAsked {
+    /// Probability in intervals.
+    pub interval: f64,
+    /// The range that counts as 0: from, to.
+    pub rope: Option<[f64; 2]>,
+}
+
+impl Default for ColumnsAsked {
+    fn default() -> Self {
+        Self {
+            interval: INTERVAL,
+            // Which differences matter is nobody's to guess.
+            rope: None,
+        }
+    }
+}
+
+/// Further columns, and what they come to over all variables.
+#[derive(Debug)]
+pub struct FurtherColumns {
+    /// The columns.
+    pub extras: Extras,
+    /// What independent draws cost; `None` where no variable has an effective sample size.
+    pub inefficiency: Option<Inefficiency>,
+}
 
 /// Growth of the draws of a run that goes on, after which the columns are computed again: by a tenth, which moves a Monte Carlo error by
 /// a twentieth.
@@ -25,6 +57,15 @@ pub fn are_due(entry: &RunEntry, draws: usize) -> bool {
         false => draws != before,
     };
     entry.extras.working().is_none() && draws > 0 && grown
+}
+
+/// Computes them anew as they are asked for.
+pub(super) fn ask(state: &mut AppState, id: u64, asked: ColumnsAsked, fx: &mut dyn Effects) {
+    if let Some(entry) = state.run_mut(id) {
+        entry.forget_extras();
+        entry.columns_asked = asked;
+    }
+    compute(state, id, fx);
 }
 
 /// Starts computing them, unless that goes on.
@@ -41,6 +82,7 @@ pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         .as_ref()
         .and_then(|recipe| recipe.run.superchains);
     let superchains = superchains.filter(|_| view.usable().count() == view.chains.len());
+    let (asked, report) = (entry.columns_asked, entry.report());
     let work = move |_control: &Control| {
         let chains = view.chains.iter().enumerate();
         let usable = chains.filter(|(_, chain)| !matches!(chain.state, ChainState::Failed(_)));
@@ -48,24 +90,32 @@ pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             .map(|(index, chain)| (index + 1, &chain.draws.draws))
             .unzip();
         let seconds = view.usable().map(|chain| chain.draw_secs);
+        let seconds = seconds.fold(0.0, f64::max);
         let inputs = ExtraInputs {
             chains: &lists,
             numbers: &numbers,
             weights: &weights,
-            seconds: seconds.fold(0.0, f64::max),
+            seconds,
             superchains,
-            interval: INTERVAL,
-            // Which differences matter is nobody's to guess.
-            rope: None,
+            interval: asked.interval,
+            rope: asked.rope,
         };
         // The summary has the ends of the usual interval.
         let is_wanted = |it: &Extra| match it {
             Extra::RhatNested => superchains.is_some(),
-            Extra::InRope | Extra::Low | Extra::High => false,
+            Extra::InRope => asked.rope.is_some(),
+            Extra::Low | Extra::High => asked.interval != INTERVAL,
             _ => true,
         };
         let wanted: Vec<Extra> = Extra::ALL.into_iter().filter(is_wanted).collect();
-        Ok::<_, Infallible>(Arc::new(Extras::of(&wanted, &inputs)))
+        let inefficiency = report.and_then(|report| {
+            let draws = report.draws_per_chain * lists.len();
+            Inefficiency::of(&report.summary, draws, seconds)
+        });
+        Ok::<_, Infallible>(Arc::new(FurtherColumns {
+            extras: Extras::of(&wanted, &inputs),
+            inefficiency,
+        }))
     };
     let going = state.begin(
         fx,

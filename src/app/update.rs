@@ -106,6 +106,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
         Command::CheckPrior(id) => prior_sensitivity::look(state, id, fx),
         Command::ComputeColumns(id) => extras::compute(state, id, fx),
+        Command::AskColumns(id, asked) => extras::ask(state, id, asked, fx),
         Command::Score(id) => scoring::score(state, id, fx),
         Command::ScoreSample(id) => scoring::score_sample(state, id, fx),
         Command::Refit(id) => scoring::refit(state, id, fx),

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -84,7 +85,7 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
         .filter(|it| matches!(it, Command::ComputeColumns(_)));
     assert_eq!(asked.count(), 1);
     let entry = harness.state().session.state.selected().unwrap();
-    let extras = entry.extras.done().unwrap();
+    let extras = &entry.extras.done().unwrap().extras;
     // All but nested R-hat, the usual interval and the share in a range that nobody has named; three for each of two chains.
     assert_eq!(extras.columns.len(), 12 + 3 + 6);
     assert_eq!(extras.rows.len(), entry.report().unwrap().summary.len());
@@ -98,6 +99,75 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
         .send(Command::SetMoreColumns(false));
     harness.run_steps(2);
     assert_eq!(heads(&harness), usual);
+}
+
+/// The interval and the range of further columns are chosen, and the columns and the line below have the numbers of the command line.
+#[test]
+fn intervals_and_the_range_that_counts_as_0_are_chosen() {
+    use ergodic_diagnostics::extra::Extra;
+    use ergodic_export::RunFolder;
+    let mut session = Session::with_draft("churn");
+    session.run(2, 100, 200);
+    session.send(Command::SetMoreColumns(true));
+    let mut harness = page_harness(session, runs_ui);
+    harness.set_size(eframe::egui::vec2(1600.0, 1000.0));
+    harness.run_steps(4);
+    harness
+        .get_by_label("Intervals of further columns: 90% intervals")
+        .click();
+    harness.run_steps(3);
+    harness
+        .get_by_role_and_label(Role::MenuItem, "80% intervals")
+        .click();
+    harness.run_steps(4);
+    let range = "Values that count as 0";
+    for text in ["1, 0", "-0.1, 0.1"] {
+        harness.get_by_label(range).focus();
+        harness.run_steps(2);
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+        harness.run_steps(2);
+        harness.get_by_label(range).type_text(text);
+        harness.run_steps(2);
+        harness.key_press(Key::Enter);
+        harness.run_steps(4);
+        let is_wrong = harness
+            .query_all_by_label_contains("Write the smaller of two numbers first")
+            .next();
+        assert_eq!(is_wrong.is_some(), text == "1, 0");
+    }
+    let entry = harness.state().session.state.selected().unwrap();
+    let further = entry.extras.done().unwrap();
+    let folder = RunFolder::open(entry.place().unwrap()).unwrap();
+    let mut results = folder.results().unwrap();
+    let wanted = [Extra::Low, Extra::High, Extra::HdiLow, Extra::InRope];
+    results.add_extras(&wanted, None, (0.8, Some([-0.1, 0.1])));
+    let there = results.extras.as_ref().unwrap();
+    for (at, extra) in wanted.into_iter().enumerate() {
+        let mut columns = further.extras.columns.iter();
+        let here = columns.position(|column| column.extra == extra).unwrap();
+        assert_eq!(further.extras.rows.len(), there.rows.len());
+        for (a, b) in further.extras.rows.iter().zip(&there.rows) {
+            let (a, b) = (a[here].unwrap(), b[at].unwrap());
+            assert!(
+                (a - b).abs() <= 1e-9 * (1.0 + b.abs()),
+                "{extra:?}: {a} {b}"
+            );
+        }
+    }
+    for head in ["80% low", "80% high", "80% HDI from", "in ROPE"] {
+        harness.get_by_role_and_label(Role::ColumnHeader, head);
+    }
+    let lines = further.inefficiency.unwrap().lines();
+    assert_eq!(lines[0], results.inefficiency().unwrap().lines()[0]);
+    for line in &lines {
+        harness.get_by_label(line);
+    }
+    // The usual table has neither.
+    let usual = Command::SetMoreColumns(false);
+    harness.state_mut().session.send(usual);
+    harness.run_steps(3);
+    assert!(harness.query_by_label(range).is_none());
+    assert!(harness.query_by_label(&lines[0]).is_none());
 }
 
 /// Chains that begin in groups are judged together, and the column of it needs no number of groups.
@@ -123,6 +193,7 @@ fn many_short_chains_show_nested_rhat() {
         .extras
         .done()
         .unwrap()
+        .extras
         .columns
         .iter()
         .map(|it| it.name())

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{Frame, Margin, Rect, Ui, vec2};
 
+use super::super::menu;
 use super::folding::{Item, MANY, items};
 use super::group_head::GroupHead;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
+use super::range_field::RangeField;
 use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, columns};
 use super::table_layout::{Wish, widths};
 use super::words;
@@ -27,6 +29,7 @@ use ergodic_base::param::ParamId;
 use ergodic_core::engine::Report;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::extra::Measure;
+use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::{Corrected, Order};
 
@@ -62,6 +65,8 @@ pub struct SummaryView {
     /// Width of the names, once somebody dragged it.
     names: Option<f32>,
     short: Option<ShortNames>,
+    /// The range that counts as 0 in further columns.
+    rope: RangeField,
 }
 
 /// The names of a run in a form that fits. Each depends on all others, so they are not made in every frame.
@@ -201,7 +206,7 @@ fn line<'a>(entry: &'a RunEntry, report: &'a Report, index: usize) -> Line<'a> {
     Line {
         row: &report.summary[index],
         corrected: corrected.and_then(|corrected| corrected.estimates.rows.get(index)),
-        extras: entry.extras.done().map(|extras| (&**extras, index)),
+        extras: (entry.extras.done()).map(|further| (&further.extras, index)),
     }
 }
 
@@ -284,6 +289,43 @@ impl Pane for Summary {
     }
 }
 
+/// What independent draws cost over all parameters, where columns say it of each.
+fn inefficiency_lines(entry: &RunEntry) -> Vec<String> {
+    let found = entry.extras.done();
+    let found = found.and_then(|further| further.inefficiency.as_ref());
+    found.map_or_else(Vec::new, Inefficiency::lines)
+}
+
+/// Chooses the interval of the further columns, and the range that counts as 0 there.
+fn columns_ui(ui: &mut Ui, entry: &RunEntry, range: &mut RangeField, out: &mut Outbox) {
+    let t = tokens();
+    let mut asked = entry.columns_asked;
+    let percent = |interval: f64| format!("{}% intervals", number::brief(100.0 * interval));
+    ui.add_space(t.space.x1);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        let label = percent(asked.interval);
+        let chip = ui.add(Chip::choice(&label).named("Intervals of further columns"));
+        menu::menu(&chip, menu::NORMAL, |ui| {
+            for interval in extras::PROBABILITIES {
+                let is_on = interval == asked.interval;
+                if menu::item(ui, &percent(interval), "", is_on).clicked() {
+                    asked.interval = interval;
+                }
+            }
+        });
+        let words = [
+            "Values that count as 0",
+            "counts as 0: from, to",
+            "Adds the column of how probable values between two numbers are, such as -0.05, 0.05, then Enter",
+        ];
+        range.show(ui, words, entry.id, &mut asked.rope);
+    });
+    if asked != entry.columns_asked {
+        out.send(Command::AskColumns(entry.id, asked));
+    }
+}
+
 /// Shows filter, table and count.
 fn summary_body_ui(
     ui: &mut Ui,
@@ -326,6 +368,9 @@ fn summary_body_ui(
                         pointed = false;
                     }
                 });
+                if state.preferences.more_columns {
+                    columns_ui(ui, entry, &mut view.rope, out);
+                }
             });
     }
     view.arrange(ui, entry, report, pointed);
@@ -377,14 +422,26 @@ fn summary_body_ui(
             out.send(Command::ComputeColumns(entry.id));
         }
         let more = entry.extras.done().into_iter();
-        shown.extend(more.flat_map(|extras| extras.columns.iter().copied().map(Column::Extra)));
+        let more = more.flat_map(|further| &further.extras.columns);
+        shown.extend(more.copied().map(Column::Extra));
     }
+    let lines = match state.preferences.more_columns {
+        true => inefficiency_lines(entry),
+        false => Vec::new(),
+    };
     let foot = 32.0;
-    let height = (ui.available_height() - foot).max(60.0);
+    let below = foot + lines.len() as f32 * (Text::Caption.line() + ui.spacing().item_spacing.y);
+    let height = (ui.available_height() - below).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
         rows_ui(ui, state, (entry, report), (&shown, names), view, out);
     });
+    for line in &lines {
+        ui.horizontal(|ui| {
+            ui.add_space(t.space.x3);
+            widgets::sentence_line(ui, line, Text::Caption, true);
+        });
+    }
     ui.horizontal(|ui| {
         ui.set_height(foot);
         ui.add_space(t.space.x3);
@@ -432,7 +489,10 @@ fn rows_ui(
         .zip(widths.columns.iter().copied())
         .collect();
     columns.sort_by_key(|&(column, _)| widths.is_split && !stays(column));
-    let heads: Vec<Cow<'_, str>> = columns.iter().map(|(column, _)| column.head()).collect();
+    let heads: Vec<Cow<'_, str>> = columns
+        .iter()
+        .map(|(column, _)| column.head(entry.columns_asked.interval))
+        .collect();
     let short = view.short_names(entry, report, name_chars(ui, widths.name));
     let items = std::mem::take(&mut view.order);
     let order = &items;

@@ -83,10 +83,10 @@ const CORRECTED_DIGITS: f64 = 1e-5;
 const GAIN_LIMIT: f64 = 1e6;
 
 impl Column {
-    /// Head of the column.
-    pub fn head(self) -> Cow<'static, str> {
+    /// Head of the column, where further intervals have the probability `interval`.
+    pub fn head(self, interval: f64) -> Cow<'static, str> {
         let words = match self {
-            Self::Extra(column) => return extra_head(column),
+            Self::Extra(column) => return extra_head(column, interval),
             Self::Mean => "mean",
             Self::Mcse => "MCSE",
             Self::CorrectedMean => "mean, zv",
@@ -228,7 +228,8 @@ impl Column {
 }
 
 /// Head of a further column.
-fn extra_head(column: ExtraColumn) -> Cow<'static, str> {
+fn extra_head(column: ExtraColumn, interval: f64) -> Cow<'static, str> {
+    let percent = number::brief(100.0 * interval);
     let words = match column.extra {
         Extra::McseSd => "MCSE, sd",
         Extra::McseQ5 => "MCSE, 5%",
@@ -243,9 +244,9 @@ fn extra_head(column: ExtraColumn) -> Cow<'static, str> {
         Extra::Inefficiency => "inefficiency",
         Extra::ComputationalTime => "s per ESS",
         Extra::RhatNested => "nested R-hat",
-        Extra::Low => "low",
-        Extra::High => "high",
-        Extra::HdiLow => "90% HDI from",
+        Extra::Low => return format!("{percent}% low").into(),
+        Extra::High => return format!("{percent}% high").into(),
+        Extra::HdiLow => return format!("{percent}% HDI from").into(),
         Extra::HdiHigh => "to",
         Extra::PPositive => "P(> 0)",
         Extra::InRope => "in ROPE",

@@ -22,7 +22,7 @@ pub(super) fn probability_line(value: &Derived, rope: Option<[f64; 2]>) -> Strin
 pub(super) fn ratio_line(kind: &str, ratio: &Ratio, interval: f64) -> String {
     let value = &ratio.value;
     let change = match ratio.contrast {
-        Contrast::Sd(sd) => format!(" one standard deviation ({}) higher", number::brief(sd)),
+        Contrast::Sd(sd) => format!(", one standard deviation ({}) higher", number::brief(sd)),
         _ => String::new(),
     };
     let median = value.summary.q50.unwrap_or(f64::NAN);
@@ -69,4 +69,73 @@ pub(super) fn diagnostics_line(value: &Derived, rope: Option<[f64; 2]>) -> Strin
 
 fn percent(interval: f64) -> String {
     format!("{}%", number::brief(100.0 * interval))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ergodic_diagnostics::SummaryRow;
+
+    fn derived(in_rope: Option<f64>) -> Derived {
+        let summary = SummaryRow {
+            variable: "a".into(),
+            mean: Some(1.5),
+            mcse_mean: Some(0.01),
+            sd: Some(0.2),
+            mad: Some(0.2),
+            q5: Some(1.2),
+            q50: Some(1.4),
+            q95: Some(1.9),
+            ess_bulk: Some(812.9),
+            ess_tail: Some(790.2),
+            ess_bulk_per_s: None,
+            rhat: Some(1.001),
+            rhat_nested: None,
+            missing: None,
+        };
+        Derived {
+            summary,
+            interval: [1.2, 1.9],
+            above: 0.9,
+            in_rope,
+        }
+    }
+
+    #[test]
+    fn lines_say_what_is_what() {
+        assert_eq!(probability_line(&derived(None), None), "P(> 0) = 0.900");
+        let rope = Some([-0.5, 1.25]);
+        assert_eq!(
+            probability_line(&derived(Some(0.25)), rope),
+            "P(> 0) = 0.900, P(\u{2212}0.5 to 1.25) = 0.250"
+        );
+        let ratio = |contrast: Contrast| Ratio {
+            term: "age".to_owned(),
+            predictors: vec!["age".to_owned()],
+            contrast,
+            value: derived(None),
+        };
+        assert_eq!(
+            ratio_line("odds ratio", &ratio(Contrast::Unit), 0.9),
+            "Odds ratio of `age`: 1.40 (90% interval 1.20 to 1.90), P(> 1) = 0.900"
+        );
+        let by_sd = ratio_line("odds ratio", &ratio(Contrast::Sd(12.5)), 0.9);
+        let begins = "Odds ratio of `age`, one standard deviation (12.5) higher: 1.40 ";
+        assert!(by_sd.starts_with(begins), "{by_sd}");
+        let expression = ExpressionValue {
+            text: "2*a".to_owned(),
+            value: derived(None),
+        };
+        assert_eq!(
+            expression_line(&expression, 0.9),
+            "`2*a`: mean 1.50, median 1.40, 90% interval 1.20 to 1.90"
+        );
+        let diagnostics = diagnostics_line(&expression.value, None);
+        let begins = "P(> 0) = 0.900; MCSE of the mean 0.010, R-hat 1.0";
+        assert!(diagnostics.starts_with(begins), "{diagnostics}");
+        assert!(
+            diagnostics.ends_with(", bulk ESS 812, tail ESS 790"),
+            "{diagnostics}"
+        );
+    }
 }

@@ -58,7 +58,7 @@ pub(super) fn asked_ui(
                     }
                 }
             }
-            if done.has_pairs() || asked.all_levels {
+            if asked.all_levels || done.has_pairs() {
                 let chip = Chip::toggle("Compare all levels", asked.all_levels);
                 if ui.add(chip).clicked() {
                     asked.all_levels = !asked.all_levels;
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_make_one_pair_are_not_offered_for_comparison() {
+    fn where_no_predictor_has_levels_none_are_offered_for_comparison() {
         let harness = page("churned ~ age");
         assert!(says(&harness, "With age "));
         assert!(harness.query_by_label("Compare all levels").is_none());

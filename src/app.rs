@@ -25,6 +25,8 @@ pub mod fixes;
 pub mod following;
 mod from_draws;
 pub mod held_out;
+#[cfg(test)]
+mod known_answers_tests;
 pub mod likelihood;
 mod naming;
 mod opening;

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -605,4 +606,163 @@ fn words_of_verdicts_and_severities_are_documented() {
         let row = format!("| {} | {word} |", code.as_str().map(self::code).unwrap());
         assert!(page.contains(&row), "docs/run-folder.md lacks `{row}`");
     }
+}
+
+/// What stands between backticks.
+fn spans(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Names of the tests in the sources that `cargo test` runs.
+fn names_of_tests() -> BTreeSet<String> {
+    let mut folders = ["crates", "src", "tests"]
+        .map(|name| root().join(name))
+        .to_vec();
+    let mut names = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let mut is_test = false;
+            for line in text.lines().map(str::trim) {
+                is_test = (is_test || line == "#[test]") && !line.starts_with("#[ignore");
+                if let Some(rest) = line.strip_prefix("fn ") {
+                    if is_test {
+                        names.extend(rest.split('(').next().map(str::to_owned));
+                    }
+                    is_test = false;
+                }
+            }
+        }
+    }
+    names
+}
+
+/// Identifiers of samplers, templates and experiments, and of optimisers and methods of likelihood fits.
+fn identifiers() -> [Vec<&'static str>; 5] {
+    [
+        (samplers::REGISTRY.iter())
+            .map(|entry| entry.spec.id)
+            .collect(),
+        templates::all().map(|entry| entry.spec.id).collect(),
+        (ergodic_experiments::REGISTRY.iter())
+            .map(|bench| bench.id)
+            .collect(),
+        (estimators::REGISTRY.iter())
+            .map(|entry| entry.spec.id)
+            .collect(),
+        METHODS.iter().map(|spec| spec.id).collect(),
+    ]
+}
+
+/// Whether a setting is one of `page`, and a value that is a word one of the words that it takes.
+fn is_setting(page: &str, key: &str, value: Option<&str>) -> bool {
+    let head = format!("| `{key}` |");
+    let is_word = |value: &&str| value.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let value = value.filter(is_word).map(code);
+    page.lines()
+        .filter(|line| line.starts_with(&head))
+        .any(|line| value.as_ref().is_none_or(|value| line.contains(value)))
+}
+
+/// Commands, settings and identifiers of the page about the papers are those of the program.
+#[test]
+fn the_page_about_the_papers_names_what_there_is() {
+    let page = fs::read_to_string(root().join("docs/papers.md")).unwrap();
+    let settings = settings_page();
+    let [
+        of_samplers,
+        of_templates,
+        of_benches,
+        of_optimisers,
+        of_methods,
+    ] = identifiers();
+    let ids = identifiers().concat();
+    let columns: BTreeSet<&str> = (samplers::REGISTRY.iter())
+        .flat_map(|entry| entry.spec.info)
+        .map(|column| column.name)
+        .collect();
+    for span in spans(&page).filter(|span| !span.starts_with("cargo ")) {
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if !span.starts_with('-') && span.chars().all(is_plain) {
+            assert!(ids.contains(&span), "`{span}` is in no list");
+        }
+        if span.starts_with("examples/") || span.starts_with("benches/") {
+            assert!(root().join(span).exists(), "{span} is not there");
+        }
+        let words: Vec<&str> = (span.split_whitespace())
+            .map(|word| word.trim_matches('\''))
+            .collect();
+        if let ["ergodic", command, ..] = words[..] {
+            let head = format!("#### `ergodic {command}`");
+            assert!(settings.contains(&head), "`{span}` is no command");
+        }
+        for word in &words {
+            if word.starts_with("--") {
+                let is_flag =
+                    settings.contains(&format!("`{word} ")) || settings.contains(&code(word));
+                assert!(is_flag, "`{span}`: there is no {word}");
+            }
+            let (key, value) =
+                (word.split_once('=')).map_or((*word, None), |(key, value)| (key, Some(value)));
+            let sections = ["sampler.", "model.", "mode.", "run."];
+            if sections.iter().any(|section| key.starts_with(section)) {
+                assert!(is_setting(&settings, key, value), "`{span}` is no setting");
+            }
+        }
+        for pair in words.windows(2) {
+            let is_known = match pair[0] {
+                "--sampler" => of_samplers.contains(&pair[1]),
+                "--template" => of_templates.contains(&pair[1]),
+                "bench" => of_benches.contains(&pair[1]),
+                "--mode" => of_optimisers.contains(&pair[1]),
+                "--method" => of_methods.contains(&pair[1]),
+                "--what" | "--format" => settings.contains(&format!("| `{}` |", pair[1])),
+                "--columns" => (pair[1].split(','))
+                    .all(|name| columns.contains(name) || settings.contains(&code(name))),
+                _ => true,
+            };
+            assert!(is_known, "`{span}`: there is no {}", pair[1]);
+        }
+    }
+    let named: BTreeSet<&str> = spans(&page)
+        .flat_map(|span| span.split([' ', '=']))
+        .collect();
+    for id in ids {
+        assert!(named.contains(id), "docs/papers.md does not name `{id}`");
+    }
+}
+
+/// The last column of the page about the papers says which tests would notice.
+#[test]
+fn tests_of_the_page_about_the_papers_are_in_the_sources() {
+    let page = fs::read_to_string(root().join("docs/papers.md")).unwrap();
+    let names = names_of_tests();
+    let mut rows = 0;
+    for line in page.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+        let [what, _, here, tests] = cells[..] else {
+            panic!("a row has other columns: {line}");
+        };
+        if what == "what" {
+            continue;
+        }
+        rows += 1;
+        let mut found = spans(tests).peekable();
+        assert!(
+            found.peek().is_some() || here.starts_with("Not repeated"),
+            "{what} is without a test"
+        );
+        for name in found {
+            assert!(names.contains(name), "{what}: there is no test `{name}`");
+        }
+    }
+    assert!(rows > 180, "only {rows} rows were found");
 }

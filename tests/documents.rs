@@ -1,4 +1,5 @@
-//! The reference pages in `docs/` say what the registries say, and links of the documents lead somewhere.
+//! The reference pages in `docs/` say what the registries say, links of the documents lead somewhere, and what the page about the papers
+//! names is there.
 //!
 //! `ERGODIC_UPDATE_DOCS=1 cargo test --test documents` writes the pages anew.
 

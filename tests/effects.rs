@@ -67,6 +67,13 @@ fn the_table_of_effects_has_the_change_that_its_sentences_tell() {
     };
     assert_eq!(change("age"), ["1 more"], "{told}");
     assert_eq!(change("share"), ["1 sd more"], "{told}");
+    // A report has the same sentences.
+    let report = ergodic(at, &["report", "run", "--format", "markdown"]);
+    for sentence in told.lines().filter(|line| line.starts_with("With ")) {
+        if sentence.contains(" on average ") {
+            assert!(report.contains(&format!("- {sentence}.\n")), "{report}");
+        }
+    }
     // Asked for slopes, both tell slopes.
     let slopes = ergodic(at, &["effects", "run", "--change", "slope"]);
     assert!(

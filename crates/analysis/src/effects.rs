@@ -231,11 +231,7 @@ impl Fitted {
         if let [only] = asked.as_slice() {
             only.check_is_free(options)?;
         }
-        let questions: usize = asked
-            .iter()
-            .map(|it| it.levels.as_ref().map_or(3, |l| l.0.len()))
-            .sum();
-        let evaluations = rows.len() * (questions + 1) * settings.len();
+        let evaluations = evaluations(&rows, &asked) * settings.len();
         let most = self.most_draws(draws, evaluations, options, control)?;
         let layout = Layout::of(draws, weights, most);
         let posterior = self.posterior_of(draws, weights, &layout.places(draws), control)?;
@@ -357,6 +353,22 @@ impl Fitted {
                 .map(|it| (it.column.name.clone(), it.sd))
                 .collect(),
         })
+    }
+
+    /// Whether the effects of all predictors take no more than about a minute of one core; with very many rows and predictors they take
+    /// longer from any number of draws.
+    ///
+    /// # Errors
+    /// The model explains no outcome, or has no predictors; rows that cannot be coded.
+    pub fn are_effects_quick(&self, options: &EffectsOptions) -> Result<bool, EffectsError> {
+        self.has_effects()?;
+        let rows = Rows::new(&self.coding, &self.table, &self.rows, options.with_groups)?;
+        let columns = self.columns_with_groups();
+        let asked = self.asked(&columns, &rows, options)?;
+        if asked.is_empty() {
+            return Err(EffectsError::NoPredictors);
+        }
+        Ok(evaluations(&rows, &asked) <= EVALUATIONS / LEAST_DRAWS)
     }
 
     /// The level that the `k`-th of several answers is about.
@@ -584,6 +596,13 @@ impl Fitted {
         }
         remarks
     }
+}
+
+/// Expected outcomes that are asked of a draw for the effects of these predictors.
+fn evaluations(rows: &Rows<'_>, asked: &[Asked<'_>]) -> usize {
+    let questions = asked.iter();
+    let questions = questions.map(|it| it.levels.as_ref().map_or(3, |(levels, _)| levels.len()));
+    rows.len() * (questions.sum::<usize>() + 1)
 }
 
 /// Questions to the data, and what their answers are for.

@@ -9,6 +9,7 @@ use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::prior_predictive::PriorPredictive;
 use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
 use ergodic_base::names::nearest;
 use ergodic_core::engine::gradients::is_gradient;
 use ergodic_core::engine::trajectories::{FromChain, TrajectoryError};
@@ -173,12 +174,9 @@ impl<'a> FigureInputs<'a> {
                 inputs.scores = Some(found);
             }
             Needs::Curves => {
-                let options = EffectsOptions::default();
-                let predictors = fitted.predictors();
-                inputs.predictors = predictors.len();
                 let draws = (draws.as_slice(), weights.as_slice());
-                let first = &predictors[..predictors.len().min(MOST_CURVES)];
-                inputs.curves = fitted.along_each(draws, first, &options, control)?;
+                let found = Self::of_curves(&fitted, draws, MOST_CURVES, control)?;
+                (inputs.curves, inputs.predictors) = (found.curves, found.predictors);
             }
             Needs::Loo => {
                 let draws = (draws.as_slice(), weights.as_slice());
@@ -193,6 +191,25 @@ impl<'a> FigureInputs<'a> {
             Needs::Prior => inputs.prior = Some(fitted.prior_predictive(control)?),
         }
         Ok(inputs)
+    }
+
+    /// The expected outcome along the first `most` predictors.
+    ///
+    /// # Errors
+    /// The model explains no outcome, or somebody cancelled.
+    pub(crate) fn of_curves(
+        fitted: &Fitted,
+        draws: (&[&DrawList], &[Vec<f64>]),
+        most: usize,
+        control: &Control,
+    ) -> Result<Self, EffectsError> {
+        let predictors = fitted.predictors();
+        let first = &predictors[..predictors.len().min(most)];
+        Ok(Self {
+            curves: fitted.along_each(draws, first, &EffectsOptions::default(), control)?,
+            predictors: predictors.len(),
+            ..Self::default()
+        })
     }
 }
 

@@ -3,10 +3,11 @@
 //! Every number is that of the run's summary and manifest, as `summary.json` has them. A new way of writing a report is a file and
 //! a line of [`FORMATS`].
 
+use self::answers::Answers;
 use self::estimates::{MOST_EFFECTS, corrected, not_kept};
-use super::{Chains, FIGURES, Figure, ReadModel, ReportError};
+use super::{Chains, FIGURES, Figure, Needs, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
-use ergodic_analysis::predict::PredictError;
+use ergodic_analysis::effects::Effects;
 use ergodic_analysis::predict::r2::R2;
 use ergodic_analysis::templates;
 use ergodic_analysis::{JobError, Recipe};
@@ -17,6 +18,7 @@ use ergodic_export::label::Label;
 use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder};
 
+mod answers;
 mod estimates;
 mod groups_found;
 mod html;
@@ -46,6 +48,10 @@ pub struct Report {
     pub sections: Vec<Section>,
     /// How estimates were corrected by control variates, if they were.
     pub correction: Option<String>,
+    /// How the expected outcome differs by the predictors, where there are any and the data are there.
+    pub effects: Option<Effects>,
+    /// Why that is not told of predictors that there are.
+    pub no_effects: Option<String>,
     /// The share of the variance of the outcome that the model explains, where it is defined and the data are there.
     pub r2: Option<R2>,
     /// The worst of each measure of convergence, over all parameters.
@@ -78,17 +84,22 @@ impl Report {
     ) -> Result<Self, ReportError> {
         let manifest = results.manifest.clone().ok_or(ReportError::OtherOrigin)?;
         let params = description.as_ref().map_or(&[][..], |it| &it.params);
-        let r2 = match read {
-            Some(read) => r2(results, read, control)?,
-            None => None,
+        let answers = match read {
+            Some(read) => Answers::find(results, read, control)?,
+            None => Answers::default(),
         };
         control.enter("drawing the pictures");
         let (mut figures, mut no_figures) = (Vec::new(), Vec::new());
         match Chains::of(results) {
             Ok(chains) => {
-                // What needs the model again takes too long for every report.
+                let chains = chains.with(&answers.curves);
+                let is_told = !answers.curves.curves.is_empty();
+                let of_effects = FIGURES
+                    .iter()
+                    .filter(|entry| is_told && entry.needs == Needs::Curves);
+                // What needs the model besides takes too long for every report.
                 let of_draws = FIGURES.iter().filter(|entry| entry.is_of_draws());
-                for entry in of_draws {
+                for entry in of_effects.chain(of_draws) {
                     control.check(ReportError::Cancelled)?;
                     let enough = entry.of_its_own(&chains).len() >= entry.takes.least;
                     match entry.draw(&chains, &[]) {
@@ -111,7 +122,9 @@ impl Report {
                 .chain(results.corrected.as_deref().map(corrected))
                 .collect(),
             correction: results.corrected.as_ref().map(|it| it.sentence()),
-            r2,
+            effects: answers.effects,
+            no_effects: answers.no_effects,
+            r2: answers.r2,
             worst: Worst::of(&results.summary),
             priors: priors::rows(&manifest),
             recipe: recipe.clone(),
@@ -177,22 +190,6 @@ impl Report {
     }
 }
 
-/// How much the model of a run explains; nothing where it predicts nothing.
-fn r2(
-    results: &Results,
-    read: ReadModel<'_>,
-    control: &Control,
-) -> Result<Option<R2>, ReportError> {
-    let (draws, weights) = results.usable();
-    let found = read(control).and_then(|fitted| fitted.r2(&draws, &weights, control));
-    match found {
-        Err(PredictError::Cancelled | PredictError::Job(JobError::Cancelled)) => {
-            Err(ReportError::Cancelled)
-        }
-        other => Ok(other.ok().flatten()),
-    }
-}
-
 /// A way of writing a report.
 pub struct Format {
     /// Identifier on the command line.
@@ -219,7 +216,7 @@ pub static FORMATS: &[Format] = &[
     Format {
         id: "markdown",
         title: "Results, Markdown",
-        about: "The table of results and a sentence for each coefficient",
+        about: "The table of results, and a sentence for each effect on the outcome and for each coefficient",
         file_name: "results.md",
         write: markdown::write,
     },

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use ergodic_analysis::description::Description;
+use ergodic_analysis::effects::EffectsOptions;
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::{Job, Recipe};
@@ -324,7 +325,8 @@ fn a_report_is_balanced_and_loads_nothing() {
         let of_draws = FIGURES.iter().filter(|it| it.is_of_draws());
         // A run without groups has no picture of them.
         let drawn = of_draws.filter(|it| figure_of(ran, it).is_some());
-        assert_eq!(html.matches("<figure>").count(), drawn.count());
+        // That of effects stands before them.
+        assert_eq!(html.matches("<figure>").count(), drawn.count() + 1);
     }
 }
 
@@ -397,6 +399,46 @@ fn a_report_says_what_was_done() {
     assert!(html.contains("Stan program"));
 }
 
+/// The sentences are those of `ergodic effects`, and stand before those of the coefficients.
+#[test]
+fn a_report_tells_what_predictors_do_to_the_outcome_first() {
+    for ran in [plain(), odd()] {
+        let (draws, weights) = ran.results.usable();
+        let (options, control) = (EffectsOptions::default(), Control::default());
+        let fitted = Fitted::of(&ran.job).unwrap();
+        let effects = fitted.effects(&draws, &weights, &options, &control);
+        let effects = effects.unwrap();
+        let told = effects.effects.iter().filter(|it| effects.is_told(it));
+        let told: Vec<String> = told.map(|it| effects.sentence(it) + ".").collect();
+        assert!(!told.is_empty());
+        let report = report_of(ran);
+        assert_eq!(report.figures[0].id, "effects");
+        let html = written(&report, "html");
+        let mut items = Vec::new();
+        read_xml(&html, |tag, _, text| {
+            if tag == "li" {
+                items.push(text.replace('−', "-"));
+            }
+        });
+        for sentence in &told {
+            assert!(items.contains(sentence), "{sentence}: {items:?}");
+        }
+        for format in ["html", "markdown", "latex"] {
+            let text = written(&report, format);
+            let [outcome, coefficient] =
+                [" is on average ", ": posterior median "].map(|words| text.find(words));
+            assert!(
+                outcome.is_some() && outcome < coefficient,
+                "{format}: {text}"
+            );
+        }
+    }
+    // Without predictors there is nothing to tell.
+    let report = report_of(censored());
+    assert!(report.effects.is_none() && report.no_effects.is_none());
+    assert!(report.figures.iter().all(|figure| figure.id != "effects"));
+}
+
 #[test]
 fn every_report_says_how_much_of_the_variance_is_explained() {
     for ran in [plain(), odd()] {
@@ -426,7 +468,7 @@ fn a_report_of_data_that_are_gone_says_so() {
         .unwrap();
     let results = place.results().unwrap();
     let report = Report::read(&place, &results, &Control::default()).unwrap();
-    assert!(report.description.is_err() && report.r2.is_none());
+    assert!(report.description.is_err() && report.r2.is_none() && report.effects.is_none());
     let html = written(&report, "html");
     assert!(html.contains("its data could not be read"));
     assert_eq!(rows_of(&html), rows_of(&written(&report_of(ran), "html")));

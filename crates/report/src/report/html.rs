@@ -2,7 +2,7 @@
 //! of results is a `data` element whose `value` has all digits, those of `summary.json`.
 
 use super::estimates::Column;
-use super::{Part, Report, Section, groups_found, methods, parts, sentence, style};
+use super::{Part, Report, Section, answers, groups_found, methods, parts, sentence, style};
 use crate::figure::svg;
 use crate::xml::escape;
 use ergodic_base::numerals::thousands;
@@ -148,6 +148,10 @@ fn verdict(page: &mut Page, report: &Report) {
 
 fn results(page: &mut Page, report: &Report) {
     page.heading("Results");
+    page.list((answers::sentences(report).iter()).map(|sentence| minus(&escape(sentence))));
+    for remark in answers::remarks(report) {
+        page.line(&format!("<p class=\"quiet\">{}</p>", prose(&remark)));
+    }
     for section in &report.sections {
         estimates(page, section);
     }

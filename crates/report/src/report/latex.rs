@@ -1,7 +1,7 @@
-//! Results in LaTeX: the table with the rules of booktabs, and a sentence for each coefficient.
+//! Results in LaTeX: the table with the rules of booktabs, and a sentence for each effect on the outcome and for each coefficient.
 
 use super::estimates::Column;
-use super::{Part, Report, groups_found, parts, sentence};
+use super::{Part, Report, answers, groups_found, parts, sentence};
 use ergodic_base::numerals::{NARROW, thousands};
 use ergodic_base::shown::visible_line;
 
@@ -57,6 +57,16 @@ pub fn write(report: &Report) -> String {
         "% needs \\usepackage{{booktabs}}\n\\textbf{{{word}}}: {}\n\n",
         prose(parts(sentence))
     );
+    let told = answers::sentences(report);
+    if !told.is_empty() {
+        let item =
+            |sentence: &String| format!("  \\item {}\n", words(sentence).replace(" -", " $-$"));
+        let items: String = told.iter().map(item).collect();
+        out.push_str(&format!("\\begin{{itemize}}\n{items}\\end{{itemize}}\n\n"));
+    }
+    for remark in answers::remarks(report) {
+        out.push_str(&format!("{}\n\n", prose(parts(&remark))));
+    }
     for section in &report.sections {
         out.push_str(&format!(
             "\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n",

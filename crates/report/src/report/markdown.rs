@@ -1,7 +1,7 @@
-//! Results in Markdown: the table, and a sentence for each coefficient.
+//! Results in Markdown: the table, and a sentence for each effect on the outcome and for each coefficient.
 
 use super::estimates::Column;
-use super::{Part, Report, groups_found, parts, sentence};
+use super::{Part, Report, answers, groups_found, parts, sentence};
 use ergodic_base::numerals::thousands;
 use ergodic_base::shown::visible_line;
 
@@ -44,6 +44,16 @@ pub fn write(report: &Report) -> String {
     let heads: Vec<&str> = Column::ALL.iter().map(|column| column.head()).collect();
     let (word, sentence) = report.verdict();
     let mut out = format!("**{word}** · {}\n\n", prose(parts(sentence)));
+    let told = answers::sentences(report);
+    for sentence in &told {
+        out.push_str(&format!("- {}\n", words(sentence)));
+    }
+    if !told.is_empty() {
+        out.push('\n');
+    }
+    for remark in answers::remarks(report) {
+        out.push_str(&format!("{}\n\n", prose(parts(&remark))));
+    }
     for section in &report.sections {
         out.push_str(&format!("### {}\n\n", section.title));
         out.push_str(&format!("| parameter | {} |\n", heads.join(" | ")));

@@ -536,8 +536,7 @@ fn not_kept_text(estimates: &[Estimate]) -> String {
 
 /// What was fitted to how many rows and groups, and the priors.
 fn head_text(manifest: &Manifest, variables: &[ParamId]) -> String {
-    let title =
-        templates::find(&manifest.template).map_or(manifest.template.as_str(), |it| it.spec.title);
+    let title = manifest.model_in_words();
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for effect in variables.iter().filter_map(ParamId::group_effect) {
         groups

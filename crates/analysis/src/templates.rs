@@ -1,5 +1,8 @@
 //! All templates: those of the core, and the one whose models are written as text.
 
+use ergodic_base::settings::Settings;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::families::Family;
 use ergodic_core::models::{self, ModelEntry, ModelError};
 use ergodic_language::Own;
 
@@ -19,6 +22,24 @@ pub fn is_text(id: &str) -> bool {
     id == Own::ID
 }
 
+/// How formulas of a template begin: with the outcome, or with `~` where models explain none; `None` of models that are written as text.
+pub fn formula_beginning(entry: &ModelEntry) -> Option<&'static str> {
+    if is_text(entry.spec.id) {
+        return None;
+    }
+    Some(match (entry.spec.response)(&Settings::default()) {
+        ResponseUse::Absent => "~ …",
+        _ => "y ~ …",
+    })
+}
+
+/// The response family that `settings` of the template called `id` choose; `None` where it leaves no choice, so that its title says all.
+pub fn chosen_family(id: &str, settings: &Settings) -> Option<Family> {
+    let entry = find(id).ok()?;
+    let is_open = entry.spec.fields.iter().any(|field| field.key == "family");
+    is_open.then(|| (entry.family)(settings)).flatten()
+}
+
 /// The template called `id`.
 ///
 /// # Errors
@@ -31,4 +52,30 @@ pub fn find(id: &str) -> Result<&'static ModelEntry, ModelError> {
             known: known.join(", "),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_begin_with_an_outcome_where_there_is_one() {
+        let of = |id: &str| formula_beginning(find(id).unwrap());
+        for (id, beginning) in [
+            ("mixed", Some("y ~ …")),
+            ("normal-mean", Some("y ~ …")),
+            ("gaussian-mixture", Some("~ …")),
+            ("own", None),
+        ] {
+            assert_eq!(of(id), beginning, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_family_is_chosen_where_a_template_has_several() {
+        let none = Settings::default();
+        assert_eq!(chosen_family("mixed", &none), Some(Family::Gaussian));
+        assert_eq!(chosen_family("poisson", &none), None);
+        assert_eq!(chosen_family("nonsense", &none), None);
+    }
 }

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use ergodic_analysis::hold_out::FittedRows;
 use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, bias_check};
+use ergodic_analysis::{Job, bias_check, templates};
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _, StopReason};
 use ergodic_core::estimators::Search;
+use ergodic_core::families::Family;
 use ergodic_core::models::Marginal;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_diagnostics::Verdict;
@@ -29,6 +30,9 @@ pub struct Manifest {
     pub arithmetic: Option<Class>,
     /// Template.
     pub template: String,
+    /// Response family, where the template leaves it open; earlier versions did not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// Formula.
     pub formula: String,
     /// Sampler.
@@ -125,6 +129,16 @@ impl Manifest {
         (self.verdict != Verdict::Good).then_some(self.verdict_sentence.as_str())
     }
 
+    /// The model in words: the title of its template, and the response family where that leaves it open.
+    pub fn model_in_words(&self) -> String {
+        let id = self.template.as_str();
+        let title = templates::find(id).map_or(id, |entry| entry.spec.title);
+        match self.family.as_deref().and_then(Family::find) {
+            Some(family) => format!("{title}, {}", family.definition().in_words()),
+            None => title.to_owned(),
+        }
+    }
+
     /// The manifest of a run.
     pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
         let recipe = &job.recipe;
@@ -139,6 +153,8 @@ impl Manifest {
             ),
             arithmetic: Some(job.arithmetic),
             template: recipe.model.template.clone(),
+            family: templates::chosen_family(&recipe.model.template, &recipe.model.settings)
+                .map(|family| family.id().to_owned()),
             formula: recipe.model.formula.clone(),
             sampler: recipe.sampler.id.clone(),
             sampler_reason: job.sampler_reason.clone(),

@@ -268,6 +268,25 @@ pub struct Definition {
     pub auxiliaries: &'static [Auxiliary],
 }
 
+/// Titles that begin with the name of a person.
+const NAMES: [&str; 3] = ["Poisson", "Student", "Weibull"];
+
+impl Definition {
+    /// The family as it is named inside a sentence: "beta family", "normal family, known errors".
+    pub fn in_words(&self) -> String {
+        let is_name = NAMES.iter().any(|name| self.title.starts_with(name));
+        let mut letters = self.title.chars();
+        let title = match letters.next() {
+            Some(first) if !is_name => first.to_lowercase().chain(letters).collect(),
+            _ => self.title.to_owned(),
+        };
+        match title.split_once(',') {
+            Some((family, rest)) => format!("{family} family,{rest}"),
+            None => format!("{title} family"),
+        }
+    }
+}
+
 /// What parameters of a family besides the linear predictor are on the real line, in the order of [`Definition::auxiliaries`];
 /// those past the last are 0.
 type Coordinates = [f64; MAX_AUX];

@@ -376,6 +376,10 @@ fn a_report_says_what_was_done() {
         assert!(html.contains(words), "`{words}` is missing");
     }
     assert!(html.contains("(logistic regression) was fitted"));
+    for (ran, family) in [(odd(), "normal"), (censored(), "Weibull")] {
+        let html = written(&report_of(ran), "html");
+        assert!(html.contains(&format!("(mixed model, {family} family) was fitted")));
+    }
     let chosen = "metric <code>dense</code>, first metric <code>curvature</code>";
     assert!(html.contains(&format!("Settings besides fixed defaults: {chosen}.")));
     assert!(html.contains("Priors hold for standardised predictors"));

@@ -53,6 +53,18 @@ fn identifiers_are_unique_and_found() {
 }
 
 #[test]
+fn names_inside_a_sentence_have_capitals_where_they_are_of_persons() {
+    for (family, words) in [
+        (Family::Beta, "beta family"),
+        (Family::GaussianSe, "normal family, known errors"),
+        (Family::Weibull, "Weibull family"),
+        (Family::ZeroInflatedPoisson, "zero-inflated Poisson family"),
+    ] {
+        assert_eq!(family.definition().in_words(), words);
+    }
+}
+
+#[test]
 fn derivatives_are_those_of_differences() {
     for outcome in outcomes() {
         for (z, [y, trials]) in [-1.3, 0.4, 1.1].into_iter().zip(responses(outcome)) {

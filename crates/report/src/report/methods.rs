@@ -36,7 +36,7 @@ pub fn paragraph(report: &Report) -> Vec<Part> {
     paragraph.extend([
         words(format!(
             "({}) was fitted to {rows} of ",
-            lower_first(&report.template())
+            lower_first(&manifest.model_in_words())
         )),
         Part::Name(manifest.data_source.clone()),
         words(match manifest.rows_held_out {

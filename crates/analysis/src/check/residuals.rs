@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use super::statistic::p_in_words;
+use super::statistic::{monte_carlo_p, p_in_words};
 use super::{Band, SURPRISING};
 use ergodic_base::numerals::brief;
 use ergodic_core::design::Columns;
@@ -123,7 +123,7 @@ pub struct Residuals {
 impl Residuals {
     /// Whether residuals follow the column, where `columns` were looked at: the p-value holds for all together (Bonferroni).
     fn is_surprising(&self, columns: usize) -> bool {
-        self.p * (columns as f64) < SURPRISING
+        monte_carlo_p(self.p, self.replications) * (columns as f64) < SURPRISING
     }
 
     /// What stands out, in one sentence.

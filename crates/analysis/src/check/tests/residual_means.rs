@@ -75,6 +75,26 @@ fn bins_and_means_are_those_of_bayesplot_and_ranges_those_of_the_model() {
     }
 }
 
+/// The bent data of other tests, which no replicated data set of few resembles: that alone is no finding along any of two columns.
+#[test]
+fn few_replicated_data_sets_find_nothing() {
+    let rows: String = (0..200)
+        .map(|i| {
+            let x = f64::from(i) / 100.0 - 1.0;
+            format!("{x},{}\n", 3.0 * x * x + 0.1 * f64::from(i % 3))
+        })
+        .collect();
+    let (_folder, fitted) = opened(&format!("x,y\n{rows}"), "linear", "y ~ x");
+    let found = |sets: usize| -> (f64, bool) {
+        let check = checked(&fitted, &vec![vec![1.0, 0.0, 1.3]; sets]);
+        let follow = |finding: &String| finding.starts_with("Residuals follow `x` (p < ");
+        (along(&check, "x").p, check.findings().iter().any(follow))
+    };
+    // 1 in 21 data sets with the observed one, for the expected outcome and for `x`.
+    assert_eq!(found(20), (0.0, false));
+    assert_eq!(found(400), (0.0, true));
+}
+
 #[test]
 fn groups_and_their_combinations_have_their_means() {
     let rows: String = (0..120)

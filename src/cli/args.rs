@@ -538,7 +538,8 @@ impl ExtraArgs {
 /// `summarise`.
 #[derive(Debug, Parser)]
 pub struct SummariseArgs {
-    /// Run folders, each summarised on its own; one project; or CSV files of draws, which are chains of one run
+    /// Run folders, each summarised on its own; one project; or CSV files of draws, which are chains of one run and may have a column
+    /// `weight`, or `.log_weight` as in the R package posterior
     #[arg(required = true, value_name = "DIR|FILE")]
     pub sources: Vec<PathBuf>,
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws

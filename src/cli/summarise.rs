@@ -45,7 +45,7 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
 /// Says that draws are weighted, where they are.
 fn tell_weights(results: &Results) {
     if results.is_weighted() {
-        output::note("Draws are weighted by their column `weight`");
+        output::note("Draws are weighted: every number is that of the weighted draws");
     }
 }
 
@@ -136,19 +136,13 @@ fn pooled(files: &[PathBuf]) -> Result<draws_csv::ReadDraws, Failure> {
         let read = read_draws(path)?;
         match &mut all {
             None => all = Some(read),
-            Some(all)
-                if all.names == read.names && all.weights.is_some() == read.weights.is_some() =>
-            {
-                all.chains.extend(read.chains);
-                if let (Some(all), Some(more)) = (&mut all.weights, read.weights) {
-                    all.extend(more);
+            Some(all) => {
+                if !all.add(read) {
+                    return Err(Failure::request(format!(
+                        "The files have different variables or weights and cannot be chains of one run: {}",
+                        path.display()
+                    )));
                 }
-            }
-            Some(_) => {
-                return Err(Failure::request(format!(
-                    "The files have different variables and cannot be chains of one run: {}",
-                    path.display()
-                )));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Draws as the R package posterior's `draws_df`: `.chain,.iteration,.draw` (1-based), then the variables.
 //!
 //! Draws with unequal weights have a last column `weight`, so that the file alone says how to average them. It is not a
-//! variable; a table of other origin with a column of this name is read in the same way.
+//! variable; a table of other origin with a column of this name is read in the same way, and one with the column `.log_weight`, which
+//! posterior reserves for logarithms of weights.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -14,6 +15,9 @@ use ergodic_core::samplers::{WEIGHT, weight_column};
 
 /// The columns before the variables.
 pub(crate) const INDEX_COLUMNS: [&str; 3] = [".chain", ".iteration", ".draw"];
+
+/// The column of logarithms of weights in tables of the R package posterior; none is a variable.
+const LOG_WEIGHT: &str = ".log_weight";
 
 /// Kept draws, chain after chain.
 ///
@@ -143,18 +147,24 @@ pub struct ReadDraws {
     pub chains: Vec<DrawList>,
     /// Weights, one list of one column per chain, if the table has them.
     pub weights: Option<Vec<DrawList>>,
+    /// The logarithm of the weight that stands as 1 among them, where the table has logarithms.
+    log_unit: Option<f64>,
 }
 
 impl ReadDraws {
     /// Takes the column of weights, if there is one, out of the variables of `chains`.
     fn new(mut names: Vec<ParamId>, chains: Vec<DrawList>) -> Self {
-        let Some(column) = weight_column(&names).filter(|_| names.len() > 1) else {
+        let log_column = names.iter().position(|name| name.as_ref() == LOG_WEIGHT);
+        let column = log_column.or(weight_column(&names));
+        let Some(column) = column.filter(|_| names.len() > 1) else {
             return Self {
                 names,
                 chains,
                 weights: None,
+                log_unit: None,
             };
         };
+        let log_unit = log_column.map(|column| largest(&chains, column));
         names.remove(column);
         let split = |chain: &DrawList| {
             let (mut draws, mut weights) = (DrawList::new(names.len()), DrawList::new(1));
@@ -162,7 +172,8 @@ impl ReadDraws {
             for i in 0..chain.len() {
                 row.clear();
                 row.extend((0..chain.width()).map(|j| chain.value(i, j)));
-                weights.push(&[row.remove(column)]);
+                let weight = row.remove(column);
+                weights.push(&[log_unit.map_or(weight, |unit| (weight - unit).exp())]);
                 draws.push(&row);
             }
             (draws, weights)
@@ -172,8 +183,52 @@ impl ReadDraws {
             names,
             chains,
             weights: Some(weights),
+            log_unit,
         }
     }
+
+    /// Adds the chains of another table, whose weights keep their ratio to those here. False, with nothing added, where it has other
+    /// variables or weights of another kind.
+    pub fn add(&mut self, more: Self) -> bool {
+        let is_like = self.names == more.names
+            && self.weights.is_some() == more.weights.is_some()
+            && self.log_unit.is_some() == more.log_unit.is_some();
+        if !is_like {
+            return false;
+        }
+        self.chains.extend(more.chains);
+        let (Some(mine), Some(theirs)) = (&mut self.weights, more.weights) else {
+            return true;
+        };
+        let count = mine.len();
+        mine.extend(theirs);
+        if let (Some(unit), Some(their_unit)) = (&mut self.log_unit, more.log_unit) {
+            let common = unit.max(their_unit);
+            let [here, there] = [*unit, their_unit].map(|unit| (unit - common).exp());
+            for (chain, list) in mine.iter_mut().enumerate() {
+                let by = if chain < count { here } else { there };
+                *list = scaled(list, by);
+            }
+            *unit = common;
+        }
+        true
+    }
+}
+
+/// The largest number of a column that is finite; 0 where none is.
+fn largest(chains: &[DrawList], column: usize) -> f64 {
+    let all = chains.iter().flat_map(|chain| chain.column(column));
+    let all = all.filter(|value| value.is_finite());
+    all.reduce(f64::max).unwrap_or(0.0)
+}
+
+/// A list of one column with its numbers multiplied.
+fn scaled(list: &DrawList, by: f64) -> DrawList {
+    let mut all = DrawList::new(1);
+    for value in list.column(0) {
+        all.push(&[by * value]);
+    }
+    all
 }
 
 /// Reads a `draws_df` table. Without a `.chain` column all rows are one chain; `.iteration` and `.draw` are not needed,
@@ -366,6 +421,41 @@ mod tests {
         let mut plain = Vec::new();
         write(&lists(|_| 2.5), &mut plain).unwrap();
         assert!(plain.starts_with(b".chain,.iteration,.draw,b[x]\n1,1,1,0\n"));
+    }
+
+    #[test]
+    fn logarithms_of_weights_weigh_as_the_weights_do() {
+        let of = |name: &str, weight: fn(i32) -> f64| -> ReadDraws {
+            let rows: String = (0..200)
+                .map(|i| format!("{},{},{}\n", i % 2 + 1, i * 37 % 101, weight(i)))
+                .collect();
+            read(format!(".chain,x,{name}\n{rows}").as_bytes()).unwrap()
+        };
+        // Far below what has an exponential.
+        let log = of(LOG_WEIGHT, |i| -2000.0 - f64::from(i % 4) * 2.0_f64.ln());
+        let plain = of(WEIGHT, |i| 0.5_f64.powi(i % 4));
+        assert_eq!(log.names, plain.names);
+        assert_eq!(log.chains[1].column(0), plain.chains[1].column(0));
+        let mut both = of(LOG_WEIGHT, |i| -2000.0 - f64::from(i % 4) * 2.0_f64.ln());
+        let [log, plain] = [log, plain].map(Results::of_draws);
+        assert!(log.is_weighted());
+        assert_eq!(log.variables, ["x"]);
+        let numbers = |results: &Results| -> Vec<f64> {
+            let row = &results.summary[0];
+            [row.mean, row.sd].map(Option::unwrap).into()
+        };
+        for (log, plain) in numbers(&log).iter().zip(numbers(&plain)) {
+            assert!((log - plain).abs() < 1e-9 * plain.abs(), "{log} {plain}");
+        }
+        // Another file's weights keep their ratio to these.
+        assert!(both.add(of(LOG_WEIGHT, |_| -2000.0 + 3.0_f64.ln())));
+        let weights = both.weights.unwrap();
+        assert_eq!((weights.len(), both.chains.len()), (4, 4));
+        assert_eq!(weights[2].value(0, 0), 1.0);
+        assert!((weights[0].value(0, 0) - 1.0 / 3.0).abs() < 1e-9);
+        // Logarithms and weights have no ratio.
+        let mut other = of(WEIGHT, |_| 1.0);
+        assert!(!other.add(of(LOG_WEIGHT, |_| 0.0)) && other.chains.len() == 2);
     }
 
     #[test]

@@ -290,6 +290,46 @@ fn infected_herds() {
     a.typical_agrees("period");
 }
 
+/// A meta-analysis has no predictors: what is expected in each study is the answer.
+#[test]
+fn studies_of_a_meta_analysis() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = |args: &[&str]| -> String {
+        let done = program(folder.path(), args).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {}", text(&done.stderr));
+        text(&done.stdout)
+    };
+    let means = [12.1, 7.9, 10.4, 13.3, 8.8, 9.6, 11.2, 6.7];
+    let rows = means.iter().enumerate();
+    let rows: String = rows.map(|(k, y)| format!("study {k},{y},0.8\n")).collect();
+    std::fs::write(
+        folder.path().join("studies.csv"),
+        format!("study,y,s\n{rows}"),
+    )
+    .unwrap();
+    let fit = "fit --data studies.csv --template mixed --set model.family=gaussian_se --chains 2 --draws 500 --seed 1 --out run --formula";
+    let mut fit: Vec<&str> = fit.split(' ').collect();
+    fit.push("y | se(s) ~ 1 + (1 | study)");
+    done(&fit);
+    let head = "Mixed model, normal family, known errors: y | se(s) ~ 1 + (1 | study)";
+    let summary = done(&["summarise", "run"]);
+    assert!(summary.contains(head), "{summary}");
+    let told = done(&["effects", "run"]);
+    assert!(told.contains(" along study\n"), "{told}");
+    assert_eq!(told, done(&["effects", "run", "--along", "study"]));
+    let json: Value = serde_json::from_str(&done(&["effects", "run", "--json"])).unwrap();
+    let points = json["along"][0]["curves"][0]["points"].as_array().unwrap();
+    let found: Vec<f64> = points
+        .iter()
+        .map(|it| it["mean"].as_f64().unwrap())
+        .collect();
+    assert_eq!(found.len(), means.len());
+    // The order of the studies is that of their means.
+    for (a, b) in [(7, 1), (1, 4), (2, 0), (0, 3)] {
+        assert!(means[a] < means[b] && found[a] < found[b], "{found:?}");
+    }
+}
+
 #[test]
 fn reaction_times() {
     let a = Analysis::new("sleepstudy", &["priors.sigma=exponential(1)"]);

@@ -283,6 +283,13 @@ fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answ
                 Ok(effects) => answers.effects = Some(Arc::new(effects)),
                 // Of groups alone what is expected in each is the answer.
                 Err(EffectsError::NoPredictors) if !answers.along.is_empty() => {}
+                Err(EffectsError::NoPredictors) if !fitted.groupings().is_empty() => {
+                    for group in &fitted.groupings() {
+                        let (lists, how) = ((&*draws, &*weights), (others, args.places));
+                        let found = fitted.along(lists, group, how, &options, &control)?;
+                        answers.along.push(found);
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -1122,6 +1122,10 @@ fn lists_come_from_the_registries() {
             assert!(String::from_utf8_lossy(&plain.stdout).contains(id), "{id}");
         }
     }
+    let templates = text(&ergodic(folder.path(), &["list", "templates"]).stdout);
+    for beginning in ["  formula: y ~ …\n", "  formula: ~ …\n"] {
+        assert!(templates.contains(beginning), "{templates}");
+    }
     for entry in ergodic_core::samplers::REGISTRY {
         let json = ergodic(
             folder.path(),

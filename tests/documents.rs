@@ -210,6 +210,7 @@ fn templates_page() -> String {
             vec![
                 code(entry.spec.id),
                 entry.spec.about.to_owned(),
+                templates::formula_beginning(entry).map_or("none".to_owned(), code),
                 if classes.is_empty() {
                     "none".to_owned()
                 } else {
@@ -220,7 +221,13 @@ fn templates_page() -> String {
         });
         table(
             &mut page,
-            &["template", "what it answers", "priors by class", "settings"],
+            &[
+                "template",
+                "what it answers",
+                "formula",
+                "priors by class",
+                "settings",
+            ],
             rows,
         );
     }

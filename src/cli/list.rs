@@ -32,6 +32,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             .map(|entry| {
                 let mut json = named(entry.spec.id, entry.spec.title, entry.spec.about);
                 json["group"] = json!(entry.group);
+                json["formula"] = json!(templates::formula_beginning(entry));
                 json
             })
             .collect(),

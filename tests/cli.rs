@@ -1102,6 +1102,38 @@ fn approximate_samplers_are_not_certified_until_checked() {
     assert!(passes["control"].as_f64().unwrap() > 0.0, "{kept}");
     assert!(kept["evidence"]["discrepancies"][0]["p_value"].is_number());
     assert!(verdict("unchecked")["bias"].is_null());
+    // A run that has ended is checked from the draws in its folder, as it would have been at once.
+    let draws = || fs::read_to_string(folder.path().join("unchecked/draws.csv")).unwrap();
+    let before = draws();
+    let late = ergodic(folder.path(), &["resume", "unchecked", "--check-bias"]);
+    assert_eq!(late.status.code(), Some(0), "{}", stderr(&late));
+    for words in [
+        "as a control, to check the bias",
+        "bias check: means and sds were compared",
+        "squared kernel Stein discrepancy ",
+        "the check cost ",
+    ] {
+        assert!(stderr(&late).contains(words), "{words}: {}", stderr(&late));
+    }
+    assert_eq!(draws(), before);
+    let told = ergodic(folder.path(), &["summarise", "unchecked", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    assert_eq!(told["run"]["bias"]["rows"], kept["rows"]);
+    assert_eq!(
+        told["run"]["bias"]["evidence"]["discrepancies"],
+        kept["evidence"]["discrepancies"]
+    );
+    assert_eq!(
+        verdict("unchecked")["verdict"],
+        verdict("checked")["verdict"]
+    );
+    short_fit(
+        folder.path(),
+        "exact",
+        &["--sampler", "nuts", "--draws", "20"],
+    );
+    let exact = ergodic(folder.path(), &["resume", "exact", "--check-bias"]);
+    assert_refused(&exact, &["is exact", "--check-bias"]);
     // Where nobody names their number there are as many draws as a check needs.
     let args = ["--sampler", "sgld-cv", "--check-bias"];
     short_fit(folder.path(), "long", &args);

@@ -11,7 +11,7 @@ use ergodic_analysis::Run;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::{Report, Sampling as _};
 use ergodic_export::journal::Journal;
-use ergodic_export::resume::{self, Resumed};
+use ergodic_export::resume::{self, Further, Resumed};
 
 /// The folder that a reopened run can go on in.
 fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
@@ -32,8 +32,30 @@ pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
         .then_some("The run is being made ready to go on")
 }
 
-/// Makes a run that was read ready to go on, in the background: with `more` draws per chain, or with what was planned.
-pub(super) fn resume(state: &mut AppState, id: u64, more: Option<u64>, fx: &mut dyn Effects) {
+/// Why the bias of a run cannot be checked now, if it cannot.
+pub fn check_refusal(entry: &RunEntry) -> Option<&'static str> {
+    if entry.check_when_drawn {
+        return Some("The check begins when the draws that it needs are there");
+    }
+    if entry.is_active() {
+        return Some("The check needs the run's draws: it can start once the run has ended");
+    }
+    if entry.run().is_some() {
+        return None;
+    }
+    if folder_of(entry).is_none() {
+        return Some("These draws have no folder with the recipe that a control run is made from");
+    }
+    if entry.recalled.refusal().is_some() {
+        return Some(
+            "The run's model could not be made again: its data are gone or others, or reading them was cancelled",
+        );
+    }
+    refusal(entry)
+}
+
+/// Makes a run that was read ready to go on, in the background, to make `further` draws.
+pub(super) fn resume(state: &mut AppState, id: u64, further: Further, fx: &mut dyn Effects) {
     let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));
     let Some(entry) = state.run_mut(id) else {
         return;
@@ -51,7 +73,7 @@ pub(super) fn resume(state: &mut AppState, id: u64, more: Option<u64>, fx: &mut 
     let going = state.begin(
         fx,
         ("Making ready to go on:", &title),
-        move |control| resume::resume(&folder, more, open, control).map(Box::new),
+        move |control| resume::resume(&folder, further, open, control).map(Box::new),
         move |state, ended, fx| resumed(state, id, ended, fx),
     );
     if let Some(entry) = state.run_mut(id) {
@@ -76,9 +98,16 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
         remarks,
     } = match ended {
         Ended::Done(resumed) => *resumed,
-        Ended::Cancelled => return,
+        Ended::Cancelled => {
+            entry.check_when_drawn = false;
+            return;
+        }
         Ended::Failed(error) => {
-            state.say(format!("{title} cannot go on. {error}"), true);
+            let what = match std::mem::take(&mut entry.check_when_drawn) {
+                true => "cannot be checked",
+                false => "cannot go on",
+            };
+            state.say(format!("{title} {what}. {error}"), true);
             return;
         }
     };
@@ -94,7 +123,10 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
             entry.phase = RunPhase::Live(Box::new(run));
             entry.saved = Saved::No;
         }
-        Err(error) => state.say(format!("{title} could not be continued ({error})"), true),
+        Err(error) => {
+            entry.check_when_drawn = false;
+            state.say(format!("{title} could not be continued ({error})"), true);
+        }
     }
     for remark in remarks {
         state.note(Warning::new(Severity::Info, "resumed", remark));
@@ -103,6 +135,7 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
 
 #[cfg(test)]
 mod tests {
+    use super::check_refusal;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
     use ergodic_core::engine::run_section::RunSection;
@@ -158,6 +191,56 @@ mod tests {
         again.wait_for_runs();
         let results = RunFolder::open(&place).unwrap().results().unwrap();
         assert!(results.draws.iter().all(|chain| chain.len() == 160));
+    }
+
+    #[test]
+    fn the_bias_of_a_reopened_run_is_checked_from_its_draws() {
+        let mut first = Session::with_draft("churn");
+        first.send(Command::Draft(DraftChange::Formula(
+            "churned ~ age".to_owned(),
+        )));
+        first.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+        first.run(2, 60, 120);
+        let place = first.state.runs[0].place().unwrap().to_owned();
+        let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();
+        let draws = read("draws.csv");
+        assert!(read("run.json").contains("\"bias_check\": null"));
+        let mut session = Session::default();
+        session.send(Command::Open(place.clone()));
+        assert_eq!(check_refusal(&session.state.runs[0]), None);
+        session.send(Command::CheckBias(session.state.runs[0].id));
+        session.wait_for_runs();
+        let entry = &session.state.runs[0];
+        let report = entry.report().unwrap();
+        assert!(report.bias.is_some(), "{:?}", session.state.messages);
+        assert!(!entry.check_when_drawn);
+        // The folder says so too, of the same draws.
+        assert_eq!(read("draws.csv"), draws);
+        assert!(!read("run.json").contains("\"bias_check\": null"));
+    }
+
+    #[test]
+    fn the_bias_of_a_run_whose_data_are_gone_is_not_checked_and_it_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = run_of(&folder, 50).state.runs[0]
+            .place()
+            .unwrap()
+            .to_owned();
+        std::fs::remove_file(folder.path().join("t.csv")).unwrap();
+        let mut session = Session::default();
+        session.send(Command::Open(place));
+        let id = session.state.runs[0].id;
+        // Until that is known the command finds it out.
+        session.send(Command::CheckBias(id));
+        let toast = session.state.toast.clone().unwrap();
+        assert!(
+            toast.is_error && toast.text.starts_with("Run 1 cannot be checked."),
+            "{toast:?}"
+        );
+        assert!(!session.state.runs[0].check_when_drawn);
+        session.tick();
+        let why = check_refusal(&session.state.runs[0]).unwrap();
+        assert!(why.contains("its data are gone"), "{why}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use ergodic_core::engine::{
 };
 use ergodic_data::load::Loaded;
 use ergodic_export::journal::Journal;
+use ergodic_export::resume::Further;
 use ergodic_export::starts::read_start;
 use ergodic_export::{Claim, ExportError, RunFolder};
 
@@ -192,7 +193,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         return;
     };
     let RunPhase::Live(run) = &mut entry.phase else {
-        resuming::resume(state, id, Some(draws), fx);
+        resuming::resume(state, id, Further::Draws(draws), fx);
         return;
     };
     if !run.is_finished() {
@@ -364,16 +365,21 @@ fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
     }
 }
 
-/// Checks the bias of run `id` by a new control, after more draws of its own where the check needs them.
+/// Checks the bias of run `id` by a new control, after more draws of its own where the check needs them. A run that was read is made ready
+/// to go on first: a check needs its model and where its chains stood.
 pub(super) fn check_bias(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else {
         return;
     };
     let Some(run) = entry.run() else {
-        state.say(
-            "The bias of a run read from a folder is checked by `ergodic fit --check-bias`",
-            true,
-        );
+        if let Some(why) = resuming::check_refusal(entry) {
+            state.refuse(why);
+            return;
+        }
+        resuming::resume(state, id, Further::Nothing, fx);
+        if let Some(entry) = state.run_mut(id) {
+            entry.check_when_drawn = entry.resuming.is_some();
+        }
         return;
     };
     if entry.control.is_some() || !run.is_finished() {

@@ -25,6 +25,7 @@ use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_export::check_spares;
 use ergodic_export::journal::Journal;
+use ergodic_export::resume::Further;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
@@ -99,7 +100,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Freeze(id) => with_run(state, id, Run::freeze),
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
-        Command::ContinueRun(id) => resuming::resume(state, id, None, fx),
+        Command::ContinueRun(id) => resuming::resume(state, id, Further::Usual, fx),
         Command::RefreshCentre(id) => refresh_centre(state, id, fx),
         Command::RunAgain(id, changes) => run_again(state, id, &changes, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),

@@ -163,7 +163,7 @@ pub enum Command {
     /// Give a run a name and a note, which comparisons, scores and reports show
     Name(super::name::NameArgs),
     /// Continue a stopped or finished run, without a new warm-up
-    Resume(ResumeArgs),
+    Resume(super::resume::ResumeArgs),
     /// Draw a picture of a run for a paper, as SVG, PNG or a table of what is drawn
     Plot(super::plot::PlotArgs),
     /// Write a report of a run as one page, or its results in Markdown or LaTeX
@@ -675,20 +675,6 @@ pub struct PredictArgs {
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
     /// Print JSON instead of a table
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `resume`.
-#[derive(Debug, Parser)]
-pub struct ResumeArgs {
-    /// Run folder
-    pub folder: PathBuf,
-    /// Further draws per chain; by default those that a run was to make that was stopped or cut short, and as many again as it was to
-    /// make for one that was complete
-    #[arg(long)]
-    pub draws: Option<u64>,
-    /// Print summary.json instead of a table
     #[arg(long)]
     pub json: bool,
 }

@@ -87,7 +87,7 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Check {
     /// Draws per chain of the control run, if they are not to be as many as is usual.
-    draws: Option<u64>,
+    pub draws: Option<u64>,
 }
 
 /// Takes the place named for a run before any work is done for it; without a name, refuses early where none could be made.

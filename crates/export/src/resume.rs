@@ -26,6 +26,17 @@ pub struct Resumed {
     pub remarks: Vec<String>,
 }
 
+/// Which draws a run that goes on makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// What was planned if it was cut short or stopped, otherwise as many again.
+    Usual,
+    /// So many more per chain.
+    Draws(u64),
+    /// None but those that were planned of a run that was cut short: what there is is to be looked at.
+    Nothing,
+}
+
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
@@ -37,15 +48,14 @@ pub enum ResumeError {
     Job(#[from] JobError),
 }
 
-/// Makes the run in the folder at `path` ready to go on: with `more` draws per chain, or with what was planned if it was cut
-/// short or stopped, or with as many again. `loaded` are its data if they are in memory; otherwise they are read, and they must be the
+/// Makes the run in the folder at `path` ready to go on, to make `further` draws. `loaded` are its data if they are in memory; otherwise they are read, and they must be the
 /// same as those it was run with.
 ///
 /// # Errors
 /// The folder holds no run, is damaged or is being written; the data are gone or others; the recipe cannot be prepared.
 pub fn resume(
     path: &Path,
-    more: Option<u64>,
+    further: Further,
     loaded: Option<Arc<Loaded>>,
     control: &Control,
 ) -> Result<Resumed, ResumeError> {
@@ -54,7 +64,7 @@ pub fn resume(
     let (standing, mut remarks) = folder.standing_to_continue(&claim)?;
     let Some(standing) = standing else {
         remarks.push("The run was cut short before its first draw; it begins again".to_owned());
-        if let Some(draws) = more {
+        if let Further::Draws(draws) = further {
             recipe.run.draws = draws;
             recipe.run.draws_of_chains = None;
         }
@@ -75,7 +85,7 @@ pub fn resume(
         let ends = &standing.results().warmup_of_chains;
         recipe.run.warmup_of_chains.clone_from(ends);
     }
-    plan(&mut recipe, &standing, more);
+    plan(&mut recipe, &standing, further);
     let mut job = Job::prepare(&recipe, folder.path(), loaded, control)?;
     if let Some(manifest) = &standing.results().manifest {
         // Who chose it is not told by the recipe.
@@ -93,9 +103,8 @@ pub fn resume(
     })
 }
 
-/// Says in the recipe how many draws each chain is to have: `more` than now, or what was planned when the run was cut short or
-/// stopped, or as many again.
-fn plan(recipe: &mut Recipe, standing: &Standing, more: Option<u64>) {
+/// Says in the recipe how many draws each chain is to have.
+fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
     let of_recipe = |chain: usize| {
         let of_chains = recipe.run.draws_of_chains.as_ref();
         let of_chain = of_chains.and_then(|draws| draws.get(chain).copied());
@@ -106,20 +115,23 @@ fn plan(recipe: &mut Recipe, standing: &Standing, more: Option<u64>) {
         let of_chain = plan.and_then(|draws| draws.get(chain).copied());
         of_chain.unwrap_or_else(|| of_recipe(chain))
     };
-    let add = more.unwrap_or(recipe.run.draws);
+    let usual = recipe.run.draws;
     let of_user = |manifest: &Manifest| manifest.stop_reason == Some(StopReason::User);
     let is_short = standing.reach.iter().any(|&reach| reach < recipe.run.draws);
     let is_stopped = is_short && standing.results().manifest.as_ref().is_some_and(of_user);
     let chains = standing.reach.iter().enumerate();
     let wanted: Vec<u64> = chains
-        .map(|(chain, &reach)| match more {
+        .map(|(chain, &reach)| match further {
+            Further::Draws(more) => reach.saturating_add(more),
             // What was planned is still to be done.
-            None if standing.is_cut_short => planned(chain).max(reach),
+            _ if standing.is_cut_short => planned(chain).max(reach),
+            Further::Nothing => reach,
             // Its recipe has the draws that it was stopped at for each chain, and those that it was to make for all.
-            None if is_stopped => recipe.run.draws.max(reach),
-            _ => reach.saturating_add(add),
+            Further::Usual if is_stopped => usual.max(reach),
+            Further::Usual => reach.saturating_add(usual),
         })
         .collect();
-    recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
+    // A recipe has one draw at least, also where no chain has come so far.
+    recipe.run.draws = wanted.iter().copied().max().unwrap_or(usual).max(1);
     recipe.run.draws_of_chains = Some(wanted);
 }

@@ -15,7 +15,8 @@ use ergodic_core::arithmetic::Class;
 use ergodic_core::engine::protocol::{RunState, StopReason};
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_export::journal::Journal;
-use ergodic_export::{Results, RunFolder, resume};
+use ergodic_export::resume::{self, Further};
+use ergodic_export::{Results, RunFolder};
 use support::{ENDLESS, draws, job, start, wait};
 
 /// Partitions of a run, by chain: draw and labels.
@@ -99,7 +100,8 @@ fn a_run_that_was_stopped_goes_on_to_the_draws_that_were_asked() {
             .save_all(&claim, &job, &results, run.join(), &mut |_file| {})
             .unwrap();
         drop(claim);
-        let again = resume::resume(place.path(), None, None, &Control::default()).unwrap();
+        let again =
+            resume::resume(place.path(), Further::Usual, None, &Control::default()).unwrap();
         again.job.recipe.run.draws_of_chains.unwrap()
     };
     assert!(next(ENDLESS, true).iter().all(|&draws| draws == ENDLESS));
@@ -238,7 +240,8 @@ fn a_run_of_another_class_of_processor_is_told() {
     let manifest = there.results().unwrap().manifest.unwrap();
     assert_eq!(manifest.arithmetic, Some(Class::Separate));
     let resumed = |place: &RunFolder| {
-        let resumed = resume::resume(place.path(), Some(5), None, &Control::default()).unwrap();
+        let resumed =
+            resume::resume(place.path(), Further::Draws(5), None, &Control::default()).unwrap();
         resumed.remarks
     };
     assert_eq!(resumed(&here), Vec::<String>::new());

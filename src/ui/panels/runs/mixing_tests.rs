@@ -211,6 +211,24 @@ fn many_short_chains_show_nested_rhat() {
 }
 
 #[test]
+fn the_bias_of_a_run_read_from_its_folder_can_be_checked() {
+    let mut harness = finished("sgld");
+    let session = &mut harness.state_mut().session;
+    session.wait_for_runs();
+    let folder = session.state.runs[0].place().unwrap().to_owned();
+    session.send(Command::Open(folder));
+    let read = session.state.selected_run.unwrap();
+    assert!(session.state.run(read).unwrap().run().is_none());
+    harness.run_steps(3);
+    harness.get_by_label("Check bias").click();
+    harness.run_steps(3);
+    let session = &mut harness.state_mut().session;
+    session.wait_for_runs();
+    let report = session.state.run(read).unwrap().report().unwrap();
+    assert!(report.bias.is_some());
+}
+
+#[test]
 fn a_bias_check_that_a_folder_tells_of_is_not_denied() {
     let mut harness = finished("sgld");
     let session = &mut harness.state_mut().session;

@@ -6,7 +6,7 @@ use super::curves::{self, Convergence as Course, Densities, Key, Memo};
 use super::pane::{Home, Pane};
 use super::summary::SummaryView;
 use super::words;
-use crate::app::{AppState, Command, RunEntry};
+use crate::app::{AppState, Command, RunEntry, resuming};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::interval::shift_text;
@@ -596,7 +596,7 @@ fn saved_bias_ui(ui: &mut Ui, said: &str) {
                 widgets::sentence(ui, said, Text::Number);
                 widgets::hint(
                     ui,
-                    "The folder keeps these sentences; run the model again here to see each parameter",
+                    "The folder keeps these sentences; check the bias again to see each parameter",
                 );
             });
         });
@@ -627,8 +627,14 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
         return;
     }
     if of.entry.check_when_drawn {
-        let text =
-            "The bias check needs more draws, which are being made; it begins when they are there";
+        let text = match of.entry.resuming {
+            Some(_) => {
+                "The data of the run are being read again; the bias check begins when its model is ready"
+            }
+            None => {
+                "The bias check needs more draws, which are being made; it begins when they are there"
+            }
+        };
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
         return;
     }
@@ -643,8 +649,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
             words::control(of.entry),
             words::control_cost(of.entry)
         );
-        let able = of.entry.run().is_some() && !of.entry.is_active();
-        let act = able.then_some("Check bias");
+        let act = (resuming::check_refusal(of.entry).is_none()).then_some("Check bias");
         if widgets::empty_state(ui, icons::SEAL_QUESTION, &text, act) {
             out.send(Command::CheckBias(of.entry.id));
         }

@@ -305,7 +305,7 @@ fn buttons_ui(
         });
     }
     continue_button_ui(ui, entry, out);
-    bias_button_ui(ui, (state, entry), active, out, narrow);
+    bias_button_ui(ui, (state, entry), out, narrow);
     if active {
         let stopping = view.state == RunState::Stopping;
         let stop = ui.add_enabled(
@@ -354,7 +354,6 @@ fn buttons_ui(
 fn bias_button_ui(
     ui: &mut Ui,
     (state, entry): (&AppState, &RunEntry),
-    active: bool,
     out: &mut Outbox,
     narrow: bool,
 ) {
@@ -376,23 +375,8 @@ fn bias_button_ui(
         return;
     }
     let checked = entry.report().is_some_and(|report| report.bias.is_some());
-    let (able, why) = if entry.run().is_none() {
-        (
-            false,
-            "This run was read from a file; `ergodic fit --check-bias` checks it",
-        )
-    } else if active {
-        (
-            false,
-            if entry.check_when_drawn {
-                "The check begins when the draws that it needs are made"
-            } else {
-                "The check needs the run's draws: it can start once the run has ended"
-            },
-        )
-    } else {
-        (true, "")
-    };
+    let why = resuming::check_refusal(entry);
+    let able = why.is_none();
     let mut check = button(
         if checked { "Check again" } else { "Check bias" },
         icons::SCALES,
@@ -426,7 +410,7 @@ fn bias_button_ui(
             words::control(entry),
             words::control_cost(entry)
         ))
-        .on_disabled_hover_text(why)
+        .on_disabled_hover_text(why.unwrap_or_default())
         .clicked()
     {
         out.send(Command::CheckBias(entry.id));

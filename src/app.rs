@@ -25,6 +25,7 @@ pub mod fixes;
 pub mod following;
 mod from_draws;
 pub mod held_out;
+pub mod kfold;
 #[cfg(test)]
 mod known_answers_tests;
 pub mod likelihood;

@@ -148,6 +148,10 @@ pub enum Command {
     MatchMoments(u64),
     /// Stop doing that.
     CancelScore(u64),
+    /// Fit a run again without each of so many parts of its rows, the second, and score every row by the fit that does not know it.
+    ScoreInFolds(u64, u32),
+    /// Stop doing that.
+    CancelFolds(u64),
     /// Compare a run, the first, with another, the second.
     CompareRuns(u64, u64),
     /// Stop doing that.

@@ -9,6 +9,7 @@ use super::extras::{ColumnsAsked, FurtherColumns};
 use super::following::Followed;
 use super::from_draws::draws_of;
 use super::held_out::HeldOutScores;
+use super::kfold::Folded;
 use super::replicating::Replicated;
 use super::tasks::{Handle, Task};
 use ergodic_analysis::bayes_factor::BayesFactor;
@@ -131,6 +132,8 @@ pub struct RunEntry {
     pub scores: Task<Arc<CrossValidation>>,
     /// Scores from a sample of rows.
     pub sampled_scores: Task<Arc<Subsampled>>,
+    /// How well fits without parts of its rows predict these.
+    pub folded: Task<Arc<Folded>>,
     /// How the run compares with another.
     pub compared: Task<Arc<Compared>>,
     /// How good predictions of the run are of the rows that it holds out.
@@ -262,6 +265,7 @@ impl RunEntry {
             extras_of: 0,
             scores: Task::default(),
             sampled_scores: Task::default(),
+            folded: Task::default(),
             compared: Task::default(),
             folder: None,
             recalled: Task::default(),
@@ -290,6 +294,7 @@ impl RunEntry {
         self.bayes_factors = None;
         self.scores.forget();
         self.sampled_scores.forget();
+        self.folded.forget();
         self.compared.forget();
     }
 

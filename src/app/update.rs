@@ -18,8 +18,8 @@ use super::tasks::{Effects, Pick};
 use super::writing::{self, Ending, Place, export_run, save_recipe, save_run};
 use super::{
     answering, calibrating, comparing, comparing_runs, examples, extras, file_change, following,
-    held_out, likelihood, naming, picking, predicting, prior_preview, prior_sensitivity, recalling,
-    removing, replicating, reporting, resuming, scoring, trials,
+    held_out, kfold, likelihood, naming, picking, predicting, prior_preview, prior_sensitivity,
+    recalling, removing, replicating, reporting, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -116,6 +116,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             if let Some(entry) = state.run_mut(id) {
                 entry.scores.cancel();
                 entry.sampled_scores.cancel();
+            }
+        }
+        Command::ScoreInFolds(id, parts) => kfold::score(state, id, parts, fx),
+        Command::CancelFolds(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                entry.folded.cancel();
             }
         }
         Command::CompareRuns(id, with) => comparing_runs::compare(state, id, with, fx),

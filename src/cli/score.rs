@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Parser;
 
 use super::{Failure, fit, output, progress, results};
-use ergodic_analysis::hold_out::HoldOut;
-use ergodic_analysis::predict::Fitted;
+use ergodic_analysis::predict::scores::folds::{HOLDS_OUT, job_without, score as score_part};
 use ergodic_analysis::predict::scores::{
     Measure, PredictionScores, ScoresCompared, ScoresError, compare,
 };
@@ -158,18 +157,20 @@ fn refits(
     interrupted: &AtomicBool,
 ) -> Result<PredictionScores, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
-    let mut recipe = folder.recipe().map_err(Failure::request)?;
+    let recipe = folder.recipe().map_err(Failure::request)?;
     if recipe.model.hold_out.is_some() {
         return Err(Failure::request(format!(
-            "The run keeps rows out of its fit already, and folds are parts of all rows; leave out --folds, or name a run of all rows: {}",
+            "{HOLDS_OUT}; leave out --folds, or name a run of all rows: {}",
             path.display()
         )));
     }
     let mut parts = Vec::new();
     for number in 1..=folds {
-        recipe.model.hold_out = Some(HoldOut::Part { number, of: folds });
         output::note(&format!("{}: part {number} of {folds}", path.display()));
-        let job = Arc::new(fit::prepare_quietly(&recipe, folder.path(), None)?);
+        let control = Control::default();
+        let part = (number, folds);
+        let job = job_without(&recipe, folder.path(), None, part, &control);
+        let job = Arc::new(job.map_err(Failure::from)?);
         let (run, _) = fit::watch(&job, None, None, interrupted)?;
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::interrupted(
@@ -180,12 +181,7 @@ fn refits(
         if report.verdict != Verdict::Good {
             output::note(&format!("note: part {number}: {}", report.sentence));
         }
-        let results = Results::of(&job, &run.view(), &report);
-        let (draws, weights) = results.usable();
-        let fitted = Fitted::of(&job).map_err(Failure::request)?;
-        let control = Control::default();
-        let most = most_draws(args);
-        let scores = fitted.scores(&draws, &weights, None, most, &control);
+        let scores = score_part(&job, &run.view(), most_draws(args), &control);
         parts.push(scores.map_err(Failure::request)?);
     }
     PredictionScores::joined(parts).ok_or_else(|| Failure::request("There are no parts to score"))

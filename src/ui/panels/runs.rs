@@ -35,6 +35,7 @@ mod group_head;
 mod groups_tests;
 mod held_out;
 mod info;
+mod kfold;
 mod layout;
 mod lesson;
 mod likelihood_comparison;

@@ -37,6 +37,7 @@ use ergodic_diagnostics::loo::Total;
 use ergodic_diagnostics::scores::{Roc, Score, brier, roc};
 
 mod compared;
+pub mod folds;
 
 pub use compared::{Behind, ScoresCompared, compare};
 

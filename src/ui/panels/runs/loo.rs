@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
 
+use super::kfold::{FoldsView, folds_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::scoring::{is_tall, refusal};
@@ -41,6 +42,8 @@ pub(super) struct LooView {
     comparison: Option<(Vec<String>, Comparison)>,
     /// Why other runs are not among them.
     refusals: Vec<String>,
+    /// Cross-validation by fits without parts of the rows.
+    folds: FoldsView,
 }
 
 impl Pane for LooView {
@@ -78,9 +81,9 @@ fn loo_pane(ui: &mut Ui, state: &AppState, entry: &RunEntry, view: &mut LooView,
             .request_repaint_after(super::super::page::PROGRESS_TIME);
     } else if let Some(done) = entry.scores.done() {
         view.update(state, entry, done);
-        done_ui(ui, state, entry, (done.as_ref(), &*view), out);
+        done_ui(ui, state, entry, (done.as_ref(), view), out);
     } else if let Some(done) = entry.sampled_scores.done() {
-        sampled_ui(ui, entry, done, out);
+        sampled_ui(ui, state, entry, (done.as_ref(), view), out);
     } else {
         let failed = entry.scores.refusal().or(entry.sampled_scores.refusal());
         let why = failed.or(refusal(entry));
@@ -102,7 +105,13 @@ fn loo_pane(ui: &mut Ui, state: &AppState, entry: &RunEntry, view: &mut LooView,
 }
 
 /// What a sample of the rows of a tall table says, and the way to all of them.
-fn sampled_ui(ui: &mut Ui, entry: &RunEntry, done: &Subsampled, out: &mut Outbox) {
+fn sampled_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    (done, view): (&Subsampled, &mut LooView),
+    out: &mut Outbox,
+) {
     let t = tokens();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
@@ -139,6 +148,8 @@ fn sampled_ui(ui: &mut Ui, entry: &RunEntry, done: &Subsampled, out: &mut Outbox
         {
             out.send(Command::Score(entry.id));
         }
+        ui.add_space(t.space.x2);
+        folds_ui(ui, state, entry, &mut view.folds, out);
     });
 }
 
@@ -169,6 +180,7 @@ impl LooView {
             doubtful: done.doubtful(),
             comparison: None,
             refusals: Vec::new(),
+            folds: std::mem::take(&mut self.folds),
         };
         let mut runs: Vec<(String, &CrossValidation)> = vec![(entry.title(), done.as_ref())];
         for (other, scores) in &all[1..] {
@@ -192,7 +204,7 @@ fn done_ui(
     ui: &mut Ui,
     state: &AppState,
     entry: &RunEntry,
-    (done, view): (&CrossValidation, &LooView),
+    (done, view): (&CrossValidation, &mut LooView),
     out: &mut Outbox,
 ) {
     let t = tokens();
@@ -211,6 +223,8 @@ fn done_ui(
                 }
                 ui.add_space(t.space.x2);
                 comparison_ui(ui, state, entry, view, out);
+                ui.add_space(t.space.x2);
+                folds_ui(ui, state, entry, &mut view.folds, out);
                 ui.add_space(t.space.x2);
                 points_ui(ui, entry.id, done, &view.points);
                 doubtful_ui(ui, state, entry, &view.doubtful, out);

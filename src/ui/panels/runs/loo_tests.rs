@@ -1,8 +1,9 @@
 //! The pane over real runs of the bundled data.
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::vec2;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::testing::Session;
 use crate::app::{Command, DraftChange, Page};
@@ -11,7 +12,11 @@ use crate::ui::panels::runs::pane::{Pane as _, find};
 use crate::ui::panels::runs::{RunsView, runs_ui};
 use crate::ui::testing::{Shown, page_harness};
 use crate::ui::widgets::number;
+use ergodic_analysis::bias_check::finished as finished_run;
+use ergodic_analysis::predict::scores::{compare, folds};
+use ergodic_base::control::Control;
 use ergodic_core::engine::run_section::RunSection;
+use ergodic_export::RunFolder;
 
 /// A session with finished runs of these formulas, the last one shown.
 fn finished(formulas: &[&str]) -> Session {
@@ -73,6 +78,53 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
     session.send(Command::AddDraws(ids[1], 50));
     assert!(session.state.runs[1].scores.is_idle());
     session.wait_for_runs();
+}
+
+/// The numbers are those of `ergodic score --folds`, which makes them of the recipe in the folder, too.
+#[test]
+fn runs_are_cross_validated_in_parts_and_compared() {
+    let mut session = finished(&["churned ~ age", "churned ~ age + plan"]);
+    let ids: Vec<u64> = session.state.runs.iter().map(|entry| entry.id).collect();
+    session.send(Command::Score(ids[1]));
+    session.send(Command::ScoreInFolds(ids[0], 10));
+    let mut harness = page(session);
+    // So that nothing has to be scrolled to.
+    harness.set_size(vec2(1600.0, 2400.0));
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("elpd_kfold").is_none());
+    harness.get_by_label("K-fold").click_accesskit();
+    harness.run_steps(4);
+    let shown = harness.state();
+    assert!(shown.sent.contains(&Command::ScoreInFolds(ids[1], 10)));
+    let entry = &shown.session.state.runs[1];
+    let done = entry.folded.done().unwrap();
+    assert_eq!((done.folds, done.scores.rows.len()), (10, 1000));
+    let elpd = done.scores.elpd();
+    let place = entry.place().unwrap();
+    let folder = RunFolder::open(place).unwrap();
+    let recipe = folder.recipe().unwrap();
+    let control = Control::default();
+    for number in [1, 10] {
+        let job = folds::job_without(&recipe, place, None, (number, 10), &control).unwrap();
+        let run = finished_run(job, &control).unwrap();
+        let part = folds::score(run.job(), &run.view(), usize::MAX, &control).unwrap();
+        for row in &part.rows {
+            let all = done.scores.rows.iter();
+            let found = all.filter(|it| it.row == row.row).map(|it| it.lpd);
+            assert_eq!(found.collect::<Vec<f64>>(), [row.lpd]);
+        }
+    }
+    harness.get_by_role_and_label(Role::ColumnHeader, "elpd_kfold");
+    let told = number::fixed(elpd.estimate, 1);
+    let mut cells = harness.query_all_by_role(Role::Cell);
+    assert!(cells.any(|cell| cell.accesskit_node().label().as_deref() == Some(told.as_str())));
+    let [one, other] = [0, 1].map(|k| {
+        let entry = &harness.state().session.state.runs[k];
+        (entry.title(), entry.folded.done().unwrap().clone())
+    });
+    let runs = [(other.0, &other.1.scores), (one.0, &one.1.scores)];
+    let compared = compare(&runs).unwrap();
+    harness.get_by_label(&compared.behind[0].sentence);
 }
 
 #[test]

@@ -3404,11 +3404,10 @@ fn pictures_and_reports_of_a_run_are_written() {
         let id = figure["id"].as_str().unwrap();
         let args = ["plot", "run", "--what", id, "--out", "p.svg"];
         let drawn = ergodic(folder.path(), &args);
-        // Outcomes are yes or no, there are no groups and no other run, and no rows are held out.
+        // Outcomes are yes or no, there are no groups, no clusters and no other run, no rows are held out, and the sampler is exact.
         let refusal = match id {
-            "ecdf" | "survival" | "outcomes" | "rootogram" | "groups" | "moments" => {
-                Some("cannot be drawn")
-            }
+            "ecdf" | "survival" | "outcomes" | "rootogram" | "groups" | "moments" | "bias"
+            | "clusters" => Some("cannot be drawn"),
             "roc" | "course" => Some("--hold-out"),
             _ => None,
         };

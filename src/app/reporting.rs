@@ -217,7 +217,8 @@ mod tests {
                 };
                 let path = folder.path().join(name);
                 session.send(Command::SavePicture(id, picture, path.clone()));
-                // Outcomes are yes or no, there are no groups, no rows are held out, and no run is compared with.
+                // Outcomes are yes or no, there are no groups or clusters, no rows are held out, no run is compared with, and the sampler
+                // is exact.
                 let others = [
                     "groups",
                     "ecdf",
@@ -227,6 +228,8 @@ mod tests {
                     "roc",
                     "course",
                     "moments",
+                    "bias",
+                    "clusters",
                 ];
                 if others.contains(&figure.id) {
                     let toast = session.state.toast.as_ref().unwrap();

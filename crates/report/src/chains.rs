@@ -3,8 +3,10 @@
 use super::{FigureInputs, ReportError};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
+use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::models::Marginal;
 use ergodic_core::samplers::{DIVERGENT, energy_column};
+use ergodic_diagnostics::bias::BiasReport;
 use ergodic_diagnostics::{SummaryRow, weights};
 use ergodic_export::Results;
 
@@ -81,6 +83,16 @@ impl<'a> Chains<'a> {
             info.map_or_else(Vec::new, |info| info.column(column))
         };
         self.numbers.iter().map(of_chain).collect()
+    }
+
+    /// What the bias check found, where it has run.
+    pub fn bias(&self) -> Option<&'a BiasReport> {
+        self.results.manifest.as_ref()?.bias.as_ref()
+    }
+
+    /// The clusters, for samplers of partitions.
+    pub fn clusters(&self) -> Option<&'a Clusters> {
+        self.results.clusters.as_deref()
     }
 
     /// Identifier of the sampler; `None` for draws of other origin.

@@ -6,7 +6,7 @@ use ergodic_analysis::check::{Check, CheckError, Resolution};
 use ergodic_analysis::effects::{Conditional, EffectsError, EffectsOptions, MOST_CURVES};
 use ergodic_analysis::loo::{CrossValidation, LooError, cross_validate};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
-use ergodic_analysis::predict::{Fitted, PredictError};
+use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions, Predictions};
 use ergodic_analysis::prior_predictive::PriorPredictive;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
@@ -19,7 +19,7 @@ use ergodic_export::{Results, scores};
 /// What a figure is drawn of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Draws alone.
+    /// Draws, and what was found of them when the run ended.
     Draws,
     /// What the sampler reports with each draw.
     Info,
@@ -35,6 +35,8 @@ pub enum Needs {
     Loo,
     /// What the priors expect.
     Prior,
+    /// Predictions of the rows of the fit.
+    Predictions,
 }
 
 /// Another run beside the one that a picture is of.
@@ -111,6 +113,8 @@ pub struct FigureInputs<'a> {
     pub loo: Option<CrossValidation>,
     /// What the priors expect.
     pub prior: Option<PriorPredictive>,
+    /// Predictions of the rows of the fit.
+    pub predictions: Option<Predictions>,
     /// Another run.
     pub other: Option<OtherRun<'a>>,
 }
@@ -187,6 +191,11 @@ impl<'a> FigureInputs<'a> {
                     Some(it) => found.of_run(it.verdict, &it.verdict_sentence),
                     None => found,
                 });
+            }
+            Needs::Predictions => {
+                let options = PredictOptions::default();
+                let found = fitted.predict(&draws, &weights, None, options, control);
+                inputs.predictions = Some(found.map_err(ScoresError::from)?);
             }
             Needs::Prior => inputs.prior = Some(fitted.prior_predictive(control)?),
         }

@@ -7,7 +7,9 @@ use ergodic_base::ticks::padded;
 use ergodic_diagnostics::Missing;
 
 mod autocorrelation;
+mod bias;
 mod boxes;
+mod clusters;
 mod components;
 mod convergence;
 mod course;
@@ -24,6 +26,7 @@ mod outcomes;
 mod pairs;
 mod parallel;
 mod pareto_k;
+mod predictions;
 mod predictive;
 mod prior_predictive;
 mod ranks;
@@ -54,8 +57,11 @@ pub static FIGURES: &[FigureEntry] = &[
     moments::ENTRY,
     energy::ENTRY,
     info::ENTRY,
+    bias::ENTRY,
+    clusters::ENTRY,
     trajectory::ENTRY,
     prior_predictive::ENTRY,
+    predictions::ENTRY,
     statistics::ENTRY,
     outcomes::ECDF,
     outcomes::SURVIVAL,

@@ -11,7 +11,7 @@ use super::shape::{Extent, Shape};
 pub struct Interval {
     /// What the interval is of, for the table of what is drawn.
     pub name: String,
-    /// The thick part.
+    /// The thick part; not numbers where there is none.
     pub inner: [f64; 2],
     /// The thin part.
     pub outer: [f64; 2],
@@ -24,6 +24,8 @@ pub struct Interval {
 pub struct Intervals {
     /// One per row.
     pub rows: Vec<Interval>,
+    /// What the points are.
+    pub centre: &'static str,
 }
 
 /// Thickness of the wide and of the narrow interval, and radius of the point, in points.
@@ -59,7 +61,8 @@ impl Shape for Intervals {
     fn drawn(&self, out: &mut dyn FnMut(Drawn)) {
         for (k, row) in self.rows.iter().enumerate() {
             let y = k as f64 + 0.5;
-            for (what, ends) in [("outer", row.outer), ("inner", row.inner)] {
+            let parts = [("outer", row.outer), ("inner", row.inner)].into_iter();
+            for (what, ends) in parts.filter(|(_, ends)| !ends.iter().all(|end| end.is_nan())) {
                 out(Drawn {
                     label: format!("{} {what}", row.name),
                     x_to: Some(ends[1]),
@@ -67,7 +70,7 @@ impl Shape for Intervals {
                 });
             }
             out(Drawn {
-                label: format!("{} median", row.name),
+                label: format!("{} {}", row.name, self.centre),
                 ..Drawn::at(row.centre, y)
             });
         }

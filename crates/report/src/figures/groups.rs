@@ -58,7 +58,11 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         None => 0.0,
     };
     panel.add("all groups", Ink::Threshold, Rule::Up(middle));
-    panel.add("groups", Ink::Posterior, Intervals { rows });
+    let groups = Intervals {
+        rows,
+        centre: "median",
+    };
+    panel.add("groups", Ink::Posterior, groups);
     panel.x = Axis::numbers("", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
     figure.notes.extend(notes(chains));

@@ -40,7 +40,11 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     figure.panel_height = ROW * rows.len() as f64 + 4.0;
     let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::rows(names));
     panel.add("zero", Ink::Threshold, Rule::Up(0.0));
-    panel.add("posterior", Ink::Posterior, Intervals { rows });
+    let intervals = Intervals {
+        rows,
+        centre: "median",
+    };
+    panel.add("posterior", Ink::Posterior, intervals);
     panel.x = Axis::numbers("", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
     figure.notes.extend(notes(chains));

@@ -1,6 +1,9 @@
 //! Pictures of real runs: what is drawn is what the tables say, and what cannot be drawn is refused.
 
 use super::*;
+use ergodic_analysis::bias_check;
+use ergodic_analysis::predict::PredictOptions;
+use ergodic_analysis::predict::picture::Picture;
 
 #[test]
 fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
@@ -11,34 +14,164 @@ fn every_picture_is_xml_and_its_table_is_what_is_drawn() {
                 continue;
             };
             drawn.insert(entry.id);
-            let svg = figure.to_svg();
-            let mut marks = 0;
-            read_xml(&svg, |tag, attributes, _| {
-                marks += usize::from(["path", "circle", "rect"].contains(&tag));
-                for key in ["x", "y", "cx", "cy", "width", "height"] {
-                    let value = attributes
-                        .get(key)
-                        .map(|it| it.trim_end_matches("mm").parse::<f64>());
-                    assert!(
-                        value.is_none_or(|it| it.is_ok_and(f64::is_finite)),
-                        "{tag} {key}"
-                    );
-                }
-                let path = attributes.get("d").map_or("", String::as_str);
-                assert!(
-                    !path.contains("NaN") && !path.contains("inf"),
-                    "{}: {path}",
-                    entry.id
-                );
-            });
-            assert!(marks > 5, "{}", entry.id);
-            let table = PictureFormat::Csv.bytes(&figure).unwrap();
-            let table = String::from_utf8(table).unwrap();
-            assert!(table.starts_with("panel,series,mark,label,x,y,x_to,y_to,size\n"));
-            assert!(table.lines().count() > 3, "{}", entry.id);
+            check_picture(&figure);
         }
     }
+    for (ran, id) in [(checked(), "bias"), (two_clusters(), "clusters")] {
+        let figure = figure_of(ran, find(id).unwrap()).unwrap();
+        check_picture(&figure);
+        drawn.insert(id);
+    }
     assert_eq!(drawn.len(), FIGURES.len());
+}
+
+fn check_picture(figure: &Figure) {
+    let svg = figure.to_svg();
+    let mut marks = 0;
+    read_xml(&svg, |tag, attributes, _| {
+        marks += usize::from(["path", "circle", "rect"].contains(&tag));
+        for key in ["x", "y", "cx", "cy", "width", "height"] {
+            let value = attributes
+                .get(key)
+                .map(|it| it.trim_end_matches("mm").parse::<f64>());
+            assert!(
+                value.is_none_or(|it| it.is_ok_and(f64::is_finite)),
+                "{tag} {key}"
+            );
+        }
+        let path = attributes.get("d").map_or("", String::as_str);
+        assert!(
+            !path.contains("NaN") && !path.contains("inf"),
+            "{}: {path}",
+            figure.id
+        );
+    });
+    assert!(marks > 5, "{}", figure.id);
+    let table = PictureFormat::Csv.bytes(figure).unwrap();
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.starts_with("panel,series,mark,label,x,y,x_to,y_to,size\n"));
+    assert!(table.lines().count() > 3, "{}", figure.id);
+}
+
+/// A run of an approximate sampler whose bias was checked.
+fn checked() -> &'static Ran {
+    static RUN: OnceLock<Ran> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let finished = |job: Job| {
+            let mut run = start(job);
+            let marks = run.join().to_vec();
+            (run, marks)
+        };
+        let (run, marks) = finished(job("sgld-cv", 200, |_| {}));
+        let (control, _) = finished(bias_check::control_job(run.job(), Some(200)).unwrap());
+        let made = bias_check::Made {
+            control: (control.job(), &control.view()),
+            half_step: None,
+        };
+        let report = bias_check::certify(run.job(), &run.view(), &run.report(), &made);
+        Ran {
+            job: Arc::clone(run.job()),
+            results: Results::of(run.job(), &run.view(), &report),
+            marks,
+        }
+    })
+}
+
+/// A mixture of 40 units that lie in two places.
+fn two_clusters() -> &'static Ran {
+    static RUN: OnceLock<Ran> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("two.csv");
+        let rows = (0..40).map(|row| format!("{}\n", f64::from(row % 2 * 50 + row * 7 % 11)));
+        std::fs::write(&path, format!("x\n{}", rows.collect::<String>())).unwrap();
+        let mut recipe = Recipe::new(path.to_str().unwrap(), "dp-mixture", "~ x");
+        (recipe.run.chains, recipe.run.warmup) = (2, Some(20));
+        (recipe.run.draws, recipe.run.until_precise) = (30, false);
+        ran(Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap())
+    })
+}
+
+#[test]
+fn the_picture_of_a_bias_check_has_its_shifts_the_largest_first() {
+    let ran = checked();
+    let figure = figure_of(ran, find("bias").unwrap()).unwrap();
+    let bias = ran
+        .results
+        .manifest
+        .as_ref()
+        .unwrap()
+        .bias
+        .as_ref()
+        .unwrap();
+    let mut shifts: Vec<[f64; 3]> = (bias.rows.iter())
+        .filter_map(|row| row.shift.map(|it| [it.low, it.high, it.value]))
+        .collect();
+    shifts.sort_by(|a, b| b[2].abs().total_cmp(&a[2].abs()));
+    // After the two ends of the tolerance two rows each: the interval and the shift.
+    let rows = table(&figure);
+    let drawn: Vec<[f64; 3]> = (rows[2..].chunks(2))
+        .map(|it| [it[0].1[0], it[0].1[2], it[1].1[0]])
+        .collect();
+    assert_eq!(drawn, shifts);
+    assert!(figure.caption().contains("the worst is"));
+    let chains = Chains::of(&plain().results).unwrap();
+    let why = find("bias").unwrap().draw(&chains, &[]).unwrap_err();
+    assert!(why.to_string().contains("--check-bias"), "{why}");
+}
+
+#[test]
+fn the_picture_of_clusters_has_the_matrix_and_the_densities() {
+    let ran = two_clusters();
+    let clusters = ran.results.clusters.as_ref().unwrap();
+    let figure = figure_of(ran, find("clusters").unwrap()).unwrap();
+    assert_eq!(figure.panels.len(), 1 + clusters.densities.len());
+    assert_eq!(clusters.densities.len(), 1);
+    let rows = table(&figure);
+    let cells = rows.iter().filter(|(words, _)| words[0].contains(",cell,"));
+    let shares: Vec<f64> = cells.map(|(_, numbers)| numbers[4]).collect();
+    let expected: Vec<f64> = (clusters.pairs.shares.iter())
+        .map(|&it| f64::from(it))
+        .collect();
+    assert_eq!(shares, expected);
+    assert_eq!(shares.len(), 40 * 40);
+    let curve = rows
+        .iter()
+        .filter(|(words, _)| words[0].contains("predictive density,line"));
+    let curve: Vec<[f64; 2]> = curve.map(|(_, it)| [it[0], it[1]]).collect();
+    let density = &clusters.densities[0];
+    let mean = density.x.iter().zip(&density.mean).map(|(&x, &y)| [x, y]);
+    assert_eq!(curve, mean.collect::<Vec<[f64; 2]>>());
+    let chains = Chains::of(&plain().results).unwrap();
+    let why = find("clusters").unwrap().draw(&chains, &[]).unwrap_err();
+    assert!(why.to_string().contains("only mixtures"), "{why}");
+}
+
+#[test]
+fn the_picture_of_predictions_is_what_the_window_shows() {
+    let control = Control::default();
+    let [counts, ..] = others();
+    for ran in [plain(), counts] {
+        let figure = figure_of(ran, find("predictions").unwrap()).unwrap();
+        let (draws, weights) = ran.results.usable();
+        let fitted = Fitted::of(&ran.job).unwrap();
+        let options = PredictOptions::default();
+        let found = fitted.predict(&draws, &weights, None, options, &control);
+        let found = found.unwrap();
+        let picture = Picture::of(&found);
+        let expected: Vec<[f64; 2]> = match &picture {
+            Picture::Shares(bins) => bins.iter().map(|it| [it.predicted, it.observed]).collect(),
+            Picture::Points(points) => points.clone(),
+        };
+        let rows = table(&figure);
+        let dots = rows
+            .iter()
+            .filter(|(words, _)| words[0].contains("observed,point"));
+        let dots: Vec<[f64; 2]> = dots.map(|(_, it)| [it[0], it[1]]).collect();
+        assert_eq!(dots, expected);
+        let said = found.agreement(&picture).unwrap();
+        assert!(figure.caption().contains(&said), "{}", figure.caption());
+    }
 }
 
 /// The rows of a picture's table: series, and the numbers x, y, `x_to`, `y_to` and size.
@@ -232,7 +365,9 @@ fn pictures_of_weighted_draws_are_weighted() {
     for results in [&upper, &signed] {
         let chains = Chains::of(results).unwrap();
         let of_draws = FIGURES.iter().filter(|it| it.is_of_draws());
-        for entry in of_draws.filter(|it| !["energy", "groups"].contains(&it.id)) {
+        for entry in
+            of_draws.filter(|it| !["energy", "groups", "bias", "clusters"].contains(&it.id))
+        {
             let figure = entry.draw(&chains, &[]).unwrap();
             read_xml(&figure.to_svg(), |_, _, _| {});
         }

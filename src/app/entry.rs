@@ -94,6 +94,8 @@ pub struct RunEntry {
     pub phase: RunPhase,
     /// Whether the run is on disk.
     pub saved: Saved,
+    /// Whether more was found while the run was being saved, so that it must be saved once more.
+    pub(super) save_again: bool,
     /// The control run of the bias check, while that goes on.
     pub control: Option<Box<Run>>,
     /// Whether the bias is to be checked when the run has the draws that a check needs.
@@ -244,6 +246,7 @@ impl RunEntry {
             recipe,
             phase,
             saved: Saved::No,
+            save_again: false,
             control: None,
             check_when_drawn: false,
             control_draws: None,

@@ -359,8 +359,10 @@ fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
     {
         run.set_report(report);
         // The verdict changed: what is on disk must say the same.
-        if let Saved::At(_) = entry.saved {
-            entry.saved = Saved::No;
+        match entry.saved {
+            Saved::At(_) => entry.saved = Saved::No,
+            Saved::Writing => entry.save_again = true,
+            Saved::No | Saved::Failed(_) => {}
         }
     }
 }

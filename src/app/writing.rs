@@ -90,7 +90,8 @@ fn saved(state: &mut AppState, id: u64, ended: Ended<RunFolder>) {
         .iter_mut()
         .chain(state.removed.iter_mut().map(|removed| &mut removed.entry));
     if let Some(entry) = known.find(|entry| entry.id == id) {
-        entry.saved = saved;
+        let again = std::mem::take(&mut entry.save_again) && folder.is_some();
+        entry.saved = if again { Saved::No } else { saved };
         if folder.is_some() {
             entry.folder = folder;
         }

@@ -18,7 +18,7 @@ pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
             let mut any = recipe.clone();
             any.sampler = Default::default();
             let job = Job::prepare(&any, Path::new(""), Some(loaded), control)?;
-            let advice = job.advice();
+            let advice = job.measured_advice();
             Ok::<_, ergodic_analysis::JobError>(Advised { recipe, advice })
         },
         |state, ended, _fx| {

@@ -145,7 +145,7 @@ fn rank(args: &ListArgs, data: &str) -> Result<(), Failure> {
     let job = Job::prepare(&request.recipe, &request.folder, request.loaded, &control)
         .map_err(Failure::request)?;
     let entries: Vec<Json> = job
-        .advice()
+        .measured_advice()
         .ranking()
         .enumerate()
         .map(|(place, candidate)| {

@@ -12,6 +12,7 @@ use super::hold_out::{self, HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
 use super::zero_variance;
+use advice::{choose_sampler, facts};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
@@ -31,8 +32,8 @@ use ergodic_core::models::{
     DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, Storage, default_priors,
 };
 use ergodic_core::oracle::Centre;
-use ergodic_core::samplers::recommend::{self, Advice, Cheapest, Facts};
-use ergodic_core::samplers::{self, ChoiceError, KernelError, SamplerEntry, Target};
+use ergodic_core::samplers::recommend::{self, Cheapest};
+use ergodic_core::samplers::{ChoiceError, KernelError, SamplerEntry, Target};
 use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
@@ -40,6 +41,7 @@ use ergodic_data::{DataError, samples};
 use ergodic_language::{Own, Program, ProgramError, Role};
 use remarks::{large_draws, near_start, raw_steps};
 
+mod advice;
 mod remarks;
 mod units;
 
@@ -313,6 +315,8 @@ impl Job {
         let no_mode = centre.as_ref().err();
         let settings =
             sampler.settle(&recipe.sampler.settings, model.as_ref(), &target, no_mode)?;
+        let found = centre.as_deref().ok();
+        sampler.afford(&settings, model.as_ref(), &target, found)?;
         warnings.extend(ergodic_core::samplers::tempered(&settings));
         if recipe.sampler.id == AUTO && (outset.is_none() || sampler.spec.minibatch) {
             // The run must be the one that its complete recipe makes, which names the sampler.
@@ -449,6 +453,8 @@ impl Job {
             &target,
             no_mode,
         )?;
+        let found = self.centre.as_deref();
+        sampler.afford(&settings, self.model.as_ref(), &target, found)?;
         fill_sampler(&mut recipe, sampler, settings);
         Ok(Self {
             recipe,
@@ -477,11 +483,6 @@ impl Job {
         let chains = 0..self.recipe.run.chains;
         let mut told = chains.filter(|_| !self.recipe.run.start.is_mode());
         told.try_for_each(|chain| self.start_position(chain).map(drop))
-    }
-
-    /// How all samplers rank for this posterior.
-    pub fn advice(&self) -> Advice {
-        recommend::recommend(&facts(self.model.as_ref(), &self.target(), &self.recipe))
     }
 
     /// Whether the job goes on with a run of this fingerprint. Settings that its recipe does not name may have come later than the run,
@@ -722,39 +723,6 @@ fn ascents(
             }
         })
         .collect()
-}
-
-/// What the adviser is told, with the cores of this machine.
-fn facts(model: &dyn Model, target: &Target, recipe: &Recipe) -> Facts {
-    Facts {
-        cores: std::thread::available_parallelism()
-            .ok()
-            .map(std::num::NonZero::get),
-        ..Facts::new(model, target, recipe.run.max_seconds)
-    }
-}
-
-fn choose_sampler(
-    recipe: &Recipe,
-    model: &dyn Model,
-    target: &Target,
-) -> Result<(&'static SamplerEntry, String), JobError> {
-    let id = recipe.sampler.id.as_str();
-    if id == AUTO {
-        let advice = recommend::recommend(&facts(model, target, recipe));
-        return Ok((find_sampler(advice.sampler)?, advice.reason));
-    }
-    Ok((find_sampler(id)?, "as asked for".to_owned()))
-}
-
-fn find_sampler(id: &str) -> Result<&'static SamplerEntry, RecipeError> {
-    samplers::find(id).ok_or_else(|| {
-        let known = samplers::REGISTRY.iter().map(|entry| entry.spec.id);
-        RecipeError::UnknownSampler {
-            id: id.to_owned(),
-            known: known.collect::<Vec<_>>().join(", "),
-        }
-    })
 }
 
 /// Fills in what was left to defaults of data, model and priors, so that a later version with other defaults replays the run.

@@ -233,6 +233,7 @@ impl Fit {
         let target = Target::new(&self.model, centre.as_deref().ok());
         let no_mode = centre.as_ref().err();
         let settings = (self.sampler).settle(&self.settings, model, &target, no_mode)?;
+        (self.sampler).afford(&settings, model, &target, centre.as_deref().ok())?;
         Ok(FitPlan {
             model: self.model,
             sampler: self.sampler,

@@ -395,6 +395,17 @@ pub trait Sampler: Send + Sync + 'static {
     fn steps_per_draw(_config: &Self::Config) -> u64 {
         1
     }
+    /// Refuses a posterior on which a step would cost more than one that looks at all rows, as measured around its mode `centre`.
+    ///
+    /// # Errors
+    /// What it would cost, and what to do instead.
+    fn affords(
+        _config: &Self::Config,
+        _model: &dyn Model,
+        _centre: &Centre,
+    ) -> Result<(), Unsuitable> {
+        Ok(())
+    }
     /// The state at `u0`.
     fn init(
         config: &Self::Config,

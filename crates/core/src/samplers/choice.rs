@@ -3,6 +3,7 @@
 use super::{Refusal, SamplerEntry, Target};
 use crate::estimators::ModeError;
 use crate::models::{Model, parts};
+use crate::oracle::Centre;
 use ergodic_base::settings::{SettingError, Settings};
 
 /// Why a sampler cannot be run as it was asked for.
@@ -78,5 +79,23 @@ impl SamplerEntry {
             settings.set(key, value);
         }
         Ok(settings)
+    }
+
+    /// Refuses a run that would cost more than one of all rows, as measured around the mode, where one was found; `settled` are all
+    /// settings.
+    ///
+    /// # Errors
+    /// What it would cost.
+    pub fn afford(
+        &self,
+        settled: &Settings,
+        model: &dyn Model,
+        target: &Target,
+        centre: Option<&Centre>,
+    ) -> Result<(), ChoiceError> {
+        let Some(centre) = centre else {
+            return Ok(());
+        };
+        Ok((self.affords)(settled, target, model, centre)?)
     }
 }

@@ -6,7 +6,7 @@ use super::{
     simplex,
 };
 use crate::models::{Block, Model, parts};
-use crate::oracle::Oracle;
+use crate::oracle::{Centre, Oracle};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError, Settings, Value};
 
@@ -18,6 +18,8 @@ type ValuesInForce = Vec<(&'static str, Value)>;
 
 /// The settings in force for a target, without starting anything.
 pub(super) type Resolve = fn(&Settings, &Target) -> Result<ValuesInForce, SettingError>;
+
+type Afford = fn(&Settings, &Target, &dyn Model, &Centre) -> Result<(), Refusal>;
 
 type Check = fn(&Settings, &Target, &[Block]) -> Result<(), SettingError>;
 
@@ -37,6 +39,8 @@ pub struct SamplerEntry {
     pub resolve: Resolve,
     /// See [`Sampler::check`].
     pub check: Check,
+    /// See [`Sampler::affords`]; settings that it does not take are refused elsewhere.
+    pub affords: Afford,
     /// Whether the sampler has trajectories to follow ([`Sampler::FOLLOW`]).
     pub follows: bool,
 }
@@ -52,6 +56,7 @@ impl SamplerEntry {
             build: build::<S>,
             resolve: resolve::<S>,
             check: check::<S>,
+            affords: affords::<S>,
             follows: S::FOLLOW.is_some(),
         }
     }
@@ -141,4 +146,17 @@ fn check<S: Sampler>(
     parts: &[Block],
 ) -> Result<(), SettingError> {
     S::check(&configured::<S>(settings, target)?.0, parts)
+}
+
+fn affords<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+    model: &dyn Model,
+    centre: &Centre,
+) -> Result<(), Refusal> {
+    let Ok((config, _values)) = configured::<S>(settings, target) else {
+        return Ok(());
+    };
+    let sampler = S::SPEC.id;
+    S::affords(&config, model, centre).map_err(|reason| Refusal { sampler, reason })
 }

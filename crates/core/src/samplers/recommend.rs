@@ -12,7 +12,9 @@ use super::langevin::centred_batch;
 use super::{REGISTRY, Refusal, SamplerEntry, SamplerFamily, SamplerSpec, Target};
 use crate::models::mixed::GroupTerm;
 use crate::models::{MixedEffects, Model};
+use crate::oracle::Centre;
 use ergodic_base::numerals::{thousands, time_range};
+use ergodic_base::settings::Settings;
 
 /// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
 const DRAWS: f64 = 8000.0;
@@ -252,6 +254,14 @@ pub fn refusals(model: &dyn Model) -> Vec<Refusal> {
         .iter()
         .filter_map(|entry| (entry.suits)(model).err());
     refusals.collect()
+}
+
+/// Samplers that take `model` and would cost more than passes over all rows by default, as measured around its mode.
+pub fn too_dear(model: &dyn Model, target: &Target, centre: &Centre) -> Vec<Refusal> {
+    let suited = REGISTRY.iter().filter(|entry| (entry.suits)(model).is_ok());
+    suited
+        .filter_map(|entry| (entry.affords)(&Settings::default(), target, model, centre).err())
+        .collect()
 }
 
 /// How far a posterior is from the near-normal one that [`Work`] is told for.

@@ -1,6 +1,7 @@
 //! Why a sampler cannot sample a model.
 
 use super::simplex::NORMAL_FROM;
+use ergodic_base::numerals::thousands;
 
 /// What a model lacks, or has too much of, for a sampler; as text it follows "Sampler `id` ".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -102,9 +103,31 @@ pub enum Unsuitable {
         /// Parameters of the model.
         dim: usize,
     },
+    /// An estimate of the likelihood that takes as many rows as there are, or more.
+    #[error(
+        "would estimate the likelihood from {} rows each time, and there are {}; use `nuts` or `hmc`, which look at each row once{}",
+        thousands(*.rows), thousands(*.num_obs), unequal(*.weighted)
+    )]
+    TooManyRows {
+        /// Rows of an estimate.
+        rows: u64,
+        /// Rows of the data.
+        num_obs: u64,
+        /// Whether rows that matter are drawn more often.
+        weighted: bool,
+    },
     /// A reason that only a sampler from elsewhere knows.
     #[error("{0}")]
     Other(String),
+}
+
+/// What helps besides, where rows have equal chances.
+fn unequal(weighted: bool) -> &'static str {
+    if weighted {
+        ""
+    } else {
+        ", or draw the rows that matter more often (`sampler.scheme=differences`)"
+    }
 }
 
 /// A sampler that refuses a model.

@@ -44,8 +44,8 @@ use std::marker::PhantomData;
 
 use rand::RngExt as _;
 
-use crate::models::{Rows, Scratch};
-use crate::oracle::{Oracle, StepError};
+use crate::models::{Model, Rows, Scratch};
+use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::full_data::adaptation::DualAveraging;
 use crate::samplers::full_data::hamiltonian::{
     LogDensity as _, Metric, MetricKind, Place, Trajectory, energy_errors,
@@ -54,7 +54,7 @@ use crate::samplers::full_data::nuts::tree::Tree;
 use crate::samplers::recommend::Traits;
 use crate::samplers::{
     ACCEPT, ACCEPT_ROWS, ENERGY, Follow, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE,
-    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use calibration::{Calibrated, calibrate};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot};
@@ -108,7 +108,8 @@ ergodic_base::settings! {
             .why("near 1 a draw is cheapest; larger ones let the subsample get stuck");
         batch: Option<usize> = Field::int("Rows of the subsample", 1, 100_000_000, None)
             .help("m: rows that an estimate of the likelihood is made from (rows per minibatch in the signed variant)")
-            .why("as many as the variance aimed at needs, measured at the mode, at least 100; 30 in the signed variant");
+            .why("as many as the variance aimed at needs, measured at the mode, at least 100, or 16 where even so few leave a variance that \
+                 nobody could see; 30 in the signed variant");
         pub estimate: F;
         blocks: Option<usize> = Field::int("Blocks", 1, 10_000, None)
             .help("G: the subsample is renewed one block at a time, so that successive estimates correlate by about 1 - 1/G")
@@ -363,6 +364,28 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             step_size: settings.step_size,
             renew_every: Some(settings.renew_every).filter(|&every| every > 0),
         })
+    }
+
+    fn affords(config: &Config, model: &dyn Model, centre: &Centre) -> Result<(), Unsuitable> {
+        let Some(rows) = model.rows() else {
+            return Ok(());
+        };
+        // Other estimates take all rows at most, and factors of a user's own are a user's choice.
+        if !V::SIGNED || config.factors.is_some() {
+            return Ok(());
+        }
+        let (subsample, num_obs) = (&config.subsample, rows.num_obs());
+        let Calibrated {
+            spread, variance, ..
+        } = calibrate(config.order, subsample, rows, centre, &mut rows.scratch());
+        match spread.too_many_rows(variance, subsample.batch, num_obs) {
+            None => Ok(()),
+            Some(rows) => Err(Unsuitable::TooManyRows {
+                rows: rows as u64,
+                num_obs: num_obs as u64,
+                weighted: subsample.weighted,
+            }),
+        }
     }
 
     fn init(
@@ -725,6 +748,8 @@ fn adapt(
     Ok(())
 }
 
+#[cfg(test)]
+mod cost_tests;
 #[cfg(test)]
 mod general_rows_tests;
 #[cfg(test)]

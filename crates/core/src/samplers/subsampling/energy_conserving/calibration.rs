@@ -208,6 +208,42 @@ impl Spread {
         (Estimator::Difference { rows }, blocks)
     }
 
+    /// v + (d − E d)² of [`Self::block_poisson`], averaged over the posterior.
+    fn noise(&self, batch: usize) -> f64 {
+        let mean = self.mean(|at| at.total);
+        self.mean(|at| at.one_row / batch as f64 + (at.total - mean).powi(2))
+    }
+
+    /// λ of [`Self::block_poisson`], where not given.
+    fn factors(&self, variance: f64, batch: usize) -> f64 {
+        let mean = self.mean(|at| at.total);
+        let sign_loss = |factors: f64| {
+            self.mean(|at| {
+                let away = (factors + at.total - mean) / (at.one_row / batch as f64).sqrt();
+                1.0 - (-2.0 * factors * Normal::standard().cdf(-away)).exp()
+            })
+        };
+        let mut factors = (self.noise(batch) / variance).max(LEAST_FACTORS);
+        while factors.is_finite() && sign_loss(factors) > SIGN_LOSS {
+            factors *= 1.1;
+        }
+        factors.ceil()
+    }
+
+    /// Rows of a block-Poisson estimate, where λ is not given and the estimate takes as many as there are or more, so that all of them
+    /// would cost less. The least λ is none too many: then there are but a few hundred rows.
+    pub fn too_many_rows(
+        &self,
+        variance: f64,
+        batch: Option<usize>,
+        num_obs: usize,
+    ) -> Option<f64> {
+        let batch = poisson_batch(batch, num_obs);
+        let factors = self.factors(variance, batch);
+        let rows = factors * batch as f64;
+        (factors > LEAST_FACTORS && rows >= num_obs as f64).then_some(rows)
+    }
+
     /// λ, a and G of the block-Poisson estimator with `batch` rows per minibatch.
     ///
     /// At a point with the sum d, d̂ ~ N(d, v) in a minibatch; with a = E d − λ, the mean over the posterior, the factors
@@ -223,24 +259,11 @@ impl Spread {
         blocks: Option<usize>,
         num_obs: usize,
     ) -> (Estimator, usize) {
-        let batch = batch.unwrap_or(POISSON_BATCH.min(num_obs)).max(1);
+        let batch = poisson_batch(batch, num_obs);
         let mean = self.mean(|at| at.total);
-        let minibatch = |at: &Differences| at.one_row / batch as f64;
-        let noise = self.mean(|at| minibatch(at) + (at.total - mean).powi(2));
-        let sign_loss = |factors: f64| {
-            self.mean(|at| {
-                let away = (factors + at.total - mean) / minibatch(at).sqrt();
-                1.0 - (-2.0 * factors * Normal::standard().cdf(-away)).exp()
-            })
-        };
-        let factors = factors.unwrap_or_else(|| {
-            let mut factors = (noise / variance).max(LEAST_FACTORS);
-            while sign_loss(factors) > SIGN_LOSS {
-                factors *= 1.1;
-            }
-            factors.ceil() as usize
-        });
-        let blocks = blocks.unwrap_or_else(|| blocks_for(noise / factors as f64));
+        // A number too large for the type is cut to its largest value.
+        let factors = factors.unwrap_or_else(|| self.factors(variance, batch) as usize);
+        let blocks = blocks.unwrap_or_else(|| blocks_for(self.noise(batch) / factors as f64));
         let blocks = blocks.clamp(1, factors);
         let factors = factors.next_multiple_of(blocks) as f64;
         let estimator = Estimator::BlockPoisson {
@@ -250,6 +273,11 @@ impl Spread {
         };
         (estimator, blocks)
     }
+}
+
+/// m of a block-Poisson estimate.
+fn poisson_batch(batch: Option<usize>, num_obs: usize) -> usize {
+    batch.unwrap_or(POISSON_BATCH.min(num_obs)).max(1)
 }
 
 /// G such that replacing one of G blocks changes the log likelihood with variance [`BLOCK_VARIANCE`] at most.
@@ -309,6 +337,16 @@ mod tests {
         assert!(
             matches!(estimator, Estimator::BlockPoisson { factors, .. } if factors > 100.0 && factors < 200.0),
             "{estimator:?}"
+        );
+        // λ = 100 minibatches of 30 rows: too many for a table of 2,000 and few for one of a million. The least λ is never too many.
+        let too_many = |variance, num_obs| spread.too_many_rows(variance, None, num_obs);
+        assert_eq!(too_many(1.0, 2_000), Some(3000.0));
+        assert_eq!(too_many(1.0, 1_000_000), None);
+        assert_eq!(everywhere(1e-3).too_many_rows(1.0, None, 200), None);
+        // What grows beyond all bounds ends too.
+        assert_eq!(
+            everywhere(f64::INFINITY).too_many_rows(1.0, None, 200),
+            Some(f64::INFINITY)
         );
     }
 }

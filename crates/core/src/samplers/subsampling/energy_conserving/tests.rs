@@ -251,7 +251,7 @@ fn higher_orders_leave_less_noise() {
 }
 
 /// 2,000 rows of which six have a level of their own: they alone tell of its coefficient, and not much.
-fn rare_level() -> (Arc<dyn Model>, Arc<Centre>) {
+pub(super) fn rare_level() -> (Arc<dyn Model>, Arc<Centre>) {
     let x: Vec<f64> = (0..2000).map(|i| f64::from(u8::from(i < 6))).collect();
     let y: Vec<f64> = (0..2000)
         .map(|i| f64::from(u8::from(i % 3 == 0 || i == 1)))

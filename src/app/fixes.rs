@@ -9,8 +9,8 @@ use ergodic_base::reporter::Warning;
 use ergodic_core::engine::{self, Sampling as _, mode_drift};
 use ergodic_core::estimators::rounding;
 use ergodic_core::models::Storage;
-use ergodic_diagnostics::Remark;
 use ergodic_diagnostics::verdict::ADVISED_CHAINS;
+use ergodic_diagnostics::{Remark, Remedy};
 
 /// Most draws per chain that a click adds; whoever needs more needs another sampler.
 const MOST_ADDED: usize = 100_000;
@@ -73,11 +73,33 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
             )
         }
         Remark::Biased { .. } | Remark::BiasedByStep { .. } | Remark::BiasInShape { .. } => {
-            let step = job.recipe.sampler.settings.real("step_size")?;
-            again(
-                "Run again with half the step".to_owned(),
-                format!("sampler.step_size={}", 0.5 * step),
-            )
+            let settings = &job.recipe.sampler.settings;
+            match job.sampler.spec.remedy? {
+                Remedy::SmallerStep => again(
+                    "Run again with half the step".to_owned(),
+                    format!("sampler.step_size={}", 0.5 * settings.real("step_size")?),
+                ),
+                Remedy::MoreRows => {
+                    // Where the number is open, no more rows may be needed for the variance aimed at.
+                    let rows = u64::try_from(settings.int("batch")?).ok()?;
+                    let more = (2 * rows).min(job.model.num_obs() as u64);
+                    (more > rows).then_some(())?;
+                    again(
+                        format!("Run again with {} rows", thousands(more)),
+                        format!("sampler.batch={more}"),
+                    )
+                }
+                Remedy::FewerShards => {
+                    let fewer = settings.int("shards")? / 2;
+                    (fewer > 1).then_some(())?;
+                    again(
+                        format!("Run again with {fewer} shards"),
+                        format!("sampler.shards={fewer}"),
+                    )
+                }
+                // Steps stand in the text of the blocks.
+                Remedy::SmallerStepInBlocks => None,
+            }
         }
         Remark::Stuck { .. } => again(
             "Run again with another seed".to_owned(),
@@ -167,6 +189,56 @@ mod tests {
         let job = session.state.selected().unwrap().job().unwrap();
         assert_eq!(job.recipe.run.chains, 4);
         assert_eq!(job.sampler.spec.id, "metropolis");
+    }
+
+    /// What is offered against a bias is what the sampler has: a step, rows or shards.
+    #[test]
+    fn what_is_offered_against_a_bias_suits_the_sampler() {
+        let cases = [
+            (
+                "divide-and-conquer",
+                "shards",
+                4,
+                "Run again with 2 shards",
+                "sampler.shards=2",
+            ),
+            (
+                "hmc-ecs",
+                "batch",
+                100,
+                "Run again with 200 rows",
+                "sampler.batch=200",
+            ),
+            (
+                "sgld-cv",
+                "batch",
+                100,
+                "Run again with half the step",
+                "sampler.step_size=",
+            ),
+        ];
+        for (sampler, key, value, label, change) in cases {
+            let mut session = session();
+            session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+            session.send(Command::Draft(DraftChange::Setting(
+                key.to_owned(),
+                Some(Value::Int(value)),
+            )));
+            let mut control = session.state.document.as_ref().unwrap().recipe.run.clone();
+            (control.chains, control.draws, control.warmup) = (1, 50, Some(200));
+            session.send(Command::Draft(DraftChange::Run(control)));
+            run(&mut session);
+            let odd = Remark::BiasInShape {
+                points: 100,
+                p_value: 0.001,
+            };
+            let fix = quick_fix(session.state.selected().unwrap(), &Warning::from(odd)).unwrap();
+            assert_eq!(fix.label, label);
+            let Command::RunAgain(_, changes) = &fix.commands[0] else {
+                panic!("{fix:?}");
+            };
+            assert!(changes[0].starts_with(change), "{changes:?}");
+        }
     }
 
     #[test]

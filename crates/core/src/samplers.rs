@@ -29,6 +29,7 @@ use crate::models::{Block, Hierarchy, MixedEffects, Model, RowLikelihood, Simple
 use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 #[cfg(test)]
 mod autoregressive;
@@ -304,6 +305,8 @@ pub struct SamplerSpec {
     pub bias: Option<&'static str>,
     /// The order p of the bias where it is C h^p to first order in a setting `step_size` h and is gone at step 0.
     pub bias_order: Option<i32>,
+    /// What makes the bias smaller, where that is known.
+    pub remedy: Option<Remedy>,
     /// Default iterations of warm-up; for samplers that decide themselves, the most.
     pub default_warmup: u64,
     /// Whether the sampler decides itself when the warm-up ends ([`Sampler::ready`]).
@@ -329,6 +332,7 @@ impl SamplerSpec {
         minibatch: false,
         bias: None,
         bias_order: None,
+        remedy: None,
         default_warmup: 1000,
         decides_warmup: false,
         negative_control: false,
@@ -391,10 +395,6 @@ pub trait Sampler: Send + Sync + 'static {
     fn check(_config: &Self::Config, _parts: &[Block]) -> Result<(), SettingError> {
         Ok(())
     }
-    /// Kernel steps per recorded iteration.
-    fn steps_per_draw(_config: &Self::Config) -> u64 {
-        1
-    }
     /// Refuses a posterior on which a step would cost more than one that looks at all rows, as measured around its mode `centre`.
     ///
     /// # Errors
@@ -405,6 +405,10 @@ pub trait Sampler: Send + Sync + 'static {
         _centre: &Centre,
     ) -> Result<(), Unsuitable> {
         Ok(())
+    }
+    /// Kernel steps per recorded iteration.
+    fn steps_per_draw(_config: &Self::Config) -> u64 {
+        1
     }
     /// The state at `u0`.
     fn init(

@@ -7,6 +7,7 @@ use super::Missing;
 use super::bias::{BiasReport, BiasRow, Evidence};
 use super::energy::EBFMI_LIMIT;
 use super::remark::{self, Remark};
+use super::remedy::Remedy;
 use super::sentence::{Phrase, about, count, duration, list, rhat_text, rounded_down};
 use super::summary::SummaryRow;
 use super::verdict::{
@@ -41,6 +42,8 @@ pub struct VerdictInputs<'a> {
     pub ebfmi: &'a [(usize, f64)],
     /// Name of the sampler if its target is approximate ("SGLD-CV"); `None` for an exact sampler.
     pub biased: Option<&'a str>,
+    /// What helps against the bias of the sampler, where that is known.
+    pub remedy: Option<Remedy>,
     /// Result of the bias check, if it has run.
     pub bias: Option<&'a BiasReport>,
     /// Estimated seconds until the criteria hold, while running.
@@ -69,6 +72,7 @@ impl<'a> VerdictInputs<'a> {
             divergences: 0,
             ebfmi: &[],
             biased: None,
+            remedy: None,
             bias: None,
             secs_to_target: None,
             target: None,
@@ -152,6 +156,17 @@ impl Finding {
     /// What to do: in the sentence, and where there is room.
     pub(super) fn next(mut self, few: impl Into<String>, advice: impl Into<String>) -> Self {
         self.next = Some(few.into());
+        self.warning = self.warning.map(|warning| warning.with_advice(advice));
+        self
+    }
+
+    /// What helps against a bias: in the sentence only where the sampler knows it.
+    fn against_bias(mut self, remedy: Option<Remedy>) -> Self {
+        let advice = match remedy {
+            Some(remedy) => format!("Run again with {}, or with an exact sampler", remedy.with()),
+            None => "Run again with an exact sampler".to_owned(),
+        };
+        self.next = remedy.map(|remedy| remedy.few().to_owned());
         self.warning = self.warning.map(|warning| warning.with_advice(advice));
         self
     }
@@ -575,38 +590,38 @@ fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
         Verdict::Good => None,
         Verdict::NotCertified if compared == Some(Verdict::NotCertified) => {
             let row = row?;
-            Some(off(row, Remark::Biased { row: row.clone() }))
+            Some(off(row, Remark::Biased { row: row.clone() }, inputs.remedy))
         }
         Verdict::NotCertified => {
             let row = evidence.by_step.as_ref()?.off()?;
-            Some(off(row, Remark::BiasedByStep { row: row.clone() }))
+            Some(off(
+                row,
+                Remark::BiasedByStep { row: row.clone() },
+                inputs.remedy,
+            ))
         }
-        _ if report.doubt.is_none() && compared == Some(Verdict::Good) => in_shape(evidence),
+        _ if report.doubt.is_none() && compared == Some(Verdict::Good) => {
+            in_shape(evidence, inputs.remedy)
+        }
         _ => unclear(report, row),
     }
 }
 
 /// The finding that the check has found a variable outside of the tolerance.
-fn off(row: &BiasRow, remark: Remark) -> Finding {
+fn off(row: &BiasRow, remark: Remark, remedy: Option<Remedy>) -> Finding {
     let phrase = Phrase::about("", &row.variable, remark::off(row));
-    Finding::of(Verdict::NotCertified, remark, phrase).next(
-        "take a smaller step",
-        "Run again with a smaller step, or with an exact sampler",
-    )
+    Finding::of(Verdict::NotCertified, remark, phrase).against_bias(remedy)
 }
 
 /// The finding that draws do not look like the posterior in what means and standard deviations do not tell.
-fn in_shape(evidence: &Evidence) -> Option<Finding> {
+fn in_shape(evidence: &Evidence, remedy: Option<Remedy>) -> Option<Finding> {
     let [run, _control] = evidence.discrepancies.as_ref()?;
     let remark = Remark::BiasInShape {
         points: run.points,
         p_value: run.p_value,
     };
     let phrase = Phrase::plain("the draws do not look like the posterior");
-    Some(Finding::of(Verdict::NotCertified, remark, phrase).next(
-        "take a smaller step",
-        "Run again with a smaller step, or with an exact sampler",
-    ))
+    Some(Finding::of(Verdict::NotCertified, remark, phrase).against_bias(remedy))
 }
 
 /// The finding that the check could not tell: the control run has faults of its own, or is too short.

@@ -73,6 +73,7 @@ pub mod psis;
 pub mod quantiles;
 pub mod ranks;
 mod remark;
+mod remedy;
 pub mod rhat;
 pub mod running;
 pub mod scores;
@@ -90,6 +91,7 @@ pub mod zero_variance;
 
 pub use parted::Parted;
 pub use remark::Remark;
+pub use remedy::Remedy;
 pub use summary::{SummaryRow, summarise};
 pub use verdict::Verdict;
 

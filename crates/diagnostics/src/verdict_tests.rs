@@ -337,12 +337,36 @@ fn an_approximate_sampler_is_not_certified_however_well_it_mixes() {
 
     let outside = bias(-0.41, 0.05, Verdict::NotCertified);
     inputs.bias = Some(&outside);
-    let (verdict, text) = said(&inputs);
-    assert_eq!(verdict, Verdict::NotCertified);
-    assert_eq!(
-        text,
-        "Not certified: `b[age]` is off by 0.41 ± 0.05 sd; take a smaller step"
-    );
+    // What helps is what the sampler says, and nothing where it says nothing.
+    for (remedy, helps) in [
+        (None, ""),
+        (Some(Remedy::SmallerStep), "; take a smaller step"),
+        (
+            Some(Remedy::SmallerStepInBlocks),
+            "; take a smaller step in its blocks",
+        ),
+        (Some(Remedy::MoreRows), "; take more rows"),
+        (
+            Some(Remedy::FewerShards),
+            "; take fewer shards or another combination",
+        ),
+    ] {
+        inputs.remedy = remedy;
+        let (verdict, text) = said(&inputs);
+        assert_eq!(verdict, Verdict::NotCertified);
+        assert_eq!(
+            text,
+            format!("Not certified: `b[age]` is off by 0.41 ± 0.05 sd{helps}")
+        );
+        let judgement = judge(&inputs);
+        let advice = judgement.findings[0].advice.as_deref().unwrap();
+        let has_step = matches!(
+            remedy,
+            Some(Remedy::SmallerStep | Remedy::SmallerStepInBlocks)
+        );
+        assert_eq!(advice.contains("step"), has_step, "{advice}");
+        assert!(advice.ends_with("an exact sampler"), "{advice}");
+    }
 
     // What the check could not tell is no proof either.
     let crossing = bias(0.08, 0.06, Verdict::Watch);

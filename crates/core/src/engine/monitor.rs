@@ -290,6 +290,7 @@ pub fn report(
         divergences,
         ebfmi: &ebfmi(job, view),
         biased: biased.then_some(job.sampler().spec.title),
+        remedy: job.sampler().spec.remedy,
         bias: bias.as_deref(),
         secs_to_target,
         target,

@@ -16,6 +16,7 @@ use crate::oracle::{Centre, Oracle, StepError};
 use crate::testing::GaussianRows;
 use ergodic_base::rng::{ChainRng, RngMark};
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
+use ergodic_diagnostics::Remedy;
 
 const NUM_OBS: usize = 200;
 const DIM: usize = 3;
@@ -32,6 +33,28 @@ const LENGTH: u64 = 60;
 
 fn has_field(entry: &SamplerEntry, key: &str) -> bool {
     entry.spec.fields.iter().any(|field| field.key == key)
+}
+
+/// What a sampler says helps against its bias is a setting that it has, and one whose bias falls with its step says so.
+#[test]
+fn remedies_are_settings_of_their_samplers() {
+    for entry in REGISTRY {
+        let spec = &entry.spec;
+        let settings: &[&str] = match spec.remedy {
+            None => &[],
+            Some(Remedy::SmallerStep) => &["step_size"],
+            Some(Remedy::SmallerStepInBlocks) => &[BLOCKS],
+            Some(Remedy::MoreRows) => &["batch", "variance"],
+            Some(Remedy::FewerShards) => &["shards", "combine"],
+        };
+        for key in settings {
+            assert!(has_field(entry, key), "{}: {key}", spec.id);
+        }
+        assert!(spec.remedy.is_none() || spec.bias.is_some(), "{}", spec.id);
+        if spec.bias_order.is_some() {
+            assert_eq!(spec.remedy, Some(Remedy::SmallerStep), "{}", spec.id);
+        }
+    }
 }
 
 fn base_run(entry: &SamplerEntry) -> Run {

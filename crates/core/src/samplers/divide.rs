@@ -48,6 +48,7 @@ use combine::{Combination, Combine, Combiner};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Streams, substream};
 use ergodic_base::settings::{Declared as _, Field, SettingError, Settings};
+use ergodic_diagnostics::Remedy;
 
 pub mod combine;
 mod kernel_product;
@@ -188,6 +189,7 @@ impl Sampler for DivideAndConquer {
         formula: "θ_s ~ p(θ)^{1/S} Π_{i in s} p(y_i|θ) for each shard s; θ = combination of θ_1 … θ_S",
         fields: DivideSettings::FIELDS,
         info: INFO,
+        remedy: Some(Remedy::FewerShards),
         bias: Some(
             "Draws of shards are combined by a rule that is not exact: consensus and products of normal densities are only where every \
              shard gives a normal posterior, products of kernel densities and Weierstrass only as their bandwidths shrink; with several \

@@ -42,6 +42,7 @@ use crate::models::{Block, Model, form_of, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
+use ergodic_diagnostics::Remedy;
 
 mod known_form;
 
@@ -349,6 +350,7 @@ impl Described for StochasticKernels {
         info: INFO.split_at(2).0,
         needs_mode: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStepInBlocks),
         bias: Some(
             "Conditional standard deviations of the blocks with minibatches come out too large as those samplers alone make them: by \
              about 2 % at the default step with control variates, 5 % without",

@@ -44,6 +44,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// The most efficient acceptance rate in many dimensions (Roberts and Rosenthal).
 const BEST_ACCEPT: f64 = 0.574;
@@ -341,6 +342,7 @@ impl Variant for Unadjusted {
         fields: UlaSettings::FIELDS,
         info: INFO.split_at(1).1,
         needs_mode: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal",

@@ -49,6 +49,7 @@ use crate::samplers::{
 use ergodic_base::linalg::{NotFinite, SymmetricEigen, axpy, dot, matvec, symmetric_eigen};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Key of D.
 const DIFFUSION: &str = "diffusion";
@@ -423,6 +424,7 @@ impl Sampler for CompleteRecipe {
         needs_mode: true,
         own_steps: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out too large, by at most about 5 % at the default step (2 % where gradient noise is corrected for), more with \
              larger steps; at a temperature other than 1 the target is not the posterior",

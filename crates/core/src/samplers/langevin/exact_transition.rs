@@ -48,6 +48,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_diagnostics::Remedy;
 use rand_distr::{Distribution as _, StandardNormal};
 
 /// Pairs of passes that find the mode: the first from where e^{cu} may be far smaller or larger than there, which costs digits.
@@ -101,6 +102,7 @@ impl Sampler for ExactTransition {
         info: INFO,
         needs_mode: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with longer steps; nothing is wrong where a \
              minibatch is all rows",

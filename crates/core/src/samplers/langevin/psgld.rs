@@ -34,6 +34,7 @@ use crate::samplers::minibatch_settings::{PlainRows, Rows as _};
 use crate::samplers::{Sampler, SamplerFamily, SamplerSpec, StateVisitor, Target, Tick};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Units of Langevin time over which squares of gradients are averaged by default.
 const AVERAGE_TIME: f64 = 10.0;
@@ -94,6 +95,7 @@ impl Sampler for Psgld {
         needs_mode: true,
         own_steps: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out too large because gradient noise is not corrected for: by up to about 5 % at the default \
              step, more with larger steps or smaller minibatches; at a temperature other than 1 the target is not the posterior",

@@ -33,6 +33,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Most memory for the table of one chain, in bytes: four chains then need two gibibytes.
 const TABLE_LIMIT: f64 = 536_870_912.0;
@@ -64,6 +65,7 @@ pub(in crate::samplers) const TABLE_SPEC: SamplerSpec = SamplerSpec {
     needs_mode: true,
     own_steps: true,
     minibatch: true,
+    remedy: Some(Remedy::SmallerStep),
     bias: Some(
         "Standard deviations come out about 2 % too large at the default step, more with larger steps; at a temperature other \
          than 1 the target is not the posterior",

@@ -51,6 +51,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// The sampler `sgld`.
 pub type Sgld = Langevin<PlainRows>;
@@ -166,6 +167,7 @@ impl Described for Sgld {
         needs_mode: true,
         own_steps: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out too large because gradient noise is not corrected for: by about 5 to 10 % at the default \
              step, more with larger steps or smaller minibatches; at a temperature other than 1 the target is not the posterior",
@@ -187,6 +189,7 @@ impl Described for SgldCv {
                Statistics and Computing 29 (2019)",
         formula: "θ' = θ + h M [∇log π(û) + difference of gradients at θ and û] + sqrt(2h) M^{1/2} ξ, M = H⁻¹",
         fields: <LangevinSettings<CentredRows, Preconditioning>>::FIELDS,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",

@@ -39,6 +39,7 @@ use crate::samplers::{
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Rows of the metric per parameter: its eigenvalues are then within some 20 % of those of all rows, before they are bent.
 const ROWS_PER_DIM: usize = 20;
@@ -229,6 +230,7 @@ impl Sampler for Sgrld {
         info: INFO,
         needs_mode: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step with centred gradients and 5 % with plain ones, \
              more with larger steps; at a temperature other than 1 the target is not the posterior",

@@ -49,6 +49,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 ergodic_base::settings! {
     /// Settings, with those of rows `R`.
@@ -327,6 +328,7 @@ impl Described for Sghmc {
         needs_mode: true,
         own_steps: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps, without the correction \
              for gradient noise, or where the posterior is far from normal; at a temperature other than 1 the target is not the posterior",
@@ -346,6 +348,7 @@ impl Described for SghmcCv {
                Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sghmc, with ĝ = ∇log π(û) + difference of gradients at θ and û",
         fields: SghmcSettings::<CentredRows>::FIELDS,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",

@@ -47,6 +47,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Least injected noise by default, as a share of friction: keeps momenta mixing where gradient noise of a given step would
 /// do for all.
@@ -249,6 +250,7 @@ impl Described for Sgnht {
         needs_mode: true,
         own_steps: true,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps, with one thermostat for \
              all parameters, or where the posterior is far from normal; at a temperature other than 1 the target is not the posterior",
@@ -268,6 +270,7 @@ impl Described for SgnhtCv {
                the control variates of Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sgnht, with ĝ = ∇log π(û) + difference of gradients at θ and û",
         fields: SgnhtSettings::<CentredRows>::FIELDS,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",

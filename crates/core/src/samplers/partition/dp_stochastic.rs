@@ -53,6 +53,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Most components; what is left of the stick beyond them is given up.
 const MOST: usize = 128;
@@ -148,6 +149,7 @@ impl Slicing for CoxIngersollRoss {
         fields: StochasticSettings::<()>::FIELDS,
         info: INFO,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Noise of minibatches widens components, and chains get stuck in partitions with too many or too few clusters",
         ),
@@ -170,6 +172,7 @@ impl Slicing for Riemann {
         cite: "Patterson, Teh, NeurIPS 2013; Baker, Fearnhead, Fox, Nemeth, NeurIPS 2018, section 5.2",
         fields: StochasticSettings::<Pace>::FIELDS,
         formula: "as dp-scir with T' = |T + τ (a + ĉ − (1 + Σĉ/ΣT) T) + sqrt(2τT) ξ|, τ = h A/(A + observations)",
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Probabilities of rare items are held away from 0, noise of minibatches widens components, and chains get stuck",
         ),

@@ -46,6 +46,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Predicted inflation of a weight's variance at the default step.
 const EXCESS: f64 = 0.04;
@@ -228,6 +229,7 @@ impl Variant for Plain {
         fields: ScirSettings::FIELDS,
         info: INFO,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with longer steps; categories that \
              were never seen are sampled exactly",
@@ -268,6 +270,7 @@ impl Variant for Centred {
         fields: ScirSettings::FIELDS,
         info: INFO,
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations of rare categories come out about 2 % too large at the default step, more with longer steps; \
              categories that were never seen are sampled exactly",

@@ -36,6 +36,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
+use ergodic_diagnostics::Remedy;
 
 /// Predicted excess of variance at the default step.
 const EXCESS: f64 = 0.10;
@@ -114,6 +115,7 @@ impl Sampler for SgrldSimplex {
             WEIGHT_OF_STEP,
         ],
         minibatch: true,
+        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Probabilities of rare categories are held away from 0 (those never seen have medians a hundred times too large), and \
              standard deviations of frequent ones come out 5 to 10 % too large at the default step",

@@ -27,6 +27,7 @@ use crate::samplers::subsampling::energy_conserving::{
     COLUMNS, Dynamics, EcsSettings, EnergyConserving, Expansions, MetricRows, ORDER, Variant,
 };
 use ergodic_base::settings::{Declared as _, Field};
+use ergodic_diagnostics::Remedy;
 
 ergodic_base::settings! {
     /// The setting of trajectories of fixed length, also of the signed sampler.
@@ -75,6 +76,7 @@ impl Variant for Perturbed {
         ],
         needs_mode: true,
         minibatch: true,
+        remedy: Some(Remedy::MoreRows),
         bias: Some(BIAS),
         default_warmup: 500,
         ..SamplerSpec::ORDINARY

@@ -15,6 +15,7 @@ use crate::samplers::subsampling::energy_conserving::{
 use crate::samplers::subsampling::hmc_ecs::BIAS;
 use crate::samplers::{InfoColumn, SamplerFamily, SamplerSpec};
 use ergodic_base::settings::{Declared as _, Field};
+use ergodic_diagnostics::Remedy;
 
 ergodic_base::settings! {
     /// The setting of trajectories that end where they turn back.
@@ -56,6 +57,7 @@ impl Variant for Doubling {
         ],
         needs_mode: true,
         minibatch: true,
+        remedy: Some(Remedy::MoreRows),
         bias: Some(BIAS),
         default_warmup: 500,
         ..SamplerSpec::ORDINARY

@@ -32,6 +32,7 @@ use crate::samplers::{
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
+use ergodic_diagnostics::Remedy;
 
 ergodic_base::settings! {
     /// Settings of [`PseudoMarginal`].
@@ -123,6 +124,7 @@ impl Sampler for PseudoMarginal {
         info: INFO,
         needs_mode: true,
         minibatch: true,
+        remedy: Some(Remedy::MoreRows),
         bias: Some(BIAS),
         default_warmup: 1000,
         ..SamplerSpec::ORDINARY

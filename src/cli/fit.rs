@@ -17,11 +17,13 @@ use ergodic_base::control::Control;
 use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::visible_line;
+use ergodic_core::design::ResponseUse;
 use ergodic_core::engine::run::Continuation;
 use ergodic_core::engine::{Remark, RunState, StopReason, mode_drift};
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
+use ergodic_data::roles::Roles;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{nothing, samples};
 use ergodic_diagnostics::zero_variance::Order;
@@ -415,6 +417,16 @@ fn guess_formula(recipe: &mut Recipe, changes: &[String]) -> Result<Arc<Loaded>,
     let known = recipe.changed(&early).map_err(Failure::request)?;
     let loaded = load(&known)?;
     let suggestions = Suggestions::of(&loaded.table);
+    let planned = recipe.changed(changes).map_err(Failure::request)?.model;
+    let entry = templates::find(&planned.template).map_err(Failure::request)?;
+    if entry.response_use(&planned.settings) == ResponseUse::Absent {
+        recipe.model.formula = formula_without_outcome(entry.spec.id, &suggestions)?;
+        let formula = &recipe.model.formula;
+        output::note(&format!(
+            "formula: {formula}, guessed from the columns; --formula says another"
+        ));
+        return Ok(loaded);
+    }
     let model = suggestions.guess.as_ref().and_then(|guess| {
         let roles = suggestions.roles(Some(&guess.column));
         Some((guess, roles.to_formula()?))
@@ -445,6 +457,28 @@ fn guess_formula(recipe: &mut Recipe, changes: &[String]) -> Result<Arc<Loaded>,
         ));
     }
     Ok(loaded)
+}
+
+/// The formula of a first model of a template that explains no outcome.
+fn formula_without_outcome(template: &str, suggestions: &Suggestions) -> Result<String, Failure> {
+    if template == names::TOPICS {
+        return suggestions.documents().ok_or_else(|| {
+            Failure::request(
+                "Template `topics` needs to know which columns are words and documents: add --formula '~ word + (1 | document)', or \
+                 '~ word + count + (1 | document)' where a column counts words",
+            )
+        });
+    }
+    let roles = Roles {
+        response_use: ResponseUse::Absent,
+        ..suggestions.roles(None)
+    };
+    let formula = roles.to_formula();
+    formula.map(|formula| formula.to_string()).ok_or_else(|| {
+        Failure::request(format!(
+            "Template `{template}` explains no outcome, and which columns take part is not clear: add --formula '~ a + b'"
+        ))
+    })
 }
 
 /// Refuses a formula that cannot be read, with the formula below the sentence and a mark where reading ended.

@@ -10,7 +10,7 @@ use ergodic_core::design::columns::{ColumnKind, plural};
 use ergodic_core::design::ordered_levels;
 use ergodic_core::design::rating::is_rating;
 use ergodic_core::design::response::{MAX_CATEGORIES, MAX_LEVELS};
-use ergodic_core::formula::Factor;
+use ergodic_core::formula::{Factor, quote_name};
 
 /// Most predictors that are taken without being asked for: a sentence can still name them all.
 pub(crate) const MOST_PREDICTORS: usize = 6;
@@ -26,6 +26,17 @@ const OVERDISPERSED: f64 = 3.0;
 /// Different numbers that are counted; beyond, they are "more than" these.
 const MOST_COUNTED: usize = 1000;
 
+/// Names of the columns of documents, in long tables of words.
+const WORD_NAMES: [&str; 5] = ["word", "words", "term", "token", "lemma"];
+const DOCUMENT_NAMES: [&str; 6] = [
+    "document",
+    "doc",
+    "document_id",
+    "doc_id",
+    "docid",
+    "text_id",
+];
+const COUNT_NAMES: [&str; 5] = ["count", "counts", "n", "freq", "frequency"];
 /// Names that say what a column is for.
 const OUTCOME_NAMES: [&str; 8] = [
     "y",
@@ -264,6 +275,17 @@ impl Suggestions {
                 _ => None,
             })
             .collect()
+    }
+
+    /// The formula of a topic model, where columns are called as those of words and documents, and perhaps counts, mostly are.
+    pub fn documents(&self) -> Option<String> {
+        let called = |wanted: &[&str]| {
+            let is = |name: &&String| wanted.contains(&name.trim().to_lowercase().as_str());
+            self.names.iter().find(is).map(|name| quote_name(name))
+        };
+        let (word, document) = (called(&WORD_NAMES)?, called(&DOCUMENT_NAMES)?);
+        let count = called(&COUNT_NAMES).map_or(String::new(), |count| format!(" + {count}"));
+        Some(format!("~ {word}{count} + (1 | {document})"))
     }
 
     /// The roles of a first model of `outcome`, or of one that explains none.

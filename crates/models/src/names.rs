@@ -12,6 +12,7 @@ use super::negative_binomial::NegativeBinomial;
 use super::ordered::Ordered;
 use super::poisson::Poisson;
 use super::student::Student;
+use super::topics::TopicModel;
 
 /// Shares of categories.
 pub const CATEGORICAL: &str = Categorical::SPEC.id;
@@ -31,6 +32,8 @@ pub const MULTINOMIAL: &str = Multinomial::SPEC.id;
 pub const NEGATIVE_BINOMIAL: &str = NegativeBinomial::SPEC.id;
 /// Regression of levels with an order.
 pub const ORDERED: &str = Ordered::SPEC.id;
+/// Topics of documents.
+pub const TOPICS: &str = TopicModel::SPEC.id;
 /// Regression of counts.
 pub const POISSON: &str = Poisson::SPEC.id;
 /// Linear regression with outliers.

@@ -17,7 +17,9 @@ use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
 use ergodic_core::models::{DefaultPriors, ModelEntry, Storage, default_priors, names};
+use ergodic_data::nothing;
 use ergodic_data::sniff::ImportOptions;
+use ergodic_language::{Own, Program};
 
 /// Version of the recipe's layout.
 pub const FORMAT: u32 = 1;
@@ -399,6 +401,12 @@ impl Recipe {
         for change in others {
             apply(&mut table, change)?;
         }
+        let needs_none = !table.contains_key("data") && own_needs_no_data(&table);
+        if needs_none {
+            let source = toml::Value::from(format!("{SAMPLE_PREFIX}{}", nothing::ID));
+            let data: toml::Table = [("source".to_owned(), source)].into_iter().collect();
+            table.insert("data".to_owned(), data.into());
+        }
         // Parsed again from text when nothing was changed, so that errors know their line.
         let draws_are_named = match says("run.target_ess") || says("run.target_rhat") {
             true => says("run.draws") || says("run.draws_of_chains"),
@@ -406,7 +414,7 @@ impl Recipe {
                 .get("run")
                 .is_some_and(|run| run.get("draws").is_some()),
         };
-        let mut recipe: Self = if changes.is_empty() {
+        let mut recipe: Self = if changes.is_empty() && !needs_none {
             toml::from_str(text).map_err(|error| describe(text, &error))?
         } else {
             table
@@ -616,6 +624,19 @@ impl Recipe {
 }
 
 /// A TOML error as one sentence with its line.
+/// Whether the recipe has a model as text that names no columns and has no rows.
+fn own_needs_no_data(table: &toml::Table) -> bool {
+    let of_model = |key: &str| {
+        table
+            .get("model")
+            .and_then(|model| model.get(key)?.as_str())
+    };
+    of_model("template") == Some(Own::ID)
+        && of_model(Own::PROGRAM)
+            .and_then(|text| Program::parse(text).ok())
+            .is_some_and(|program| program.needs_no_data())
+}
+
 fn describe(text: &str, error: &toml::de::Error) -> RecipeError {
     let place = error.span().map_or(String::new(), |span| {
         let line = 1 + text[..span.start.min(text.len())].matches('\n').count();

@@ -8,7 +8,7 @@ use super::{Failure, fit, output};
 use ergodic_analysis::Job;
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
 use ergodic_base::control::Control;
-use ergodic_base::numerals::thousands;
+use ergodic_base::numerals::{duration, thousands};
 use ergodic_base::settings::Field;
 use ergodic_core::{estimators, samplers};
 use ergodic_data::public::PUBLIC_SETS;
@@ -85,6 +85,8 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             .map(|bench| {
                 let mut json = named(bench.id, bench.title, bench.about);
                 json["source"] = json!(bench.source);
+                json["seconds"] = json!(bench.seconds);
+                json["time"] = json!(bench.seconds.map(time_of));
                 json
             })
             .collect(),
@@ -97,6 +99,11 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         output::result(&plain(&entries));
     }
     Ok(())
+}
+
+/// How long the whole version of an experiment takes, in words.
+fn time_of(seconds: u32) -> String {
+    format!("about {} on two cores", duration(f64::from(seconds)))
 }
 
 /// Data sets that come with the program, and public ones with the places where they can be had.
@@ -275,6 +282,7 @@ fn plain(entries: &[Json]) -> String {
             "default",
             "why",
             "source",
+            "time",
             "formula",
             "approximation",
             "size",

@@ -162,6 +162,8 @@ pub struct Bench {
     pub about: &'static str,
     /// Author, year and section that it repeats; empty for experiments of our own.
     pub source: &'static str,
+    /// About how long the whole version takes on two cores; `None` where that was not measured.
+    pub seconds: Option<u32>,
     /// Whether [`BenchOptions::data`] may name data for it.
     pub reads_data: bool,
     /// Runs it.
@@ -172,6 +174,7 @@ pub struct Bench {
 pub static REGISTRY: &[Bench] = &[
     Bench {
         id: "simplex",
+        seconds: None,
         title: "Probabilities of categories from minibatches",
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows \
                 per minibatch",
@@ -181,6 +184,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "mixture",
+        seconds: None,
         title: "Users held out, predicted from clusters of others",
         about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge \
                 moves",
@@ -190,6 +194,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "mixture-normal",
+        seconds: None,
         title: "Two clusters of points in the plane",
         about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
         source: "",
@@ -198,6 +203,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "split-merge",
+        seconds: None,
         title: "Clusters found with and without split-merge moves",
         about: "Sweeps and seconds until chains from one cluster and from many reach the common level, and whether they \
                 agree then; --data FILE clusters users by pages (columns user, page) or rows by all columns, otherwise \
@@ -208,6 +214,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "topics",
+        seconds: None,
         title: "Topics of documents from minibatches",
         about: "Perplexity of SCIR, SGRLD and collapsed Gibbs sampling against iterations and seconds, with the source's priors and with \
                 the same; --data FILE with columns document, word, count, otherwise sparse topics",
@@ -217,6 +224,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "topics-control",
+        seconds: None,
         title: "Topics of documents with control variates",
         about: "Perplexity of SGLD, SGLD with control variates and SAGA against passes as the number of documents grows; --data FILE with \
                 columns document, word, count, otherwise sparse topics",
@@ -226,6 +234,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "factorization",
+        seconds: None,
         title: "Ratings held out, predicted from factors of users and items",
         about: "Error and log predictive density of SGLD, SGLD with control variates and SAGA against passes, with a step for each block, as \
                 the number of users grows; --data FILE with columns user, item, rating, otherwise ratings drawn from factors",
@@ -235,6 +244,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "neural-net",
+        seconds: Some(1_320),
         title: "A neural network from minibatches",
         about: "Log loss of images that are predicted against passes, for a network with one hidden layer, by samplers with control variates \
                 and without; --data FOLDER with the four files of MNIST or FILE with labels and pixels, otherwise drawn images",
@@ -244,6 +254,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "network-optimisers",
+        seconds: None,
         title: "Optimisers of a neural network",
         about: "Share of images with a wrong label after searches by Santa, Adam, RMSprop, SGD with and without momentum, and by draws of SGLD, \
                 in a network with two hidden layers; --data as `neural-net`, otherwise drawn images",
@@ -253,6 +264,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "hierarchical",
+        seconds: None,
         title: "A logistic regression in each of 25 groups",
         about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data \
                 FILE with columns B, G, R, skin, otherwise simulated rows",
@@ -262,6 +274,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "scaling",
+        seconds: None,
         title: "Cost of an effective draw as the table grows",
         about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, \
                 without it does",
@@ -271,6 +284,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "shards-tails",
+        seconds: None,
         title: "Divide and conquer with heavy tails",
         about: "Divergence from NUTS of every way to combine draws of shards, beside SGLD and SGHMC at the same cost: the \
                 centre of a bivariate t",
@@ -280,6 +294,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "shards-modes",
+        seconds: None,
         title: "Divide and conquer with two modes",
         about: "The same for the centres of two clusters that nearly coincide",
         source: "Baker (2018), section 2.4.2",
@@ -288,6 +303,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "shards-curved",
+        seconds: None,
         title: "Divide and conquer with a curved posterior",
         about: "The same for a warped Gaussian",
         source: "Baker (2018), section 2.4.2",
@@ -296,6 +312,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "shards-dimension",
+        seconds: None,
         title: "Divide and conquer in more dimensions",
         about: "The same for normal posteriors of 2 to 20 parameters",
         source: "Baker (2018), section 2.4.2",
@@ -304,6 +321,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "double-well",
+        seconds: Some(1),
         title: "Optimisers in the higher of two wells",
         about: "How often SGD, Adam, RMSprop and Santa leave the higher well of a double well for the deeper one",
         source: "Chen (2016), slides on Santa",
@@ -312,6 +330,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "nine-modes",
+        seconds: Some(4),
         title: "Metropolis beside HMC on nine components",
         about: "How far apart successive draws are, how often they change the component, and effective draws per evaluation",
         source: "Chen (2016), slide \"Demo: MH vs. HMC\"",
@@ -320,6 +339,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "two-modes",
+        seconds: Some(13),
         title: "SGLD on a mixture with two modes",
         about: "Distance of the draws of SGLD with decreasing steps from the posterior of the two centres of 100 numbers",
         source: "Chen (2016), slide \"Example\" of SGLD; Welling and Teh (2011), section 5.1",
@@ -328,6 +348,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "friction",
+        seconds: Some(4),
         title: "Momentum without and with friction",
         about: "Standard deviations of SGHMC without friction, with friction, and with friction that balances the noise of gradients",
         source: "Chen (2016), slides on SGHMC",
@@ -336,6 +357,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "thermostat",
+        seconds: Some(2),
         title: "Friction beside a thermostat",
         about: "Variance of SGHMC with friction 0.1, 1 and 10 and of SGNHT with as much injected noise, over the true one",
         source: "Chen (2016), slides on SGNHT",
@@ -344,6 +366,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "rates",
+        seconds: Some(132),
         title: "Errors against the number of steps",
         about: "Slope of the mean squared error against the number of steps for steps that shrink in several ways, and order of the bias",
         source: "Chen (2016), slides \"Synthetic experiments\"; Chen, Ding and Carin (2015)",
@@ -352,6 +375,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "dimension",
+        seconds: Some(42),
         title: "Steps in more and more dimensions",
         about: "How the step that HMC-ECS, HMC, MALA and Metropolis adapt falls as the number of parameters grows",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.7",
@@ -360,6 +384,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "control-orders",
+        seconds: Some(2),
         title: "Worse and worse control variates",
         about: "Variance, acceptance and bias of HMC-ECS with expansions of order 2, 1 and 0",
         source: "Dang, Quiroz, Kohn, Tran and Villani (2019), section 6.8",
@@ -368,6 +393,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "normal-gamma",
+        seconds: Some(2),
         title: "Gibbs sampling beside exact marginals",
         about: "Kolmogorov-Smirnov distance of draws of the mean and the precision of normal numbers from their marginals",
         source: "Chen (2016), slides on Gibbs sampling",
@@ -376,6 +402,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "burn-in",
+        seconds: Some(12),
         title: "The burn-in criterion of OSGFS",
         about: "Means and standard deviations of OSGFS from far starts, with the criterion that ends the burn-in and without",
         source: "El Hanchi (2018), section 3.1, figure 2",
@@ -384,6 +411,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "ellipses",
+        seconds: Some(19),
         title: "OSGFS beside Metropolis",
         about: "Ellipses along the largest and the smallest principal component, and passes per effective draw; --data FILE with the \
                 outcome in its last column, otherwise simulated rows",
@@ -393,6 +421,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "log-loss-sizes",
+        seconds: Some(188),
         title: "Control variates at three sizes of the data",
         about: "Log loss of rows held out, draw by draw, and passes to get there, of SGLD, SGLD-CV and SAGA; --data FILE with the outcome \
                 in its last column, otherwise simulated rows",
@@ -402,6 +431,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "log-loss-six",
+        seconds: Some(133),
         title: "Six samplers by their predictions",
         about: "The same of SGLD, SGHMC and SGNHT, each with and without control variates",
         source: "Baker (2018), sections 4.5 and 4.6.2",
@@ -410,6 +440,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "tall-means",
+        seconds: Some(103),
         title: "SGLD-CV beside NUTS as the rows grow",
         about: "Divergence from a posterior that is known, and gradients of rows, from 1,000 to 1,000,000 rows",
         source: "Baker (2018), section 4.2",
@@ -418,6 +449,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "six-samplers",
+        seconds: Some(53),
         title: "Six samplers on two clusters that nearly coincide",
         about: "Divergence from NUTS of six samplers from given starts, and whether their chains visit both modes",
         source: "Baker (2018), section 4.6.1",
@@ -426,6 +458,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "subsampling",
+        seconds: None,
         title: "HMC on subsamples beside its rivals",
         about: "Relative computational time, bias and ROC curves of HMC, HMC-ECS, SG-HMC and SGLD; --data FILE with the outcome in its last \
                 column, otherwise simulated rows",
@@ -435,6 +468,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "subsampling-splines",
+        seconds: None,
         title: "The same with splines and a rare outcome",
         about: "The same for splines of eight predictors and an outcome that one row in a hundred has, and its realised and predicted share \
                 along a predictor",
@@ -444,6 +478,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "verdicts",
+        seconds: None,
         title: "How often a run that is called Good is right",
         about: "200 runs each of posteriors that are known: how often intervals hold, and how often a run was called Good \
                 with a mean that is off by more than 0.2 standard deviations",
@@ -453,6 +488,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "certificates",
+        seconds: None,
         title: "Which approximate runs the bias check certifies",
         about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is \
                 certified, and how often one that is off by more than 0.3 standard deviations",
@@ -462,6 +498,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "certificate-cost",
+        seconds: None,
         title: "What a certificate costs as the table grows",
         about: "Passes over the rows of the control, of scores and of the run at half the step that certify a run of \
                 SGLD-CV, from 10,000 to 10,000,000 rows",

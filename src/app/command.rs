@@ -59,6 +59,8 @@ pub enum Command {
     Open(PathBuf),
     /// Open a bundled data set.
     OpenSample(String),
+    /// Begin a model as text that needs no data.
+    BeginWithoutData,
     /// Run the bundled recipe that ends badly, to see what that looks like.
     RunLesson,
     /// Ask for a file to open with the system's dialog.

@@ -18,15 +18,20 @@ use super::tasks::{Effects, Ended};
 use super::update::update;
 use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
 use ergodic_analysis::{Recipe, lesson};
+use ergodic_base::settings::Value;
 use ergodic_core::engine::Start;
 use ergodic_data::load::{Loaded, load};
 use ergodic_data::profile::profile;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
-use ergodic_data::{DataError, samples};
+use ergodic_data::{DataError, nothing, samples};
 use ergodic_export::ExportError;
 use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project};
+use ergodic_language::Own;
+
+/// The text that a model without data begins with.
+const FIRST_TEXT: &str = include_str!("../../examples/models/eight_schools.model");
 
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +96,16 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
             fx,
         );
     }
+}
+
+/// Begins a model as text without data, with one that can be run and changed.
+pub(super) fn without_data(state: &mut AppState, fx: &mut dyn Effects) {
+    let source = format!("{SAMPLE_PREFIX}{}", nothing::ID);
+    let mut recipe = Recipe::new(&source, Own::ID, "");
+    let program = Value::Text(FIRST_TEXT.to_owned());
+    recipe.model.settings.set(Own::PROGRAM, program);
+    let origin = Origin::Recipe(Box::new(recipe), PathBuf::new());
+    start_loading(state, origin, ImportOptions::default(), fx);
 }
 
 /// Reads the results of a folder or file.

@@ -48,6 +48,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::OpenSample(id) => {
             start_loading(state, Origin::Sample(id), ImportOptions::default(), fx);
         }
+        Command::BeginWithoutData => opening::without_data(state, fx),
         Command::RunLesson => run_lesson(state, fx),
         Command::PickOpen => fx.pick(Pick::Open),
         Command::TypePath(purpose) => picking::type_path(state, purpose, false),

@@ -79,6 +79,14 @@ fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outb
             if link(ui, "See what a bad run looks like").clicked() {
                 out.send(Command::RunLesson);
             }
+            ui.add_space(t.space.x4);
+            let without = link(ui, "Model without data");
+            if without
+                .on_hover_text("Write down a model that needs no table, such as a density")
+                .clicked()
+            {
+                out.send(Command::BeginWithoutData);
+            }
         });
     });
     examples_ui(
@@ -427,6 +435,22 @@ mod tests {
         let shown = harness.state();
         assert_eq!(shown.sent, [Command::OpenSample("churn".to_owned())]);
         assert_eq!(shown.session.state.page, Page::Data);
+    }
+
+    #[test]
+    fn a_model_without_data_begins_as_text() {
+        let mut harness = page_harness(Session::default(), start_ui);
+        harness.get_by_label("Model without data").click();
+        harness.run();
+        let shown = harness.state();
+        assert_eq!(shown.sent, [Command::BeginWithoutData]);
+        let state = &shown.session.state;
+        assert_eq!(state.page, Page::Model);
+        let document = state.document.as_ref().unwrap();
+        assert!(document.is_text());
+        assert_eq!(document.recipe.data.source, "sample:none");
+        let check = state.check.as_ref().unwrap();
+        assert_eq!(check.error, None);
     }
 
     #[test]

@@ -3524,3 +3524,116 @@ fn pictures_and_reports_of_a_run_are_written() {
     assert!(stderr(&report).contains("does not describe the model"));
     assert!(text(&report.stdout).contains("<data value="));
 }
+
+/// An estimate that takes more rows than the table has is no use: the sampler is refused before the run, and ranks as such.
+#[test]
+fn a_signed_estimate_from_more_rows_than_there_are_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // No row of the rare level has the rare outcome, so that its coefficient has a long tail.
+    let mut text = String::from("x,y\n");
+    for i in 0..2000 {
+        text.push_str(&format!(
+            "{},{}\n",
+            u8::from(i < 20),
+            u8::from(i % 400 == 399)
+        ));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let model = ["--data", "t.csv", "--formula", "y ~ x"];
+    let mut fit = vec!["fit"];
+    fit.extend(model);
+    fit.extend(["--sampler", "hmc-ecs-signed", "--draws", "10", "--out", "o"]);
+    assert_refused(
+        &ergodic(folder.path(), &fit),
+        &["hmc-ecs-signed", "there are 2", "`nuts`"],
+    );
+    assert!(!folder.path().join("o").exists());
+    let mut rank = vec!["list", "samplers", "--json"];
+    rank.extend(model);
+    let ranked = ergodic(folder.path(), &rank);
+    let entries: serde_json::Value = serde_json::from_slice(&ranked.stdout).unwrap();
+    let entries = entries.as_array().unwrap();
+    let of = |id: &str| entries.iter().find(|entry| entry["id"] == id).unwrap();
+    assert_eq!(of("hmc-ecs-signed")["fits"], false);
+    assert_eq!(of("hmc-ecs")["fits"], true);
+}
+
+/// A template without an outcome gets a formula without one, by what columns are called.
+#[test]
+fn a_first_formula_suits_a_template_without_an_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut words = String::from("document,word,count\n");
+    let mut bare = String::from("a,b\n");
+    for i in 0..60 {
+        words.push_str(&format!("d{},w{},{}\n", i % 6, i * 7 % 11, 1 + i % 3));
+        bare.push_str(&format!("{},{}\n", i * 7 % 11, i * 5 % 13));
+    }
+    fs::write(folder.path().join("lda.csv"), words).unwrap();
+    fs::write(folder.path().join("bare.csv"), bare).unwrap();
+    let show = |data: &str, template: &str| {
+        ergodic(folder.path(), &["show", data, "--template", template])
+    };
+    let shown = show("lda.csv", "topics");
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    assert!(
+        stderr(&shown).contains("formula: ~ word + count + (1 | document), guessed"),
+        "{}",
+        stderr(&shown)
+    );
+    assert_refused(
+        &show("bare.csv", "topics"),
+        &["Template `topics`", "~ word + (1 | document)"],
+    );
+    let shown = show("bare.csv", "multivariate-t");
+    assert!(
+        stderr(&shown).contains("formula: ~ a + b, guessed"),
+        "{}",
+        stderr(&shown)
+    );
+}
+
+/// A recipe of a model as text that names no columns needs no data; one that names some does.
+#[test]
+fn a_recipe_of_a_model_without_data_names_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = |program: &str| {
+        let text = format!("[model]\ntemplate = \"own\"\nprogram = \"\"\"\n{program}\n\"\"\"\n");
+        fs::write(folder.path().join("r.toml"), text).unwrap();
+        ergodic(
+            folder.path(),
+            &[
+                "fit", "r.toml", "--draws", "50", "--chains", "1", "--warmup", "50", "--out", "o",
+            ],
+        )
+    };
+    let refused = recipe("parameters\n  m ~ normal(0, 1)\nrows\n  y ~ normal(m, 1)");
+    assert_refused(&refused, &["data"]);
+    let run = recipe("parameters\n  m ~ normal(0, 1)");
+    assert!(
+        folder.path().join("o/draws.csv").exists(),
+        "{}",
+        stderr(&run)
+    );
+    // The recipe of the run says it.
+    let written = fs::read_to_string(folder.path().join("o/recipe.toml")).unwrap();
+    assert!(written.contains("sample:none"), "{written}");
+}
+
+#[test]
+fn benches_tell_how_long_they_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = ergodic(folder.path(), &["list", "benches"]);
+    let plain = text(&plain.stdout);
+    assert!(
+        plain.contains("time: about 2\u{202f}min on two cores"),
+        "{plain}"
+    );
+    let json = ergodic(folder.path(), &["list", "benches", "--json"]);
+    let entries: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let of = |id: &str| {
+        let mut entries = entries.as_array().unwrap().iter();
+        entries.find(|entry| entry["id"] == id).unwrap()["seconds"].clone()
+    };
+    assert_eq!(of("rates"), 132);
+    assert!(of("subsampling").is_null());
+}

@@ -73,3 +73,63 @@ fn wells_of_unequal_depth_have_their_moments() {
     }
     compare(text, &[("x", mean / total), ("deeper", deeper / total)]);
 }
+
+#[test]
+fn heavy_tails_have_their_moments() {
+    let text = include_str!("../../../../examples/models/heavy_tails.model");
+    let model = model(text, &[]);
+    // The density of a t with ν degrees of freedom falls as |x|^-10: a grid out to 60 leaves less than 1e-6 of it outside.
+    let (step, mut total) = (0.2, 0.0);
+    for i in -300..=300 {
+        for j in -300..=300 {
+            let at = [step * f64::from(i), step * f64::from(j)];
+            total += density(model.as_ref(), &at).0.exp() * step * step;
+        }
+    }
+    near(&[total], &[1.0], 1e-6, "total");
+    let variance = 8.0 / 6.0;
+    compare(
+        text,
+        &[
+            ("x[1]", 0.0),
+            ("x[2]", 0.0),
+            ("square[1]", variance),
+            ("square[2]", variance),
+            ("product", 0.6 * variance),
+        ],
+    );
+}
+
+#[test]
+fn a_warped_posterior_has_its_moments() {
+    let text = include_str!("../../../../examples/models/warped.model");
+    let model = model(text, &[]);
+    let log_density = |a: f64, b: f64| {
+        let off = (1.0 - a - b * b) / 0.2;
+        -0.5 * (a * a + b * b + off * off) - 1.5 * (2.0 * std::f64::consts::PI).ln() - 0.2_f64.ln()
+    };
+    let (step, mut sums) = (0.02, [0.0; 5]);
+    for i in -350..=250 {
+        for j in -250..=250 {
+            let (a, b) = (step * f64::from(i), step * f64::from(j));
+            let p = log_density(a, b).exp();
+            for (sum, value) in sums.iter_mut().zip([1.0, a, b, a + b * b, b * b]) {
+                *sum += p * value;
+            }
+            if i % 100 == 0 && j % 100 == 0 {
+                let found = density(model.as_ref(), &[a, b]).0;
+                near(&[found], &[log_density(a, b)], 1e-12, "density");
+            }
+        }
+    }
+    let mean = |at: usize| sums[at] / sums[0];
+    compare(
+        text,
+        &[
+            ("a", mean(1)),
+            ("b", mean(2)),
+            ("told", mean(3)),
+            ("square", mean(4)),
+        ],
+    );
+}

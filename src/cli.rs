@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 pub mod args;
 mod bench;
+mod bench_plot;
 mod calibrate;
 mod check;
 mod compare;

@@ -1231,9 +1231,16 @@ fn experiments_print_tables() {
     let folder = tempfile::tempdir().unwrap();
     let run = ergodic(
         folder.path(),
-        &["bench", "simplex", "--quick", "--json", "--out", "t.csv"],
+        &[
+            "bench", "simplex", "--quick", "--json", "--out", "t.csv", "--plot", "p.svg",
+        ],
     );
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let picture = fs::read_to_string(folder.path().join("p.svg")).unwrap();
+    let count = |words: &str| picture.matches(words).count();
+    // The exact sampler, which is a point, and three others, which are curves, of two posteriors.
+    assert_eq!([count(">sparse, "), count(">dense, ")], [4, 4]);
+    assert_eq!(count("stroke-width=\"1.2\""), 6);
     let found: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let rows = found["rows"].as_array().unwrap().len();
     let table = fs::read_to_string(folder.path().join("t.csv")).unwrap();
@@ -1242,6 +1249,20 @@ fn experiments_print_tables() {
         &ergodic(folder.path(), &["bench", "nonsense"]),
         &["nonsense", "simplex"],
     );
+    let refused = |more: &[&str]| {
+        let args = [&["bench", "simplex", "--quick"], more].concat();
+        ergodic(folder.path(), &args)
+    };
+    assert_refused(&refused(&["--plot", "p.txt"]), &["p.txt", ".svg"]);
+    assert_refused(
+        &refused(&["--plot", "nowhere/p.svg"]),
+        &["cannot be written", "nowhere/p.svg"],
+    );
+    assert_refused(
+        &refused(&["--plot", "p.csv", "--out", "p.csv"]),
+        &["--plot", "same file"],
+    );
+    assert!(!folder.path().join("p.csv").exists());
 }
 
 #[test]

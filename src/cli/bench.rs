@@ -8,10 +8,11 @@ use clap::Parser;
 use serde_json::{Map, Value as Json, json};
 
 use super::args::seeds;
-use super::{Failure, output, progress};
+use super::{Failure, bench_plot, output, progress};
 use ergodic_base::numerals;
 use ergodic_experiments::{Bench, BenchOptions, BenchTable, Cell};
 use ergodic_export::check_place;
+use ergodic_report::PictureFormat;
 
 /// `bench`.
 #[derive(Debug, Parser)]
@@ -33,9 +34,12 @@ pub struct BenchArgs {
     /// File for the table as CSV; further tables stand beside it, such as x-roc.csv beside x.csv
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+    /// File for the pictures of the tables: .svg for a vector picture, .png for one of dots (300 per inch), .csv for a table of what is drawn
+    #[arg(long, value_name = "PATH")]
+    pub plot: Option<PathBuf>,
 }
 
-/// Runs an experiment, prints its table and saves it.
+/// Runs an experiment, prints its table, saves and draws it.
 pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     let Some(entry) = ergodic_experiments::find(&args.id) else {
         let known: Vec<&str> = ergodic_experiments::REGISTRY
@@ -54,8 +58,16 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
             "Experiment `{id}` makes its own data; leave --data out"
         )));
     }
-    if let Some(path) = &args.out {
+    if let Some(path) = &args.plot {
+        PictureFormat::of(path).map_err(Failure::request)?;
+    }
+    for path in args.out.iter().chain(&args.plot) {
         check_place(path, &args.data).map_err(Failure::request)?;
+    }
+    if args.plot.is_some() && args.plot == args.out {
+        return Err(Failure::request(
+            "--out and --plot name the same file; name another one for the picture",
+        ));
     }
     output::note(&format!("{}: {}", entry.title, entry.about));
     if !entry.source.is_empty() {
@@ -92,6 +104,16 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
             check_place(&path, &args.data).map_err(Failure::request)?;
             save(&path, &further.to_csv())?;
         }
+    }
+    if let Some(path) = &args.plot {
+        let caption = bench_plot::save(entry, &table, path).map_err(Failure::run)?;
+        let nothing = || {
+            let id = entry.id;
+            Failure::run(format!(
+                "Experiment `{id}` found no number that can be drawn; leave --plot out"
+            ))
+        };
+        output::note(&caption.ok_or_else(nothing)?);
     }
     Ok(())
 }
@@ -184,7 +206,7 @@ fn plain(columns: &[&str], rows: &[Vec<Cell>]) -> String {
 }
 
 /// Three significant digits, without trailing zeros.
-fn significant(value: f64) -> String {
+pub(super) fn significant(value: f64) -> String {
     let text = numerals::significant(value, 3);
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -6,7 +6,7 @@
 
 use super::certificates::job_of;
 use super::problem::{row, truth_at_mode};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Variant, VariantError, measure};
@@ -86,6 +86,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 without[2], with[2], found[1].0
             ),
         }],
+        plots: vec![
+            Plot::points("criterion", &["sd_ratio_least", "sd_ratio_most"])
+                .named("ratio of standard deviations"),
+            Plot::points("criterion", &["mean_shift_sd"]),
+        ],
         ..BenchTable::default()
     })
 }

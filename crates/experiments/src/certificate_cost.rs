@@ -1,7 +1,7 @@
 //! What a certificate costs as the table grows, counted in passes over its rows.
 
 use super::certificates::{checked, job_of};
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::{checked_draws, control_job, control_title, finished};
 use ergodic_base::control::Control;
@@ -39,6 +39,20 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             "logistic regressions of {COLUMNS} coefficients by {SAMPLER}; passes: gradients of rows over rows, besides the search \
              for the mode, which the run has made"
         )],
+        plots: vec![
+            Plot::lines(
+                "rows",
+                &[
+                    "run_passes",
+                    "control_passes",
+                    "score_passes",
+                    "half_step_passes",
+                ],
+            )
+            .named("passes over the rows")
+            .log_x()
+            .log_y(),
+        ],
         ..BenchTable::default()
     })
 }
@@ -86,6 +100,7 @@ mod tests {
             ..BenchOptions::default()
         };
         let table = run(&options).unwrap();
+        crate::problem::testing::check_plots(&table);
         let number = |row: &[Cell], name: &str| {
             let column = table.columns.iter().position(|it| *it == name).unwrap();
             match &row[column] {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::problem::truth_at_mode;
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::bias_check::{
     Made, certify, checked_draws, control_job, finished, half_step_job,
 };
@@ -90,6 +90,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                  standard deviation by more than that share of itself"
             ),
         ],
+        plots: vec![Plot::points("mean_shift_sd", &["certified"]).by(&["sampler"])],
         ..BenchTable::default()
     })
 }
@@ -191,6 +192,7 @@ mod tests {
             ..BenchOptions::default()
         };
         let table = run(&options).unwrap();
+        crate::problem::testing::check_plots(&table);
         let number = |cell: &Cell| match cell {
             Cell::Number(value) => *value,
             Cell::Count(count) => *count as f64,

@@ -8,7 +8,7 @@
 
 use super::certificates::job_of;
 use super::problem::{info, row, truth_at_mode};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Variant, VariantError, measure};
@@ -104,6 +104,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                     found[2][6]
                 ),
             },
+        ],
+        plots: vec![
+            Plot::points("order", &["variance"]).log_y(),
+            Plot::points("order", &["mean_shift_sd"]),
+            Plot::points("order", &["inefficiency"]),
         ],
         ..BenchTable::default()
     })

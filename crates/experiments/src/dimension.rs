@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, info, log_slope, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::samplers::{ACCEPT, LOG_LIK_VARIANCE, STEP_SIZE};
@@ -146,6 +146,12 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 slopes[0], slopes[1], slopes[2], slopes[3]
             ),
         }],
+        plots: vec![
+            Plot::lines("parameters", &["step"])
+                .by(&["sampler"])
+                .log_x()
+                .log_y(),
+        ],
         ..BenchTable::default()
     })
 }

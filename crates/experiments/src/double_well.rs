@@ -5,7 +5,7 @@
 //! own: RMSprop and Santa move every coordinate by itself, with noise of its own, so that one search is as many runs.
 
 use super::problem::row;
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
@@ -84,6 +84,9 @@ pub fn run(_options: &BenchOptions) -> Result<BenchTable, JobError> {
                 100.0 * escaped
             ),
         }],
+        plots: vec![
+            Plot::points("optimiser", &["deeper_well", "higher_well"]).named("share of searches"),
+        ],
         ..BenchTable::default()
     })
 }

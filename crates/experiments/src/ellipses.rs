@@ -7,7 +7,7 @@
 
 use super::problem::{Problem, draws, ess, passes, row};
 use super::tall::{Shape, Tall};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::linalg::{dot, quadratic_form, symmetric_eigen};
 use ergodic_core::design::Columns as _;
@@ -172,6 +172,15 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                     costs.join("; ")
                 ),
             },
+        ],
+        plots: vec![
+            Plot::points("data", &["ratio_largest", "ratio_smallest"]).named("ratio of half-axes"),
+            Plot::points(
+                "data",
+                &["passes_per_ess_metropolis", "passes_per_ess_osgfs"],
+            )
+            .named("passes per effective draw")
+            .log_y(),
         ],
         ..BenchTable::default()
     })

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use super::chain::{self, Chain};
 use super::corrected::{self, Corrected};
 use super::problem::{is_above, mean_with_error};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -228,6 +228,12 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             corrections.iter().map(|(users, it)| (*users, it)),
         )],
         findings,
+        plots: vec![
+            Plot::lines("passes", &["rmse_mean"])
+                .between("rmse_min", "rmse_max")
+                .by(&["users", "method"]),
+            Plot::lines("passes", &["log_predictive"]).by(&["users", "method"]),
+        ],
     })
 }
 

@@ -9,7 +9,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
@@ -99,6 +99,11 @@ pub fn friction(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        plots: vec![
+            Plot::points("dynamics", &["sd_ratio"])
+                .by(&["potential"])
+                .log_y(),
+        ],
         ..BenchTable::default()
     })
 }
@@ -157,6 +162,13 @@ pub fn thermostat(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 100.0 * thermostat
             ),
         }],
+        plots: vec![
+            Plot::lines("a", &["variance_ratio", "predicted"])
+                .by(&["sampler"])
+                .named("variance over the true one")
+                .log_x()
+                .log_y(),
+        ],
         ..BenchTable::default()
     })
 }

@@ -15,7 +15,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::mean_and_sd;
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
@@ -176,6 +176,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
         ],
         findings: vec![finding(&errors)],
+        plots: vec![Plot::points("sampler", &["ms_per_effective_median"]).log_y(), Plot::points("sampler", &["worst_shift_sd"])],
         ..BenchTable::default()
     })
 }

@@ -1,7 +1,7 @@
 //! Experiments that are run with one command, each a function that returns a table.
 //!
 //! To add one, write `my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
-//! the command line lists, runs, prints and saves it.
+//! the command line lists, runs, prints, draws ([`Plot`]) and saves it.
 //!
 //! ```
 //! let experiment = ergodic_experiments::find("simplex").expect("an experiment of this name");
@@ -34,6 +34,7 @@ mod network_optimisers;
 mod neural_net;
 mod nine_modes;
 mod normal_gamma;
+mod plot;
 mod problem;
 mod rates;
 mod scaling;
@@ -48,6 +49,8 @@ mod topics;
 mod topics_control;
 mod verdicts;
 mod welling_teh;
+
+pub use plot::{Plot, PlotMark};
 
 /// What a caller can choose.
 #[derive(Clone, Debug, Default)]
@@ -139,6 +142,8 @@ pub struct BenchTable {
     pub findings: Vec<Finding>,
     /// Tables beside this one, such as the points of curves.
     pub further: Vec<FurtherTable>,
+    /// Pictures of these tables.
+    pub plots: Vec<Plot>,
 }
 
 /// A table that stands beside the first one of an experiment.
@@ -514,6 +519,15 @@ pub fn find(id: &str) -> Option<&'static Bench> {
 }
 
 impl BenchTable {
+    /// Columns and rows of the table that `plot` is of; `None` where there is none of its name.
+    pub fn drawn_by(&self, plot: &Plot) -> Option<(&[&'static str], &[Vec<Cell>])> {
+        let Some(name) = plot.table else {
+            return Some((&self.columns, &self.rows));
+        };
+        let further = self.further.iter().find(|it| it.name == name)?;
+        Some((&further.columns, &further.rows))
+    }
+
     /// As CSV, without the further tables.
     pub fn to_csv(&self) -> String {
         csv(&self.columns, &self.rows)
@@ -538,6 +552,15 @@ fn csv(columns: &[&str], rows: &[Vec<Cell>]) -> String {
 }
 
 impl Cell {
+    /// The number; `None` of words and where there is none.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Text(_) => None,
+            Self::Count(count) => Some(*count as f64),
+            Self::Number(value) => value.is_finite().then_some(*value),
+        }
+    }
+
     /// All digits, `NA` for NaN.
     fn plain(&self) -> String {
         match self {

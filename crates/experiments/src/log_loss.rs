@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::corrected::{self, Corrected};
 use super::problem::{Problem, lines_of, passes, row};
 use super::tall::{Shape, Tall};
-use super::{BenchOptions, BenchTable, Cell, Finding, FurtherTable};
+use super::{BenchOptions, BenchTable, Cell, Finding, FurtherTable, Plot};
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::zero_variance::{Gradients, points_of};
 use ergodic_analysis::{JobError, Run};
@@ -116,6 +116,7 @@ pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
     notes.push(corrected::note());
     Ok(BenchTable {
         columns: Tuned::COLUMNS.to_vec(),
+        plots: course_plots(),
         rows,
         notes,
         further: vec![
@@ -170,6 +171,7 @@ pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let sd = |k: usize| found[k].sd;
     Ok(BenchTable {
         columns: Tuned::COLUMNS.to_vec(),
+        plots: course_plots(),
         rows: found.iter().map(|it| it.row(trial.rows())).collect(),
         notes: Tuned::notes(options, &source),
         further: vec![course_table(
@@ -494,6 +496,17 @@ fn is_centred(variant: &str) -> bool {
         .split(':')
         .next()
         .is_some_and(|id| id.ends_with("-cv"))
+}
+
+/// Log losses by passes and by seconds.
+fn course_plots() -> Vec<Plot> {
+    let course = |x| {
+        Plot::lines(x, &["log_loss"])
+            .of("course")
+            .by(&["rows", "sampler"])
+            .log_x()
+    };
+    ["passes", "seconds"].map(course).to_vec()
 }
 
 fn course_table(rows: Vec<Vec<Cell>>) -> FurtherTable {

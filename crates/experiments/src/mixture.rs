@@ -22,7 +22,7 @@ use rand_distr::{Distribution as _, Poisson};
 use rayon::prelude::*;
 
 use super::chain::{self, Chain};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -155,6 +155,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             },
         ],
         findings: findings(&lines),
+        plots: vec![
+            Plot::points("sampler", &["perplexity_mean"])
+                .between("perplexity_min", "perplexity_max")
+                .by(&["prior", "start", "split_merge"]),
+        ],
         ..BenchTable::default()
     })
 }

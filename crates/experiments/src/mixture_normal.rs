@@ -8,7 +8,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::mixture::{chain, model};
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -91,6 +91,12 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
              the point partition: variation of information, in natural units, at most ln n; nearest_centre is the distance \
              of the best rule there is, which knows both clusters; one chain, one thread"
         )],
+        plots: vec![
+            Plot::points("sampler", &["k_mean"]).by(&["clusters", "start"]),
+            Plot::points("sampler", &["ms_per_draw"])
+                .by(&["clusters", "start"])
+                .log_y(),
+        ],
         ..BenchTable::default()
     })
 }

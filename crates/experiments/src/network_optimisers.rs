@@ -18,7 +18,7 @@ use super::chain::Chain;
 use super::neural_net::images::{Images, SHAPE};
 use super::neural_net::{at_prior, network, part, tabulated};
 use super::problem::{is_above, mean_and_sd, row};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
@@ -136,6 +136,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             "sgld: chances of the second half of its draws, averaged; its rate is Langevin time times the number of rows".to_owned(),
         ],
         findings: vec![finding(&found)],
+        plots: vec![Plot::points("method", &["wrong"])],
         ..BenchTable::default()
     })
 }

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use super::chain::Chain;
 use super::problem::{lines_of, row};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -145,6 +145,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         rows: found.iter().flat_map(lines).collect(),
         notes: notes(&trial, &images, options.data.as_ref(), fits),
         findings: findings(&found),
+        plots: vec![Plot::lines("passes", &["log_loss"]).by(&["sampler"])],
         ..BenchTable::default()
     })
 }

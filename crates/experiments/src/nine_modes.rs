@@ -8,7 +8,7 @@
 //! the density with its gradient.
 
 use super::problem::{Problem, at, draws, ess, passes, row};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::JobError;
 
 /// Distance of neighbouring components.
@@ -104,6 +104,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        plots: vec![Plot::points("sampler", &["distance"]), Plot::points("sampler", &["distance_per_evaluation"])],
         ..BenchTable::default()
     })
 }

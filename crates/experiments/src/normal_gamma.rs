@@ -8,7 +8,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use statrs::distribution::{ContinuousCDF as _, Gamma, StudentsT};
 
 use super::problem::{Problem, draws, ess, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -77,6 +77,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 chances[0], chances[1]
             ),
         }],
+        plots: vec![Plot::points("sampler", &["ks"]).by(&["parameter"])],
         ..BenchTable::default()
     })
 }

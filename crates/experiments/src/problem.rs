@@ -266,7 +266,38 @@ pub mod testing {
         let width = table.columns.len();
         assert!(table.rows.iter().all(|row| row.len() == width));
         println!("{}", table.to_csv());
+        check_plots(&table);
         table
+    }
+
+    /// There is a picture, all its columns are there, and each shows numbers.
+    #[track_caller]
+    pub fn check_plots(table: &BenchTable) {
+        assert!(!table.plots.is_empty());
+        for plot in &table.plots {
+            let (columns, rows) = table.drawn_by(plot).expect("a table of this name");
+            let place = |name: &str| columns.iter().position(|it| *it == name);
+            for name in plot.columns() {
+                assert!(place(name).is_some(), "{name} of {plot:?}");
+            }
+            for name in plot.y.iter().chain(plot.ends.iter().flatten()) {
+                let place = place(name).unwrap();
+                let mut cells = rows.iter().map(|row| &row[place]);
+                assert!(!cells.any(|it| matches!(it, Cell::Text(_))), "{name}");
+            }
+            let known = |row: &Vec<Cell>, name: &str| {
+                let cell = &row[place(name).unwrap()];
+                matches!(cell, Cell::Text(_)) || cell.number().is_some()
+            };
+            let mut pairs = plot
+                .y
+                .iter()
+                .flat_map(|name| rows.iter().map(move |row| (row, *name)));
+            assert!(
+                pairs.any(|(row, name)| known(row, plot.x) && known(row, name)),
+                "{plot:?} shows nothing"
+            );
+        }
     }
 
     /// The numbers in `column` of all rows that begin with `words`, none of which is missing.

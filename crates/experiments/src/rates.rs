@@ -19,7 +19,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, at, draws, info, log_slope, mean_and_sd, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
@@ -215,6 +215,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        plots: vec![Plot::lines("alpha", &["rate", "theory"]).by(&["error", "steps"]).named("rate")],
         ..BenchTable::default()
     })
 }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::problem::truth_at_mode;
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
@@ -69,6 +69,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
             format!("logistic regression, {COLUMNS} coefficients, default settings, four chains of {DRAWS} draws"),
         ],
+        plots: vec![Plot::lines("rows", &["rows_per_ess"]).by(&["sampler"]).log_x().log_y()],
         ..BenchTable::default()
     })
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::bias_check::{Made, certify, finished};
 use ergodic_analysis::comparison::measure;
 use ergodic_analysis::{Job, JobError, Recipe, Run};
@@ -587,6 +587,13 @@ fn bench(
         rows,
         notes,
         findings: judge(&found),
+        plots: vec![
+            match targets {
+                [_] => Plot::points("method", &["kl"]),
+                _ => Plot::lines("parameters", &["kl"]).by(&["method"]),
+            }
+            .between("kl_least", "kl_most"),
+        ],
         ..BenchTable::default()
     })
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use statrs::function::beta::checked_beta_reg;
 
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};
@@ -148,6 +148,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
         ],
         findings: findings(&lines),
+        plots: vec![Plot::lines("share", &["d_ks_mean"]).between("d_ks_min", "d_ks_max").by(&["posterior", "sampler"]).log_x()],
         ..BenchTable::default()
     })
 }
@@ -378,6 +379,7 @@ mod tests {
             ..BenchOptions::default()
         };
         let table = run(&options).unwrap();
+        crate::problem::testing::check_plots(&table);
         assert_eq!(table.rows.len(), 2 * (1 + 3 * 4));
         let [nearer, unseen] = table.findings.as_slice() else {
             panic!("{:?}", table.findings);

@@ -10,7 +10,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::engine::{RunView, Start};
@@ -118,6 +118,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
+        plots: vec![Plot::points("sampler", &["kl"]).by(&["apart"]), Plot::points("sampler", &["sd_ratio"]).by(&["apart"])],
         ..BenchTable::default()
     })
 }

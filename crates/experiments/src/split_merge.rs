@@ -12,7 +12,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
 use super::mixture::{FORMULA, Found, chain, model};
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -97,6 +97,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 None => "data: simulated; name your own with --data".to_owned(),
             },
         ],
+        plots: vec![Plot::points("sampler", &["sweeps_from_one", "sweeps_from_many"]).by(&["split_merge"]).named("sweeps"), Plot::points("sampler", &["clusters_from_one", "clusters_from_many"]).by(&["split_merge"]).named("clusters")],
         ..BenchTable::default()
     })
 }

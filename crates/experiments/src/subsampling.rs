@@ -14,7 +14,7 @@
 
 use super::problem::{Problem, info, row};
 use super::tall::{Shape, Tall};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
@@ -262,6 +262,12 @@ impl Trial {
             ],
             rows: self.entrants.iter().map(|it| self.row(it)).collect(),
             further: vec![predictions::curves(&curves)],
+            plots: vec![
+                Plot::points("sampler", &["rct_median"])
+                    .between("rct_min", "rct_max")
+                    .log_y(),
+                predictions::roc_plot(&curves),
+            ],
             notes: self.notes(),
             findings: vec![
                 Finding {
@@ -387,6 +393,7 @@ impl Trial {
              yes, and mean predicted probability by hmc and by hmc-ecs"
         ));
         table.further.push(predictions::realised(&groups, PAIR));
+        table.plots.push(predictions::realised_plot(PAIR));
         table.findings.push(Finding {
             claim: "probabilities predicted along a predictor by HMC-ECS are indistinguishable from those by HMC",
             reproduced: relative < HIDDEN,

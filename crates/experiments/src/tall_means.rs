@@ -11,7 +11,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::models::Marginal;
@@ -116,6 +116,13 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                     first[0].0, last[0].0, first[1].0, last[1].0
                 ),
             },
+        ],
+        plots: vec![
+            Plot::lines("rows", &["gradients"])
+                .by(&["sampler"])
+                .log_x()
+                .log_y(),
+            Plot::lines("rows", &["kl"]).by(&["sampler"]).log_x(),
         ],
         ..BenchTable::default()
     })

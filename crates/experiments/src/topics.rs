@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::chain::{self, Chain};
 use super::problem::lines_of;
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -145,6 +145,12 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             .collect(),
         notes: notes(options, &models, truth.as_ref(), seeds),
         findings: findings(&last),
+        plots: vec![
+            Plot::lines("seconds", &["perplexity_mean"])
+                .between("perplexity_min", "perplexity_max")
+                .by(&["alpha", "beta", "sampler"])
+                .log_x(),
+        ],
         ..BenchTable::default()
     })
 }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::chain::Chain;
 use super::problem::{is_above, mean_with_error};
 use super::topics::{corpus, model, subset, tabulated};
-use super::{BenchOptions, BenchTable, Cell, Finding};
+use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -145,6 +145,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
             },
         ],
         findings: findings(&ends),
+        plots: vec![
+            Plot::lines("passes", &["perplexity_mean"])
+                .between("perplexity_min", "perplexity_max")
+                .by(&["documents", "method"]),
+        ],
         ..BenchTable::default()
     })
 }

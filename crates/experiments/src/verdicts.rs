@@ -7,7 +7,7 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution, StandardNormal, StudentT};
 
-use super::{BenchOptions, BenchTable, Cell};
+use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::columns::{MemoryColumns, Values};
@@ -83,6 +83,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
             format!("good_but_off: share of all runs that are called Good though a mean is off by more than {SHIFT} standard deviations"),
         ],
+        plots: vec![Plot::points("posterior", &["good", "mean_held", "good_but_off"]).named("share")],
         ..BenchTable::default()
     })
 }

@@ -8,7 +8,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, at, draws, info, passes, row, table};
-use super::{BenchOptions, BenchTable, Finding};
+use super::{BenchOptions, BenchTable, Finding, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
@@ -124,6 +124,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 100.0 * exact
             ),
         }],
+        plots: vec![
+            Plot::points("sampler", &["ks_theta1", "ks_theta2"])
+                .named("Kolmogorov-Smirnov distance"),
+        ],
         ..BenchTable::default()
     })
 }

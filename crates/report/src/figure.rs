@@ -20,6 +20,7 @@ pub mod png;
 mod points;
 mod rule;
 mod shape;
+mod spans;
 pub mod svg;
 mod text;
 mod width;
@@ -39,6 +40,7 @@ pub use place::Place;
 pub use points::{Points, Sign};
 pub use rule::Rule;
 pub use shape::{Extent, Shape};
+pub use spans::Spans;
 pub use text::Text;
 
 /// Points in a millimetre: a point is 1/72 inch.

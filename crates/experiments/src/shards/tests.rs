@@ -44,6 +44,7 @@ fn not_certified() -> Cell {
 #[test]
 fn a_curved_posterior_defeats_consensus() {
     let table = curved(&quick()).unwrap();
+    crate::problem::testing::check_plots(&table);
     let kl = numbers(&table, "kl");
     assert_eq!(kl.len(), Combine::WORDS.len() + GRADIENTS.len());
     let [consensus, normal, sgld] = ["consensus", "normal", "sgld"].map(|it| of(&kl, 2, it));
@@ -72,6 +73,7 @@ fn two_modes_defeat_consensus() {
 fn kernel_density_estimates_suffer_from_dimensions() {
     let options = quick();
     let table = dimensions(&options).unwrap();
+    crate::problem::testing::check_plots(&table);
     let (done, expected) = options.control.progress();
     assert!(done > 0 && done == expected, "{done} of {expected}");
     let kl = numbers(&table, "kl");

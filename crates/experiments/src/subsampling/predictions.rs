@@ -3,8 +3,8 @@
 //!
 //! Source: Dang, Quiroz, Kohn, Tran and Villani (2019), figures 3 and 6.
 
-use super::super::FurtherTable;
 use super::super::problem::{info, row};
+use super::super::{FurtherTable, Plot};
 use ergodic_analysis::predict::{DRAWS, Fitted, PredictOptions, RowPrediction};
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::control::Control;
@@ -65,6 +65,13 @@ pub fn curves(curves: &[(&'static str, Option<&Roc>)]) -> FurtherTable {
         columns: std::iter::once("false_positives").chain(names).collect(),
         rows: rows.collect(),
     }
+}
+
+/// The picture of the table of curves.
+pub fn roc_plot(curves: &[(&'static str, Option<&Roc>)]) -> Plot {
+    let names: Vec<&'static str> = curves.iter().map(|(name, _)| *name).collect();
+    let plot = Plot::lines("false_positives", &names);
+    plot.of("roc").named("share of yes found")
 }
 
 /// Mean predictions of the rows of the fit, ascending by row.
@@ -145,6 +152,12 @@ pub fn realised(groups: &[Group], samplers: [&'static str; 2]) -> FurtherTable {
         columns: vec!["predictor", "rows", "realised", samplers[0], samplers[1]],
         rows: rows.collect(),
     }
+}
+
+/// The picture of that table.
+pub fn realised_plot(samplers: [&'static str; 2]) -> Plot {
+    let plot = Plot::lines("predictor", &["realised", samplers[0], samplers[1]]);
+    plot.of("realised").named("share of yes")
 }
 
 #[cfg(test)]

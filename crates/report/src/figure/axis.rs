@@ -8,6 +8,8 @@ use ergodic_base::ticks::{Ticks, padded};
 pub enum AxisKind {
     /// Numbers at round places.
     Numbers,
+    /// Positive numbers, of which equal ratios are equally far apart.
+    Logarithmic,
     /// Row k, from the top, stands at k + 1/2 and has this name.
     Rows(Vec<String>),
     /// No labels: heights of a density mean nothing by themselves.
@@ -32,6 +34,20 @@ impl Axis {
             title: title.into(),
             range: proper(range),
             kind: AxisKind::Numbers,
+        }
+    }
+
+    /// Numbers over `range` on a logarithmic scale, which gets some width if it has none, and begins above 0.
+    pub fn logarithmic(title: impl Into<String>, (low, high): (f64, f64)) -> Self {
+        let range = match low > 0.0 && high.is_finite() {
+            true if high > low => (low, high),
+            true => (low / 2.0, low * 2.0),
+            false => (0.1, 10.0),
+        };
+        Self {
+            title: title.into(),
+            range,
+            kind: AxisKind::Logarithmic,
         }
     }
 
@@ -62,6 +78,10 @@ impl Axis {
                     .map(|value| (value, label(value, step)))
                     .collect()
             }
+            AxisKind::Logarithmic => {
+                let ticks = powers(self.range, most.max(2)).into_iter();
+                ticks.map(|value| (value, label(value, value))).collect()
+            }
             AxisKind::Rows(names) => {
                 let rows = names.iter().enumerate();
                 rows.map(|(k, name)| (k as f64 + 0.5, name.clone()))
@@ -70,6 +90,28 @@ impl Axis {
             AxisKind::Hidden => Vec::new(),
         }
     }
+}
+
+/// At most about `most` round numbers within a range above 0: powers of ten, with 2 and 5 times them where there is room; others, evenly
+/// spaced, where these are fewer than two.
+fn powers((low, high): (f64, f64), most: usize) -> Vec<f64> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let within = |factors: &[f64], every: usize| -> Vec<f64> {
+        let exponents = (first..=last).filter(|it| it.rem_euclid(every as i32) == 0);
+        let all =
+            exponents.flat_map(|it| factors.iter().map(move |factor| factor * 10_f64.powi(it)));
+        let (low, high) = (low * (1.0 - 1e-9), high * (1.0 + 1e-9));
+        all.filter(|it| (low..=high).contains(it)).collect()
+    };
+    let decades = within(&[1.0], 1);
+    if decades.len() > most {
+        return within(&[1.0], decades.len().div_ceil(most));
+    }
+    let finer = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|factors| within(factors, 1));
+    let found = finer.into_iter().find(|ticks| ticks.len() <= most);
+    found
+        .filter(|ticks| ticks.len() > 1)
+        .unwrap_or_else(|| Ticks::between(low, high, most).at)
 }
 
 /// A range that has some width, whatever comes in.
@@ -127,6 +169,30 @@ mod tests {
         assert_eq!(texts((0.0, 4000.0), 3), ["0", "2000", "4000"]);
         assert_eq!(texts((0.0, 3e-6), 4), ["0", "1e−6", "2e−6", "3e−6"]);
         assert_eq!(texts((0.0, 4e9), 3), ["0", "2e9", "4e9"]);
+    }
+
+    #[test]
+    fn logarithmic_axes_have_powers_of_ten_and_what_fits_between() {
+        let texts = |range: (f64, f64), most: usize| -> Vec<String> {
+            let labels = Axis::logarithmic("", range).labels(most);
+            labels.into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(texts((0.005, 20.0), 4), ["0.01", "0.1", "1", "10"]);
+        assert_eq!(texts((1.0, 10.0), 5), ["1", "2", "5", "10"]);
+        assert_eq!(texts((1e-6, 1e6), 4).len(), 3);
+        for odd in [
+            (0.0, 1.0),
+            (3.0, 3.0),
+            (f64::NAN, 1.0),
+            (2.0, f64::INFINITY),
+        ] {
+            let axis = Axis::logarithmic("", odd);
+            assert!(
+                0.0 < axis.range.0 && axis.range.0 < axis.range.1,
+                "{axis:?}"
+            );
+            assert!(axis.labels(4).len() >= 2, "{axis:?}");
+        }
     }
 
     #[test]

@@ -85,6 +85,7 @@ impl Layout {
                 height,
                 x: panel.x.range,
                 y: panel.y.range,
+                logarithmic: [&panel.x, &panel.y].map(|axis| axis.kind == AxisKind::Logarithmic),
             })
         };
         let rows = figure.panels.len().div_ceil(columns) as f64;

@@ -15,10 +15,21 @@ pub struct Place {
     pub x: (f64, f64),
     /// Values at the lower and at the upper edge.
     pub y: (f64, f64),
+    /// Whether equal ratios of x, and of y, are equally far apart, not equal differences.
+    pub logarithmic: [bool; 2],
 }
 
 /// Farthest beyond the frame that anything is written at, in frames: viewers compute with single precision.
 const FARTHEST: f64 = 50.0;
+
+/// Where a value is from one edge, 0, to the other, 1.
+fn share(value: f64, (from, to): (f64, f64), is_logarithmic: bool) -> f64 {
+    match is_logarithmic {
+        // What is not above 0 is far below everything.
+        true => (value.max(f64::MIN_POSITIVE) / from).ln() / (to / from).ln(),
+        false => (value - from) / (to - from),
+    }
+}
 
 impl Place {
     /// Around one point of the page, where the values are both a half.
@@ -30,18 +41,19 @@ impl Place {
             height: 2.0,
             x: (0.0, 1.0),
             y: (0.0, 1.0),
+            logarithmic: [false; 2],
         }
     }
 
     /// Where the value `x` is.
     pub fn at_x(&self, x: f64) -> f64 {
-        let share = (x - self.x.0) / (self.x.1 - self.x.0);
+        let share = share(x, self.x, self.logarithmic[0]);
         self.left + share.clamp(-FARTHEST, FARTHEST) * self.width
     }
 
     /// Where the value `y` is.
     pub fn at_y(&self, y: f64) -> f64 {
-        let share = (y - self.y.0) / (self.y.1 - self.y.0);
+        let share = share(y, self.y, self.logarithmic[1]);
         self.bottom() - share.clamp(-FARTHEST, FARTHEST) * self.height
     }
 

@@ -316,7 +316,14 @@ fn words(column: &str) -> String {
         "variance" => "variance of the estimated log likelihood",
         "distance" => "distance of successive draws",
         "distance_per_evaluation" => "distance of successive draws per evaluation",
-        "false_positives" => "false positives",
+        "false_positives" => "share of no called yes",
+        "ratio_largest" => "largest component",
+        "ratio_smallest" => "smallest component",
+        "sweeps_from_one" | "clusters_from_one" => "from one cluster",
+        "sweeps_from_many" | "clusters_from_many" => "from many clusters",
+        "good" => "called Good",
+        "mean_held" => "intervals that hold the mean",
+        "good_but_off" => "called Good though off",
         other => return other.replace('_', " "),
     };
     plain.to_owned()

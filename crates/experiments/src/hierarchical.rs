@@ -176,7 +176,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 .to_owned(),
         ],
         findings: vec![finding(&errors)],
-        plots: vec![Plot::points("sampler", &["ms_per_effective_median"]).log_y(), Plot::points("sampler", &["worst_shift_sd"])],
+        plots: vec![
+            Plot::points("sampler", &["ms_per_effective_median"]).log_y(),
+            Plot::points("sampler", &["worst_shift_sd"]),
+        ],
         ..BenchTable::default()
     })
 }

@@ -104,7 +104,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
-        plots: vec![Plot::points("sampler", &["distance"]), Plot::points("sampler", &["distance_per_evaluation"])],
+        plots: vec![
+            Plot::points("sampler", &["distance"]),
+            Plot::points("sampler", &["distance_per_evaluation"]),
+        ],
         ..BenchTable::default()
     })
 }

@@ -215,7 +215,11 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
-        plots: vec![Plot::lines("alpha", &["rate", "theory"]).by(&["error", "steps"]).named("rate")],
+        plots: vec![
+            Plot::lines("alpha", &["rate", "theory"])
+                .by(&["error", "steps"])
+                .named("rate"),
+        ],
         ..BenchTable::default()
     })
 }

@@ -118,7 +118,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
         ],
-        plots: vec![Plot::points("sampler", &["kl"]).by(&["apart"]), Plot::points("sampler", &["sd_ratio"]).by(&["apart"])],
+        plots: vec![
+            Plot::points("sampler", &["kl"]).by(&["apart"]),
+            Plot::points("sampler", &["sd_ratio"]).by(&["apart"]),
+        ],
         ..BenchTable::default()
     })
 }

@@ -97,7 +97,14 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 None => "data: simulated; name your own with --data".to_owned(),
             },
         ],
-        plots: vec![Plot::points("sampler", &["sweeps_from_one", "sweeps_from_many"]).by(&["split_merge"]).named("sweeps"), Plot::points("sampler", &["clusters_from_one", "clusters_from_many"]).by(&["split_merge"]).named("clusters")],
+        plots: vec![
+            Plot::points("sampler", &["sweeps_from_one", "sweeps_from_many"])
+                .by(&["split_merge"])
+                .named("sweeps"),
+            Plot::points("sampler", &["clusters_from_one", "clusters_from_many"])
+                .by(&["split_merge"])
+                .named("clusters"),
+        ],
         ..BenchTable::default()
     })
 }

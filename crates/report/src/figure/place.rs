@@ -67,3 +67,29 @@ impl Place {
         self.top + self.height
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_ratios_are_equally_far_apart_on_logarithmic_axes() {
+        let place = Place {
+            left: 0.0,
+            top: 0.0,
+            width: 100.0,
+            height: 100.0,
+            x: (1.0, 100.0),
+            y: (0.0, 100.0),
+            logarithmic: [true, false],
+        };
+        for (value, x, y) in [(1.0, 0.0, 99.0), (10.0, 50.0, 90.0), (100.0, 100.0, 0.0)] {
+            assert!((place.at_x(value) - x).abs() < 1e-9, "{value}");
+            assert!((place.at_y(value) - y).abs() < 1e-9, "{value}");
+        }
+        // Nothing is written where it could not be drawn.
+        for value in [0.0, -1.0] {
+            assert!((-5000.0..0.0).contains(&place.at_x(value)), "{value}");
+        }
+    }
+}

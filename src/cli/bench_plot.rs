@@ -87,7 +87,7 @@ impl<'a> Picture<'a> {
         let parts = |row: &[Cell], column: usize, groups: &[usize]| -> String {
             let several = plot.y.len() > 1;
             let last = several.then(|| words(columns[column]));
-            let parts = groups.iter().map(|it| shown(&row[*it]));
+            let parts = groups.iter().map(|it| titled(columns[*it], &row[*it]));
             let parts: Vec<String> = parts.chain(last).filter(|it| !it.is_empty()).collect();
             parts.join(", ")
         };
@@ -268,22 +268,15 @@ fn remember(list: &mut Vec<String>, word: String) -> usize {
     })
 }
 
-/// A cell for people; empty where there is no number.
-fn shown(cell: &Cell) -> String {
-    match cell {
-        Cell::Text(text) => text.clone(),
-        Cell::Count(count) => count.to_string(),
-        Cell::Number(value) if value.is_nan() => String::new(),
-        Cell::Number(value) => significant(*value),
-    }
-}
-
-/// The title of the panel of a value: words speak for themselves.
+/// A cell with what it is; empty where there is no number. Words speak for themselves.
 fn titled(column: &str, cell: &Cell) -> String {
-    match cell {
-        Cell::Text(text) => text.clone(),
-        number => format!("{} {}", words(column), shown(number)),
-    }
+    let number = match cell {
+        Cell::Text(text) => return text.clone(),
+        Cell::Number(value) if value.is_nan() => return String::new(),
+        Cell::Count(count) => count.to_string(),
+        Cell::Number(value) => significant(*value),
+    };
+    format!("{} {number}", words(column))
 }
 
 /// A column in plain words.
@@ -461,6 +454,20 @@ mod tests {
         assert_eq!(panels[1].extent().y, (0.5, 1.5));
         let counts = drawn(&figure).into_iter().map(|it| it.3);
         assert_eq!(counts.collect::<Vec<usize>>(), [2, 1, 2]);
+    }
+
+    #[test]
+    fn numbers_that_tell_curves_apart_say_of_what() {
+        let row = |a: f64, x: f64| [a, x, x].map(Cell::from).to_vec();
+        let table = BenchTable {
+            columns: vec!["split_merge", "x", "y"],
+            rows: vec![row(0.5, 1.0), row(2.0, 1.0), row(f64::NAN, 1.0)],
+            plots: vec![Plot::points("x", &["y"]).by(&["split_merge"])],
+            ..BenchTable::default()
+        };
+        let figure = of(&table);
+        assert_eq!(names(&figure), ["split merge 0.5", "split merge 2"]);
+        assert_eq!(drawn(&figure).len(), 3);
     }
 
     #[test]

@@ -108,6 +108,7 @@ mod tests {
             height: 20.0,
             x: (0.0, 2.0),
             y: (2.0, 0.0),
+            logarithmic: [false; 2],
         };
         let mut out = Drawing::default();
         cells.draw(Ink::Posterior, &place, &mut out);

@@ -60,6 +60,7 @@ impl Sampler for Walk {
         minibatch: false,
         bias: None,
         bias_order: None,
+        remedy: None,
         default_warmup: 500,
         decides_warmup: false,
         negative_control: false,

@@ -147,7 +147,7 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
         .map(|groups| (groups, groups.predictors()));
     let all: Vec<&str> = done.told.iter().map(String::as_str).collect();
     let cards = cards.chain([(effects, all)]);
-    if doubts.is_some() || done.r2.is_some() || !remarks.is_empty() {
+    if doubts.is_some() || !remarks.is_empty() {
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             if let Some((kind, text)) = doubts {
@@ -156,11 +156,6 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
                     verdict_icon(ui, kind);
                     widgets::sentence(ui, &text, Text::Number);
                 });
-            }
-            if let Some(r2) = &done.r2 {
-                for sentence in r2.sentences() {
-                    widgets::sentence(ui, &sentence, Text::Body);
-                }
             }
             for remark in &remarks {
                 widgets::hint(ui, remark);
@@ -217,6 +212,15 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
                 }
             });
         }
+    }
+    if let Some(r2) = &done.r2 {
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            widgets::heading(ui, "How much is explained");
+            for sentence in r2.sentences() {
+                widgets::sentence(ui, &sentence, Text::Body);
+            }
+        });
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ui::widgets::{self, Chip, Field, number};
 use ergodic_analysis::effects::{MOST_CURVES, check_expression};
 
 /// Width of the field for an expression.
-const EXPRESSION: f32 = 280.0;
+const EXPRESSION: f32 = 208.0;
 
 /// What is typed, and what is wrong with it.
 #[derive(Default)]
@@ -84,8 +84,8 @@ pub(super) fn asked_ui(
                     }
                 }
             });
+            fields_ui(ui, entry, view, &mut asked);
         });
-        fields_ui(ui, entry, view, &mut asked);
         if left_out > 0 {
             ui.horizontal_wrapped(|ui| {
                 let all = number::integer(done.told.len() as u64);
@@ -108,40 +108,38 @@ fn fields_ui(ui: &mut Ui, entry: &RunEntry, view: &mut AskedView, asked: &mut An
             ..AskedView::default()
         };
     }
-    ui.horizontal_wrapped(|ui| {
-        let field = Field::new("An expression of parameters", &mut view.expression)
-            .label_hidden()
-            .hint("an expression, such as exp(10*b[age])")
-            .mono()
-            .error(view.expression_error.as_deref())
-            .width(EXPRESSION)
-            .show(ui);
-        let text = view.expression.trim();
-        let is_wrong = view.expression_error.is_some();
-        if field.committed || (is_wrong && (field.response.changed() || field.restored)) {
-            let read = match text {
-                "" => Ok(()),
-                _ => check_expression(text, &entry.variables()),
-            };
-            view.expression_error = read.err().map(|why| why.to_string());
+    let field = Field::new("An expression of parameters", &mut view.expression)
+        .label_hidden()
+        .hint("such as exp(10*b[age])")
+        .mono()
+        .error(view.expression_error.as_deref())
+        .width(EXPRESSION)
+        .show(ui);
+    let text = view.expression.trim();
+    let is_wrong = view.expression_error.is_some();
+    if field.committed || (is_wrong && (field.response.changed() || field.restored)) {
+        let read = match text {
+            "" => Ok(()),
+            _ => check_expression(text, &entry.variables()),
+        };
+        view.expression_error = read.err().map(|why| why.to_string());
+    }
+    if field.committed && view.expression_error.is_none() && !text.is_empty() {
+        if !asked.expressions.iter().any(|it| it == text) {
+            asked.expressions.push(text.to_owned());
         }
-        if field.committed && view.expression_error.is_none() && !text.is_empty() {
-            if !asked.expressions.iter().any(|it| it == text) {
-                asked.expressions.push(text.to_owned());
-            }
-            view.expression.clear();
-        }
-        field.response.on_hover_text(
+        view.expression.clear();
+    }
+    field.response.on_hover_text(
             "Parameters as the summary names them, numbers, + - * / ^, exp, log, sqrt, abs, invlogit and logit, then Enter",
         );
-        let words = [
-            "Differences that count as none",
-            "counts as none: from, to",
-            "How probable it is that a difference lies between two numbers, such as -0.05, 0.05, then Enter; of probabilities 0.05 is \
+    let words = [
+        "Differences that count as none",
+        "counts as 0: from, to",
+        "How probable it is that a difference lies between two numbers, such as -0.05, 0.05, then Enter; of probabilities 0.05 is \
              5 percentage points",
-        ];
-        view.range.show(ui, words, entry.id, &mut asked.rope);
-    });
+    ];
+    view.range.show(ui, words, entry.id, &mut asked.rope);
 }
 
 /// What the draws say of expressions. What is asked from now on, where one is taken away.

@@ -239,7 +239,7 @@ impl RunComparison {
             lines.push(line(
                 "Kolmogorov-Smirnov distance",
                 &|it| it.rosenblatt.unwrap_or(f64::NAN),
-                "mean over parameters, each less what those before it predict (Rosenblatt), so that how they hang together counts"
+                "mean over parameters, each less its regression on those before it (Rosenblatt), so that how they hang together counts"
                     .to_owned(),
             ));
         }

@@ -228,11 +228,11 @@ mod tests {
     fn all_levels_are_compared_by_a_switch_with_probabilities_and_ratios_below() {
         let mut harness = page("churned ~ age + plan");
         // Two levels against the reference.
-        assert_eq!(count(&harness, "With plan "), 2);
+        assert_eq!(count(&harness, " instead of "), 2);
         harness.get_by_label("Compare all levels").click();
         harness.run_steps(4);
-        assert_eq!(count(&harness, "With plan "), 3);
-        assert_eq!(count(&harness, "With age "), 1);
+        assert_eq!(count(&harness, " instead of "), 3);
+        assert_eq!(count(&harness, "With age one unit higher"), 1);
         let entry = harness.state().session.state.selected().unwrap();
         let effects = &entry.answers().unwrap().effects;
         let told = effects.effects.iter().filter(|it| effects.is_told(it));
@@ -245,7 +245,7 @@ mod tests {
         }
         harness.get_by_label("Compare all levels").click();
         harness.run_steps(4);
-        assert_eq!(count(&harness, "With plan "), 2);
+        assert_eq!(count(&harness, " instead of "), 2);
     }
 
     #[test]

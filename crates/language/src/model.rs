@@ -672,9 +672,6 @@ impl RowLikelihood for ProgramModel {
     }
 
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
-        if let Some(kernel) = self.kernel() {
-            return self.lend(|memory| kernel.pointwise(u, rows, &mut memory.kernel, out));
-        }
         let Some(plate) = &self.rows else {
             return;
         };
@@ -706,9 +703,6 @@ impl RowLikelihood for ProgramModel {
     }
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
-        if let Some(kernel) = self.kernel() {
-            return self.lend(|memory| kernel.scores(u, rows, &mut memory.kernel, out));
-        }
         out.fill(0.0);
         self.add_scores(u, rows, 1.0, out);
     }

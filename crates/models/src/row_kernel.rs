@@ -6,7 +6,8 @@ use crate::families::bernoulli::SignedBernoulli;
 use crate::families::poisson::PoissonCounts;
 use crate::families::rows::RowFamily;
 
-/// Rows of one family, each with a linear predictor z = a'u + o of all coordinates u (D).
+/// Rows of one family, each with a linear predictor z = a'u + o of all coordinates u (D). Sums over rows alone: what is asked of single
+/// rows their model has itself.
 pub trait RowKernel: Send + Sync {
     /// Working memory of its passes.
     fn scratch(&self) -> Scratch;
@@ -14,10 +15,6 @@ pub trait RowKernel: Send + Sync {
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64;
     /// ADDS the gradient of the same to `grad` (D).
     fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]);
-    /// One log likelihood per row (B).
-    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
-    /// One gradient per row, row-major (B×D).
-    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
     /// ADDS −∇² of the summed log likelihood of `rows` to `hessian` (D×D).
     fn add_neg_hessian(
         &self,
@@ -39,14 +36,6 @@ impl<F: RowFamily> RowKernel for GlmRows<F> {
 
     fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
         self.gradient(u, rows, scratch, grad);
-    }
-
-    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        Self::pointwise(self, u, rows, scratch, out);
-    }
-
-    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        Self::scores(self, u, rows, None, scratch, out);
     }
 
     fn add_neg_hessian(

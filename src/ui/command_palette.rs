@@ -96,6 +96,16 @@ impl Row {
         query.split_whitespace().all(|word| words.contains(word))
     }
 
+    /// Whether all words of a query are words of the row's own, and not parts of longer ones.
+    fn has_words(&self, query: &str) -> bool {
+        let words = self.words.to_lowercase();
+        let is_word = |word: &str| {
+            let mut own = words.split_whitespace();
+            own.any(|own| own.trim_matches(|c: char| !c.is_alphanumeric()) == word)
+        };
+        query.split_whitespace().all(is_word)
+    }
+
     /// Whether all words of a query are in the row.
     fn is_meant_by(&self, query: &str) -> bool {
         let text = format!("{} {}", self.words, self.also).to_lowercase();
@@ -103,10 +113,10 @@ impl Row {
     }
 }
 
-/// The rows that a query means: first those that are called so, then those that are about it.
+/// The rows that a query means: first those that are called so, by whole words before parts of them, then those that are about it.
 fn found<'a>(all: &'a [Row], query: &str) -> Vec<&'a Row> {
     let mut found: Vec<&Row> = all.iter().filter(|row| row.is_meant_by(query)).collect();
-    found.sort_by_key(|row| !row.is_called(query));
+    found.sort_by_key(|row| (!row.is_called(query), !row.has_words(query)));
     found
 }
 
@@ -475,6 +485,8 @@ mod tests {
         assert!(place("compare", "Compare tab") < place("compare", "LOO tab"));
         assert!(place("trace", "Show the Trace tab") < place("trace", "Save a picture: trace"));
         assert!(place("likelihood", "Show the Likelihood tab") < place("likelihood", "Export"));
+        // "LOO" is no part of a look.
+        assert!(place("loo", "Show the LOO tab") < place("loo", "a bad run looks like"));
         let leave = found(&all, "leave rows out");
         let rows = HoldOut::Share(USUAL_SHARE);
         assert!(

@@ -7,15 +7,29 @@ use ergodic_base::shown::capitalised;
 /// Decimals of a probability.
 const PROBABILITY: i32 = 3;
 
+/// A probability behind its name; one that no draw, or every draw, shows is not known to be 0 or 1.
+fn equals(share: f64) -> String {
+    let least = 10.0_f64.powi(-PROBABILITY);
+    if share < 0.5 * least {
+        format!("< {}", number::fixed(least, PROBABILITY))
+    } else if share > 1.0 - 0.5 * least {
+        format!("> {}", number::fixed(1.0 - least, PROBABILITY))
+    } else {
+        format!("= {}", number::fixed(share, PROBABILITY))
+    }
+}
+
 /// How probable it is that a difference is above 0, and that it is none, where `rope` says what counts as none.
 pub(super) fn probability_line(value: &Derived, rope: Option<[f64; 2]>) -> String {
-    let above = number::fixed(value.above, PROBABILITY);
     let within = rope.zip(value.in_rope).map(|(rope, share)| {
         let [from, to] = rope.map(number::brief);
-        let share = number::fixed(share, PROBABILITY);
-        format!(", P({from} to {to}) = {share}")
+        format!(", P({from} to {to}) {}", equals(share))
     });
-    format!("P(> 0) = {above}{}", within.unwrap_or_default())
+    format!(
+        "P(> 0) {}{}",
+        equals(value.above),
+        within.unwrap_or_default()
+    )
 }
 
 /// A ratio: its median, since its draws may have no mean, its interval of this probability, and how probable it is that it is above 1.
@@ -29,11 +43,11 @@ pub(super) fn ratio_line(kind: &str, ratio: &Ratio, interval: f64) -> String {
     let [median, low, high] =
         [median, value.interval[0], value.interval[1]].map(|x| number::significant(x, 3));
     format!(
-        "{} of `{}`{change}: {median} ({} interval {low} to {high}), P(> 1) = {}",
+        "{} of `{}`{change}: {median} ({} interval {low} to {high}), P(> 1) {}",
         capitalised(kind),
         ratio.term,
         percent(interval),
-        number::fixed(value.above, PROBABILITY)
+        equals(value.above)
     )
 }
 
@@ -104,6 +118,10 @@ mod tests {
     #[test]
     fn lines_say_what_is_what() {
         assert_eq!(probability_line(&derived(None), None), "P(> 0) = 0.900");
+        assert_eq!(
+            [0.0, 0.0004, 0.001, 0.9994, 1.0].map(equals),
+            ["< 0.001", "< 0.001", "= 0.001", "= 0.999", "> 0.999"]
+        );
         let rope = Some([-0.5, 1.25]);
         assert_eq!(
             probability_line(&derived(Some(0.25)), rope),

@@ -430,8 +430,8 @@ mod tests {
     #[test]
     fn seconds_of_a_chain_are_its_own_however_late_its_messages_are_read() {
         let (chain, state) = (0, ChainState::Drawing);
-        let (outbox, messages) = crossbeam_channel::unbounded();
-        let (empty, _blocks) = crossbeam_channel::unbounded();
+        let (outbox, messages) = crossbeam_channel::bounded(3);
+        let (empty, _blocks) = crossbeam_channel::bounded(1);
         let start = Instant::now();
         for (secs, message) in [
             (1.0, Message::State { chain, state }),

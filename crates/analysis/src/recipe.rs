@@ -623,7 +623,6 @@ impl Recipe {
     }
 }
 
-/// A TOML error as one sentence with its line.
 /// Whether the recipe has a model as text that names no columns and has no rows.
 fn own_needs_no_data(table: &toml::Table) -> bool {
     let of_model = |key: &str| {
@@ -637,6 +636,7 @@ fn own_needs_no_data(table: &toml::Table) -> bool {
             .is_some_and(|program| program.needs_no_data())
 }
 
+/// A TOML error as one sentence with its line.
 fn describe(text: &str, error: &toml::de::Error) -> RecipeError {
     let place = error.span().map_or(String::new(), |span| {
         let line = 1 + text[..span.start.min(text.len())].matches('\n').count();

@@ -48,8 +48,8 @@ pub enum ResumeError {
     Job(#[from] JobError),
 }
 
-/// Makes the run in the folder at `path` ready to go on, to make `further` draws. `loaded` are its data if they are in memory; otherwise they are read, and they must be the
-/// same as those it was run with.
+/// Makes the run in the folder at `path` ready to go on, to make `further` draws. `loaded` are its data if they are in memory; otherwise
+/// they are read, and they must be the same as those it was run with.
 ///
 /// # Errors
 /// The folder holds no run, is damaged or is being written; the data are gone or others; the recipe cannot be prepared.

@@ -145,8 +145,8 @@ impl<J: Sampling + 'static> Run<J> {
                 let state =
                     ChainState::Failed("it failed in an earlier part of this run".to_owned());
                 let mark = None;
-                let ended = Message::Ended { chain, state, mark };
-                messages.tell(ended);
+                // Nobody reads yet, and there is room for several messages of each chain.
+                messages.tell(Message::Ended { chain, state, mark });
                 continue;
             }
             tasks.push(ChainTask {

@@ -91,8 +91,9 @@ mod tests {
         let by_chance = same.halves.unwrap().rosenblatt.unwrap();
         assert!(same.distances.rosenblatt.unwrap() < by_chance, "{same:?}");
         // The second coordinate is y − 0.9 x: normal with variances 0.19 and 3.43, whose distribution functions are 0.30 apart at most.
+        // The mean with the first, which is the same in both, is 0.15; chance adds about 0.01 to each with 4,000 draws.
         let seen = other.distances.rosenblatt.unwrap();
-        assert!((seen - 0.155).abs() < 0.03, "{seen}");
+        assert!((seen - 0.16).abs() < 0.02, "{seen}");
     }
 
     #[test]

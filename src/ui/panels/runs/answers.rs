@@ -89,8 +89,8 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
             .id_salt(("answers", entry.id))
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                wanted = asked_ui(ui, entry, done, &mut view.asked);
-                wanted = wanted.take().or(expressions_ui(ui, done));
+                let asked = asked_ui(ui, entry, done, &mut view.asked);
+                wanted = asked.or(expressions_ui(ui, done));
                 cards_ui(ui, of, done, &mut view.opened);
             });
     });

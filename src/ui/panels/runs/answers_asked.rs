@@ -131,13 +131,13 @@ fn fields_ui(ui: &mut Ui, entry: &RunEntry, view: &mut AskedView, asked: &mut An
         view.expression.clear();
     }
     field.response.on_hover_text(
-            "Parameters as the summary names them, numbers, + - * / ^, exp, log, sqrt, abs, invlogit and logit, then Enter",
-        );
+        "Parameters as the summary names them, numbers, + - * / ^, exp, log, sqrt, abs, invlogit and logit, then Enter",
+    );
     let words = [
         "Differences that count as none",
         "counts as 0: from, to",
         "How probable it is that a difference lies between two numbers, such as -0.05, 0.05, then Enter; of probabilities 0.05 is \
-             5 percentage points",
+         5 percentage points",
     ];
     view.range.show(ui, words, entry.id, &mut asked.rope);
 }

@@ -99,12 +99,14 @@ fn kernel_density_estimates_suffer_from_dimensions() {
     assert!(ratio(5, "sghmc") < 1.05, "{passes:?}");
 }
 
-fn found(methods: &[(&'static str, f64, f64)], absent: &[(&'static str, &str)]) -> Found {
-    let methods = methods.iter().map(|&(method, kl, by_chance)| Divergence {
-        method,
-        kl,
-        by_chance,
-    });
+fn found(methods: &[(&'static str, [f64; 3])], absent: &[(&'static str, &str)]) -> Found {
+    let methods = methods
+        .iter()
+        .map(|&(method, [least, kl, most])| Divergence {
+            method,
+            kl,
+            range: [least, most],
+        });
     let absent = absent.iter().map(|&(method, why)| (method, why.to_owned()));
     Found {
         parameters: 2,
@@ -113,34 +115,34 @@ fn found(methods: &[(&'static str, f64, f64)], absent: &[(&'static str, &str)]) 
     }
 }
 
-/// Nearer is who is nearer by more than chance, of the two the larger.
+/// Nearer is who is nearer with every seed, and so much that a picture shows it.
 #[test]
 fn differences_within_chance_are_no_order() {
-    let near = [("sghmc", -0.02, 0.05), ("sgld", 0.02, 0.01)];
-    let of = found(&near, &[]);
-    assert!(!of.nearer("sghmc", "sgld") && !of.nearer("sgld", "sghmc"));
-    let finding = of.order("a claim", &[("sghmc", "sgld")]);
-    assert!(!finding.reproduced);
-    assert!(
-        finding
-            .because
-            .contains("by 0.040, not more than the 0.050 of chance"),
-        "{}",
-        finding.because
-    );
-    let of = found(&[("sghmc", -0.02, 0.05), ("sgld", 0.04, 0.01)], &[]);
-    assert!(of.nearer("sghmc", "sgld") && !of.nearer("sgld", "sghmc"));
-    let finding = of.order("a claim", &[("sghmc", "sgld")]);
-    assert!(finding.reproduced && finding.because.contains("beyond chance"));
-    let finding = of.order("a claim", &[("sgld", "sghmc")]);
-    assert!(finding.because.contains("sgld is not nearer than sghmc"));
+    let near = ("sghmc", [-0.05, -0.02, 0.01]);
+    for (far, is_nearer) in [
+        // Too little to be seen, and as near with another seed.
+        ([0.02, 0.04, 0.06], false),
+        ([0.0, 0.3, 0.6], false),
+        ([0.02, 0.3, 0.6], true),
+    ] {
+        let of = found(&[near, ("sgld", far)], &[]);
+        assert_eq!(of.nearer("sghmc", "sgld"), is_nearer, "{far:?}");
+        assert!(!of.nearer("sgld", "sghmc"));
+        let finding = of.order("a claim", &[("sghmc", "sgld")]);
+        assert_eq!(finding.reproduced, is_nearer);
+        let says_why = finding.because.contains("sghmc is not nearer than sgld");
+        assert_eq!(says_why, !is_nearer, "{}", finding.because);
+    }
 }
 
 /// What a claim needs and has no run is why it is not reproduced.
 #[test]
 fn methods_without_a_run_are_told() {
     let of = found(
-        &[("consensus", 0.0, 0.01), ("weierstrass", 1.0, 0.01)],
+        &[
+            ("consensus", [-0.01, 0.0, 0.01]),
+            ("weierstrass", [0.9, 1.0, 1.1]),
+        ],
         &[("sgld", "no mode was found")],
     );
     let finding = of.order("a claim", &[("sgld", "weierstrass")]);

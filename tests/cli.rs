@@ -1262,6 +1262,11 @@ fn experiments_print_tables() {
         &refused(&["--plot", "p.csv", "--out", "p.csv"]),
         &["--plot", "same file"],
     );
+    // Further tables stand beside the first.
+    assert_refused(
+        &refused(&["--plot", "p-roc.csv", "--out", "p.csv"]),
+        &["--out may need", "p-roc.csv"],
+    );
     assert!(!folder.path().join("p.csv").exists());
 }
 

@@ -64,10 +64,17 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     for path in args.out.iter().chain(&args.plot) {
         check_place(path, &args.data).map_err(Failure::request)?;
     }
-    if args.plot.is_some() && args.plot == args.out {
-        return Err(Failure::request(
-            "--out and --plot name the same file; name another one for the picture",
-        ));
+    if let (Some(out), Some(plot)) = (&args.out, &args.plot) {
+        let same = match plot == out {
+            true => Some("--out and --plot name the same file"),
+            false => may_be_beside(plot, out).then_some("--plot names a file that --out may need"),
+        };
+        if let Some(same) = same {
+            return Err(Failure::request(format!(
+                "{same}; name another one for the picture: {}",
+                plot.display()
+            )));
+        }
     }
     output::note(&format!("{}: {}", entry.title, entry.about));
     if !entry.source.is_empty() {
@@ -157,6 +164,19 @@ fn beside(path: &Path, name: &str) -> PathBuf {
         file.push(extension);
     }
     path.with_file_name(file)
+}
+
+/// Whether `path` could be the file of a further table beside `first`.
+fn may_be_beside(path: &Path, first: &Path) -> bool {
+    let stem = |path: &Path| {
+        path.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let name = stem(path);
+    let name = name.strip_prefix(&format!("{}-", stem(first)));
+    name.is_some_and(|name| beside(first, name) == path)
 }
 
 /// All tables and what is said of them.

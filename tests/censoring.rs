@@ -106,6 +106,79 @@ fn remissions_that_were_not_watched_to_the_end_are_longer_than_they_look() {
     }
 }
 
+/// Concentrations with limits of detection, some of them beyond the range of the instrument: checks, their pictures and their words.
+#[test]
+fn outcomes_below_a_limit_of_detection_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let reference = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let read = |file: &str| std::fs::read_to_string(reference.join(file)).unwrap();
+    let (data, shares) = (read("turnbull_data.csv"), read("turnbull_r.csv"));
+    for (set, name, counts) in [
+        ("left", "reverse Kaplan-Meier curve", [58, 58]),
+        ("both", "Turnbull curve", [119, 63]),
+    ] {
+        let of_set = |line: &str| Some(line.strip_prefix(set)?.strip_prefix(',')?.to_owned());
+        let rows: Vec<String> = data.lines().filter_map(of_set).collect();
+        assert_eq!(rows.len(), 160);
+        let table = format!("value,status\n{}\n", rows.join("\n"));
+        std::fs::write(at.join("values.csv"), table).unwrap();
+        let fit = "fit --data values.csv --template mixed --set model.family=weibull --chains 2 --draws 300 --seed 3 --out";
+        let formula = ["--formula", "value | cens(status) ~ 1"];
+        let fit: Vec<&str> = fit.split(' ').chain([set]).chain(formula).collect();
+        ergodic(at, &fit);
+
+        let check = json(at, &["check", set, "--json"]);
+        assert_eq!(check["curve"], name);
+        assert_eq!(
+            [&check["censored"], &check["left_censored"]],
+            counts.each_ref()
+        );
+        assert!(check["statistics"].as_array().unwrap().is_empty() && check["loo_pit"].is_null());
+        // Values are multiples of a half, between which the share above is that at the next one.
+        let expected: Vec<[f64; 2]> = (shares.lines().filter_map(of_set))
+            .map(|line| {
+                let (at, share) = line.split_once(',').unwrap();
+                [at, share].map(|number| number.parse().unwrap())
+            })
+            .collect();
+        let curve = check["survival"].as_array().unwrap();
+        let mut compared = 0;
+        for point in curve {
+            let [place, observed] = ["at", "observed"].map(|key| point[key].as_f64().unwrap());
+            let next = expected.iter().position(|[value, _]| *value >= place);
+            let Some(next) = next.filter(|next| *next > 0) else {
+                continue;
+            };
+            // Within a gap the share falls from one end to the other.
+            let ends = [expected[next - 1][1], expected[next][1]];
+            assert!(
+                observed <= ends[0] + 1e-8 && observed >= ends[1] - 1e-8,
+                "{set} {place} {observed} {ends:?}"
+            );
+            compared += 1;
+        }
+        assert!(compared > 60, "{compared}");
+
+        let said = ergodic(at, &["check", set]);
+        assert!(said.contains(&format!("{name} of value")), "{said}");
+        ergodic(at, &["check", set, "--out", "checks.csv"]);
+        let table = std::fs::read_to_string(at.join("checks.csv")).unwrap();
+        assert_eq!(table.matches("\nsurvival,").count(), curve.len());
+        for (file, start) in [("p.svg", "<svg"), ("p.csv", "")] {
+            let plot = ["plot", set, "--what", "survival", "--out", file];
+            ergodic(at, &plot);
+            let text = std::fs::read_to_string(at.join(file)).unwrap();
+            assert!(text.contains(start) && text.lines().count() > 5, "{text}");
+        }
+        let svg = std::fs::read_to_string(at.join("p.svg")).unwrap();
+        assert!(svg.contains("of value, observed and replicated"));
+        for name in ["checks.csv", "p.svg", "p.csv"] {
+            std::fs::remove_file(at.join(name)).unwrap();
+        }
+    }
+}
+
 /// The numbers of `censoring.R`, with an intercept per group.
 #[test]
 fn likelihood_fits_of_censored_outcomes_are_those_of_r() {

@@ -204,7 +204,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::Picture("predictions"), icons::CHART_LINE, &[], "Save a picture: predictions…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("statistics"), icons::CHART_LINE, &[], "Save a picture: check of statistics…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("ecdf"), icons::CHART_LINE, &[], "Save a picture: check of the distribution function…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("survival"), icons::CHART_LINE, &[], "Save a picture: Kaplan-Meier curve…", "SVG, PNG, or a table of what is drawn"),
+    entry(Group::Run, Action::Picture("survival"), icons::CHART_LINE, &[], "Save a picture: Kaplan-Meier or Turnbull curve…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("outcomes"), icons::CHART_LINE, &[], "Save a picture: check of the density of outcomes…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("rootogram"), icons::CHART_LINE, &[], "Save a picture: rootogram…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Run, Action::Picture("calibration"), icons::CHART_LINE, &[], "Save a picture: calibration…", "SVG, PNG, or a table of what is drawn"),

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | every | test statistics with their posterior predictive p-value ([`statistic`]) |
 //! | numbers | distribution function and histogram ([`overlay`]) |
-//! | censored numbers | Kaplan-Meier curve ([`survival`]) alone |
+//! | censored numbers | share above each value by Kaplan and Meier, in reverse, or by Turnbull ([`survival`]), alone |
 //! | counts, levels | observed and expected frequency of every value ([`rootogram`]) |
 //! | yes or no, successes | calibration by isotonic regression ([`calibration`]), shares along predictors and in groups ([`residuals`]) |
 //! | all but levels without an order | probability integral transforms by leave-one-out weights ([`pit`]) |
@@ -51,6 +51,7 @@ pub mod statistic;
 pub mod survival;
 #[cfg(test)]
 mod tests;
+mod turnbull;
 
 /// Default of draws used: a p-value of 0.05 then has a Monte Carlo error of 0.007.
 pub const DRAWS: usize = 1000;
@@ -101,17 +102,6 @@ pub enum CheckError {
         "Some draws have negative weights, so no data sets can be drawn from them; check a run whose sampler makes none"
     )]
     SignedWeights,
-    /// Some outcomes are known only to be smaller.
-    #[error(
-        "{left} of {rows} outcomes are left-censored, so data that the model makes, which are not, cannot be compared with them; compare \
-         models by leave-one-out cross-validation, which takes the censoring into account"
-    )]
-    LeftCensored {
-        /// Rows that are left-censored.
-        left: usize,
-        /// Rows of the fit.
-        rows: usize,
-    },
     /// Too few draws.
     #[error("One draw is too few to check a model by; draw more")]
     TooFew,
@@ -126,7 +116,7 @@ pub enum Picture {
     Rootogram(Rootogram),
     /// Of yes or no, and of successes among trials.
     Calibration(Calibration),
-    /// Of numbers of which some are right-censored.
+    /// Of numbers of which some are censored.
     Survival(Survival),
 }
 
@@ -222,13 +212,9 @@ impl Fitted {
         let log_lik = replicates.log_lik();
         let (rows, used) = (log_lik.num_rows(), log_lik.num_draws());
         let statuses = log_lik.observed().censoring.as_deref();
-        let of_left = statuses.unwrap_or_default().iter();
-        let left = of_left.filter(|it| **it == Censoring::Left).count();
-        if left > 0 {
-            return Err(CheckError::LeftCensored { left, rows });
-        }
-        let seen: Vec<bool> = (0..rows).map(|i| !replicates.is_censored(i)).collect();
-        let censored = seen.contains(&false);
+        // Where all were seen they are like any numbers.
+        let statuses = statuses.filter(|all| all.iter().any(|it| *it != Censoring::Seen));
+        let censored = statuses.is_some();
         let kind = &self.response().kind;
         let whole = log_lik.observed().is_whole;
         let of_successes = matches!(kind, ResponseKind::Binary { .. } | ResponseKind::Successes);
@@ -343,9 +329,14 @@ impl Fitted {
                 let levels = self.response().levels();
                 Picture::Rootogram(Rootogram::of(&observed, &counts, levels))
             }
-            Some(counts) if censored => Picture::Survival(Survival::of(&observed, &seen, &counts)),
-            Some(counts) => Picture::Overlay(Overlay::of(&observed, &counts)),
+            Some(counts) => match statuses {
+                Some(statuses) => {
+                    Picture::Survival(Survival::of(&observed, statuses, &counts, control))
+                }
+                None => Picture::Overlay(Overlay::of(&observed, &counts)),
+            },
         };
+        control.check(CheckError::Cancelled)?;
         let r2 = self.r2(draws, draw_weights, control);
         let r2 = r2.map_err(|error| match error {
             PredictError::Cancelled => CheckError::Cancelled,
@@ -492,9 +483,13 @@ impl Check {
                 "Every row counts once in these checks, whatever its weight in the fit".to_owned(),
             );
         }
-        if matches!(self.picture, Picture::Survival(_)) {
+        if let Picture::Survival(survival) = &self.picture {
+            remarks.push(format!(
+                "The {} takes censoring to tell nothing of the outcome; where it depends on predictors, compare with care",
+                survival.curve()
+            ));
             remarks.push(
-                "The Kaplan-Meier curve takes censoring to tell nothing of the outcome; where it depends on predictors, compare with care"
+                "Test statistics, LOO-PIT and residuals need outcomes that were seen, so there are none of censored ones"
                     .to_owned(),
             );
         }
@@ -523,11 +518,7 @@ impl Check {
             Picture::Overlay(overlay) => overlay.summary(self.response.column()),
             Picture::Rootogram(rootogram) => rootogram.summary(),
             Picture::Calibration(calibration) => calibration.summary(),
-            Picture::Survival(survival) => format!(
-                "{} of {} outcomes are right-censored, so their Kaplan-Meier curve is compared with replicated outcomes, which are not",
-                thousands(survival.censored as u64),
-                thousands(self.rows as u64)
-            ),
+            Picture::Survival(survival) => survival.in_words(self.rows),
         }
     }
 }

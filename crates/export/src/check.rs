@@ -274,7 +274,9 @@ pub fn to_json(check: &Check) -> Json {
             let points = survival.points.iter().map(|it| {
                 json!({ "at": it.at, "observed": it.observed, "replicated": band(it.replicated) })
             });
-            json["censored"] = json!(survival.censored);
+            json["censored"] = json!(survival.right + survival.left);
+            json["left_censored"] = json!(survival.left);
+            json["curve"] = json!(survival.curve());
             json["survival"] = points.collect();
         }
         Picture::Calibration(calibration) => {

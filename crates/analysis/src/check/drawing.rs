@@ -7,6 +7,7 @@ use super::pit::{Pit, STEPS};
 use super::residuals::{Along, Residuals};
 use super::rootogram::Rootogram;
 use super::{Band, Check, Picture};
+use ergodic_base::shown::capitalised;
 use ergodic_diagnostics::quantiles::NORMAL_90;
 
 /// How observed numbers are drawn.
@@ -103,14 +104,17 @@ impl Check {
         }
     }
 
-    /// The Kaplan-Meier curve of censored numbers.
+    /// The share of censored numbers above each value.
     pub fn survival_drawn(&self) -> Option<Drawing> {
         let Picture::Survival(survival) = &self.picture else {
             return None;
         };
         let column = self.response.column();
         Some(Drawing {
-            name: format!("Kaplan-Meier curve of {column}, observed and replicated"),
+            name: format!(
+                "{} of {column}, observed and replicated",
+                capitalised(survival.curve())
+            ),
             x_title: column.to_owned(),
             y_title: "share above",
             middle: "replicated",

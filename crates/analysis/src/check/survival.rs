@@ -1,12 +1,16 @@
-//! The share of outcomes that are larger than a value, where some are right-censored: by the product-limit estimator (Kaplan and
-//! Meier 1958, JASA 53) of what was observed, over shares in replicated data, which are not censored.
+//! The share of outcomes that are larger than a value, where some are censored: by the product-limit estimator (Kaplan and Meier 1958),
+//! the same in reverse, or where some are right-censored and others left-censored by Turnbull's (1976) estimator, of what was observed,
+//! over shares in replicated data, which are not censored.
 //!
-//! The estimator says what uncensored outcomes would be if censoring told nothing of them; where it depends on predictors of the
+//! These estimators say what uncensored outcomes would be if censoring told nothing of them; where it depends on predictors of the
 //! outcome, the two differ though the model is right.
 
 use super::Band;
 use super::cells::Counts;
-use ergodic_base::numerals::fixed;
+use super::turnbull::Distribution;
+use ergodic_base::control::Control;
+use ergodic_base::numerals::{fixed, thousands};
+use ergodic_core::design::censoring::Censoring;
 
 /// The share of larger outcomes at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,29 +26,43 @@ pub struct SurvivalPoint {
 /// Observed shares of larger outcomes over replicated ones, as far as outcomes were watched; bands hold at each place by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survival {
-    /// Ascending.
+    /// Ascending: from below the least row, or where rows are left-censored from the least on; to above the largest row, or where
+    /// rows are right-censored to the largest.
     pub points: Vec<SurvivalPoint>,
-    /// Rows that are censored.
-    pub censored: usize,
+    /// Rows that are right-censored.
+    pub right: usize,
+    /// Rows that are left-censored.
+    pub left: usize,
 }
 
 impl Survival {
-    pub(super) fn of(observed: &[f64], seen: &[bool], counts: &Counts) -> Self {
-        let steps = product_limit(observed, seen);
+    /// Of `observed`, of which `statuses` say how far they were seen, and replicated data sets.
+    pub(super) fn of(
+        observed: &[f64],
+        statuses: &[Censoring],
+        counts: &Counts,
+        control: &Control,
+    ) -> Self {
+        let distribution = Distribution::of(observed, statuses, control);
+        let [right, left] = [Censoring::Right, Censoring::Left]
+            .map(|which| statuses.iter().filter(|it| **it == which).count());
         let rows = observed.len() as f64;
-        let last = observed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let cells = counts.cells;
         let least = observed.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = observed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Times begin at 0, and so does their curve.
         let begin = if least >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
-        let is_shown = |edge: &usize| cells.edge(*edge) <= last && cells.edge(*edge + 1) > begin;
+        let is_shown = |edge: &usize| {
+            let at = cells.edge(*edge);
+            let is_watched = (left == 0 || at >= least) && (right == 0 || at <= largest);
+            is_watched && cells.edge(*edge + 1) > begin
+        };
         let edges = (0..=cells.count).filter(is_shown);
         let points = edges.map(|edge| {
             let at = cells.edge(edge).max(begin);
-            let before = steps.partition_point(|[time, _]| *time < at);
             SurvivalPoint {
                 at,
-                observed: before.checked_sub(1).map_or(1.0, |k| steps[k][1]),
+                observed: distribution.at_least(at),
                 replicated: counts
                     .band(|set| {
                         let below: f64 = set[..=edge].iter().map(|&n| f64::from(n)).sum();
@@ -55,8 +73,35 @@ impl Survival {
         });
         Self {
             points: points.collect(),
-            censored: seen.iter().filter(|seen| !**seen).count(),
+            right,
+            left,
         }
+    }
+
+    /// The name of the curve, as it stands within a sentence.
+    pub fn curve(&self) -> &'static str {
+        match (self.right > 0, self.left > 0) {
+            (true, true) => "Turnbull curve",
+            (false, true) => "reverse Kaplan-Meier curve",
+            (_, false) => "Kaplan-Meier curve",
+        }
+    }
+
+    /// What is compared, in one sentence; `rows` are all.
+    pub(super) fn in_words(&self, rows: usize) -> String {
+        let [right, left] = [self.right, self.left].map(|rows| thousands(rows as u64));
+        let rows = thousands(rows as u64);
+        let censored = match (self.right > 0, self.left > 0) {
+            (true, true) => {
+                format!("{right} of {rows} outcomes are right-censored and {left} left-censored")
+            }
+            (false, true) => format!("{left} of {rows} outcomes are left-censored"),
+            (_, false) => format!("{right} of {rows} outcomes are right-censored"),
+        };
+        format!(
+            "{censored}, so their {} is compared with replicated outcomes, which are not",
+            self.curve()
+        )
     }
 
     /// How much of the observed curve lies outside the band, in one sentence.
@@ -64,29 +109,11 @@ impl Survival {
         let outside = |point: &&SurvivalPoint| !point.replicated.holds(point.observed);
         let outside = self.points.iter().filter(outside).count();
         format!(
-            "Outside the pointwise 90 % band: {} % of the Kaplan-Meier curve of {column}",
-            fixed(100.0 * outside as f64 / self.points.len() as f64, 0)
+            "Outside the pointwise 90 % band: {} % of the {} of {column}",
+            fixed(100.0 * outside as f64 / self.points.len() as f64, 0),
+            self.curve()
         )
     }
-}
-
-/// Outcomes that were seen, each once, ascending, with the share of outcomes that are larger.
-fn product_limit(outcomes: &[f64], seen: &[bool]) -> Vec<[f64; 2]> {
-    let mut order: Vec<usize> = (0..outcomes.len()).collect();
-    order.sort_unstable_by(|&a, &b| outcomes[a].total_cmp(&outcomes[b]));
-    let mut share = 1.0;
-    let mut left = outcomes.len();
-    let mut steps = Vec::new();
-    for alike in order.chunk_by(|&a, &b| outcomes[a] == outcomes[b]) {
-        // Rows that are censored at a value are still watched there.
-        let events = alike.iter().filter(|&&i| seen[i]).count();
-        if events > 0 {
-            share *= 1.0 - events as f64 / left as f64;
-            steps.push([outcomes[alike[0]], share]);
-        }
-        left -= alike.len();
-    }
-    steps
 }
 
 #[cfg(test)]
@@ -100,7 +127,13 @@ mod tests {
         let curve = |outcomes: &[f64]| {
             let mut counts = Counts::new(Cells::of_numbers(outcomes), 1, 1);
             outcomes.iter().for_each(|y| counts.add(&[*y]));
-            Survival::of(outcomes, &[true; 4], &counts).points
+            Survival::of(
+                outcomes,
+                &[Censoring::Seen; 4],
+                &counts,
+                &Control::default(),
+            )
+            .points
         };
         let first = curve(&[1.0, 2.0, 5.0, 9.0])[0];
         assert_eq!((first.at, first.observed), (0.0, 1.0));
@@ -110,22 +143,38 @@ mod tests {
         assert!(curve(&[101.0, 102.0, 105.0, 109.0])[0].at > 99.0);
     }
 
-    /// Weeks of remission of Freireich et al. (1963), as in the table of Kalbfleisch and Prentice (2002).
+    /// What was not watched is not shown, and the name says which way outcomes are censored.
     #[test]
-    fn remissions_last_as_the_textbook_says() {
-        let seen = [6.0, 6.0, 6.0, 7.0, 10.0, 13.0, 16.0, 22.0, 23.0];
-        let censored = [
-            6.0, 9.0, 10.0, 11.0, 17.0, 19.0, 20.0, 25.0, 32.0, 32.0, 34.0, 35.0,
-        ];
-        let weeks: Vec<f64> = seen.into_iter().chain(censored).collect();
-        let was_seen: Vec<bool> = (0..weeks.len()).map(|i| i < seen.len()).collect();
-        let steps = product_limit(&weeks, &was_seen);
-        let shares = [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448];
-        let times = [6.0, 7.0, 10.0, 13.0, 16.0, 22.0, 23.0];
-        assert_eq!(steps.len(), times.len());
-        for ([time, share], (there, expected)) in steps.iter().zip(times.iter().zip(shares)) {
-            assert_eq!(time, there);
-            assert!((share - expected).abs() < 5e-4, "{time} {share}");
+    fn curves_go_as_far_as_outcomes_were_watched() {
+        use Censoring::{Left, Right, Seen};
+        let outcomes = [11.0, 12.0, 15.0, 19.0];
+        let mut counts = Counts::new(Cells::of_numbers(&outcomes), 1, 1);
+        outcomes.iter().for_each(|y| counts.add(&[*y]));
+        for (statuses, name, [from_least, to_largest]) in [
+            ([Seen; 4], "Kaplan-Meier curve", [false, false]),
+            (
+                [Right, Seen, Seen, Seen],
+                "Kaplan-Meier curve",
+                [false, true],
+            ),
+            (
+                [Seen, Seen, Seen, Left],
+                "reverse Kaplan-Meier curve",
+                [true, false],
+            ),
+            ([Seen, Left, Right, Seen], "Turnbull curve", [true, true]),
+        ] {
+            let survival = Survival::of(&outcomes, &statuses, &counts, &Control::default());
+            assert_eq!(survival.curve(), name);
+            let [first, .., last] = survival.points.as_slice() else {
+                panic!("{survival:?}");
+            };
+            assert_eq!(
+                [first.at >= 11.0, last.at <= 19.0],
+                [from_least, to_largest]
+            );
+            assert!(survival.in_words(4).contains(name));
+            assert!(first.observed > last.observed);
         }
     }
 }

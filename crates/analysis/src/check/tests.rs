@@ -484,71 +484,105 @@ fn cancelling_and_too_few_draws_are_said() {
     assert!(matches!(cancelled, Err(CheckError::Cancelled)));
 }
 
-/// The share that is larger, of a model that is right and of one that is not, where some outcomes are not watched to the end.
-#[test]
-fn censored_outcomes_are_compared_by_their_kaplan_meier_curve() {
-    let mut rng: ChainRng = stream(41, 0, Purpose::Data);
+/// A Weibull model of `t | cens(s) ~ 1` and its 400 rows, exponential with mean 3: each outcome is seen between the ends that `watched`
+/// gives.
+fn watched(seed: u64, watched: impl Fn(&mut ChainRng) -> [f64; 2]) -> (tempfile::TempDir, Fitted) {
+    let mut rng: ChainRng = stream(seed, 0, Purpose::Data);
     let mut text = "t,s,x\n".to_owned();
     for i in 0..400 {
-        let hazard: f64 = rand_distr::Exp1.sample(&mut rng);
-        let end: f64 = rand_distr::Exp1.sample(&mut rng);
-        // Of shape 1 the mean is the scale.
-        let (time, end) = (3.0 * hazard, 4.0 * end);
-        let status = if time > end { "right" } else { "none" };
-        text.push_str(&format!("{},{status},{}\n", time.min(end), i % 7));
+        let time: f64 = rand_distr::Exp1.sample(&mut rng);
+        let (time, [begin, end]) = (3.0 * time, watched(&mut rng));
+        let status = match time {
+            _ if time < begin => "left",
+            _ if time > end => "right",
+            _ => "none",
+        };
+        text.push_str(&format!("{},{status},{}\n", time.clamp(begin, end), i % 7));
     }
-    let (_folder, path) = file(&text);
+    let (folder, path) = file(&text);
     let recipe = Recipe::new(path.to_str().unwrap(), "mixed", "t | cens(s) ~ 1");
     let recipe = recipe
         .changed(&["model.family=weibull".to_owned()])
         .unwrap();
     let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
-    let outside = |mean: f64, shape: f64| {
-        let check = checked(&fitted, &vec![vec![mean.ln(), shape]; 200]);
-        assert!(check.statistics.is_empty() && check.pit.is_none());
-        let Picture::Survival(survival) = &check.picture else {
-            panic!("{:?}", check.picture);
-        };
-        assert!(survival.censored > 100, "{}", survival.censored);
-        assert!(
-            check.findings()[0].contains("Kaplan-Meier curve of t"),
-            "{:?}",
-            check.findings()
-        );
-        let middle = survival.points.iter().find(|it| it.at > mean).unwrap();
-        let expected = (-(middle.at / mean * statrs::function::gamma::gamma(1.0 + 1.0 / shape))
-            .powf(shape))
-        .exp();
-        let error = ERRORS * (0.25_f64 / 400.0).sqrt();
-        assert!(
-            (middle.replicated.median - expected).abs() < error,
-            "{middle:?} {expected}"
-        );
-        let points = survival.points.iter();
-        points
-            .filter(|it| !it.replicated.holds(it.observed))
-            .count() as f64
-            / survival.points.len() as f64
+    (folder, fitted)
+}
+
+/// The curve of censored outcomes at a known mean of an exponential distribution, and the share of it outside of the band.
+fn curve(fitted: &Fitted, mean: f64, name: &str) -> (Survival, f64) {
+    let check = checked(fitted, &vec![vec![mean.ln(), 1.0]; 200]);
+    assert!(check.statistics.is_empty() && check.pit.is_none() && check.residuals.is_empty());
+    let Picture::Survival(survival) = &check.picture else {
+        panic!("{:?}", check.picture);
+    };
+    let of_t = format!("{name} of t");
+    assert!(
+        check.findings()[0].contains(&of_t),
+        "{:?}",
+        check.findings()
+    );
+    let title = check.survival_drawn().unwrap().name;
+    assert!(title[1..].starts_with(&of_t[1..]), "{title}");
+    assert!(check.picture_in_words().contains(name));
+    let remarks = check.remarks();
+    assert!(remarks[0].contains(name) && remarks[1].starts_with("Test statistics, LOO-PIT"));
+    let middle = survival.points.iter().find(|it| it.at > mean).unwrap();
+    // Replicated outcomes are not censored, and the estimator is of what would be seen in the end.
+    let error = |rows: f64| ERRORS * (0.25 / rows).sqrt();
+    for (found, mean, error) in [
+        (middle.replicated.median, mean, error(400.0)),
+        // Of at least 150 rows it is known whether they are larger.
+        (middle.observed, 3.0, error(150.0)),
+    ] {
+        let expected = (-middle.at / mean).exp();
+        assert!((found - expected).abs() < error, "{middle:?} {expected}");
+    }
+    let points = survival.points.iter();
+    let outside = points.filter(|it| !it.replicated.holds(it.observed));
+    let share = outside.count() as f64 / survival.points.len() as f64;
+    (survival.clone(), share)
+}
+
+/// The share that is larger, of a model that is right and of one that is not, where some outcomes are not watched to the end.
+#[test]
+fn censored_outcomes_are_compared_by_their_kaplan_meier_curve() {
+    let (_folder, fitted) = watched(41, |rng| {
+        let end: f64 = rand_distr::Exp1.sample(rng);
+        [0.0, 4.0 * end]
+    });
+    let outside = |mean: f64| {
+        let (survival, outside) = curve(&fitted, mean, "Kaplan-Meier curve");
+        assert!(survival.right > 100 && survival.left == 0);
+        outside
     };
     // Censored times taken for seen ones would have a mean of 12/7.
-    let (right, wrong) = (outside(3.0, 1.0), outside(12.0 / 7.0, 1.0));
+    let (right, wrong) = (outside(3.0), outside(12.0 / 7.0));
     assert!(right < 0.3 && wrong > 0.6, "{right} {wrong}");
 }
 
+/// The same where some are known only to be smaller, and where some are smaller and some larger.
 #[test]
-fn outcomes_known_to_be_smaller_are_not_compared() {
-    let text = "t,s,x\n1.5,0,1\n2.5,-1,2\n0.5,0,3\n2,1,1\n";
-    let (_folder, path) = file(text);
-    let recipe = Recipe::new(path.to_str().unwrap(), "mixed", "t | cens(s) ~ x");
-    let recipe = recipe
-        .changed(&["model.family=lognormal".to_owned()])
-        .unwrap();
-    let fitted = Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap();
-    let draws = list(&vec![vec![0.1, 0.2, 1.0]; 4]);
-    let checked = fitted.check(&[&draws], &[], by(10), &Control::default());
-    let refused = checked.unwrap_err().to_string();
-    assert!(
-        refused.starts_with("1 of 4 outcomes are left-censored"),
-        "{refused}"
-    );
+fn left_censored_outcomes_are_compared_in_reverse_or_by_turnbull() {
+    let (_folder, fitted) = watched(42, |rng| [6.0 * rng.random::<f64>(), f64::INFINITY]);
+    let outside = |mean: f64| {
+        let (survival, outside) = curve(&fitted, mean, "reverse Kaplan-Meier curve");
+        assert!(survival.left > 100 && survival.right == 0);
+        outside
+    };
+    // Those taken for seen ones would have a mean of 6 − 3 (1 + e⁻²)/2.
+    let (right, wrong) = (outside(3.0), outside(4.3));
+    assert!(right < 0.3 && wrong > 0.6, "{right} {wrong}");
+
+    let (_folder, fitted) = watched(43, |rng| {
+        let begin = 3.0 * rng.random::<f64>();
+        let length: f64 = rand_distr::Exp1.sample(rng);
+        [begin, begin + 6.0 * length]
+    });
+    let outside = |mean: f64| {
+        let (survival, outside) = curve(&fitted, mean, "Turnbull curve");
+        assert!(survival.left > 80 && survival.right > 60);
+        outside
+    };
+    let (right, wrong) = (outside(3.0), outside(4.5));
+    assert!(right < 0.5 && wrong > 0.6, "{right} {wrong}");
 }

@@ -16,7 +16,7 @@ pub const ECDF: FigureEntry = FigureEntry {
 
 pub const SURVIVAL: FigureEntry = FigureEntry {
     id: "survival",
-    title: "Check: Kaplan-Meier curve",
+    title: "Check: Kaplan-Meier or Turnbull curve",
     about: "The share of censored numbers above each value in the band of those that the model makes",
     make: |chains, _| make(chains, SURVIVAL.id, Check::survival_drawn),
     ..OF_CHECK
@@ -65,7 +65,7 @@ fn instead(check: &Check) -> &'static str {
             "the outcomes are numbers, all of them seen; `ecdf` and `outcomes` show them"
         }
         Picture::Survival(_) => {
-            "some outcomes are censored; `survival` shows their Kaplan-Meier curve"
+            "some outcomes are censored; `survival` shows the share of them above each value"
         }
         Picture::Rootogram(_) => {
             "the outcomes are counts or levels; `rootogram` shows how often each occurs"

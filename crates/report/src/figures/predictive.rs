@@ -14,7 +14,7 @@ pub(super) fn missing(check: &Check) -> Trouble {
         ResponseKind::Unordered { .. } => {
             "levels of the outcome have no order; `rootogram` shows how often each occurs"
         }
-        _ => "outcomes are censored; `survival` shows their Kaplan-Meier curve",
+        _ => "some outcomes are censored; `survival` shows the share of them above each value",
     })
 }
 

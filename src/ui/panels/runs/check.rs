@@ -510,28 +510,44 @@ mod tests {
     }
 
     #[test]
-    fn censored_outcomes_show_their_kaplan_meier_curve() {
-        let folder = tempfile::tempdir().unwrap();
-        let rows = (0..60).map(|i| format!("{},{}\n", 1 + i * 7 % 23, i * 5 % 3 % 2));
-        let text = rows.fold("weeks,status\n".to_owned(), |text, row| text + &row);
-        let mut session = Session::with_file(&folder, "weeks.csv", &text);
-        session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
-        session.send(Command::Draft(DraftChange::ModelSetting(
-            "family".to_owned(),
-            Some("weibull".into()),
-        )));
-        session.send(Command::Draft(DraftChange::Formula(
-            "weeks | cens(status) ~ 1".to_owned(),
-        )));
-        let mut harness = checked(session);
-        assert!(says(&harness, "20 of 60 outcomes are right-censored"));
-        assert!(!says(&harness, "LOO-PIT"));
-        press_t_over(
-            &mut harness,
-            "Kaplan-Meier curve of weeks, observed and replicated",
-        );
-        harness.get_by_role_and_label(Role::ColumnHeader, "replicated");
+    fn censored_outcomes_show_the_curve_of_their_estimator() {
+        for (statuses, words, curve) in [
+            (
+                ["none", "right", "none"],
+                "20 of 60 outcomes are right-censored",
+                "Kaplan-Meier curve",
+            ),
+            (
+                ["none", "left", "none"],
+                "20 of 60 outcomes are left-censored",
+                "Reverse Kaplan-Meier curve",
+            ),
+            (
+                ["none", "right", "left"],
+                "20 of 60 outcomes are right-censored and 20 left-censored",
+                "Turnbull curve",
+            ),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let rows = (0..60).map(|i| format!("{},{}\n", 1 + i * 7 % 23, statuses[i * 5 % 3]));
+            let text = rows.fold("weeks,status\n".to_owned(), |text, row| text + &row);
+            let mut session = Session::with_file(&folder, "weeks.csv", &text);
+            session.send(Command::AcceptImport);
+            session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+            session.send(Command::Draft(DraftChange::ModelSetting(
+                "family".to_owned(),
+                Some("weibull".into()),
+            )));
+            session.send(Command::Draft(DraftChange::Formula(
+                "weeks | cens(status) ~ 1".to_owned(),
+            )));
+            let mut harness = checked(session);
+            assert!(says(&harness, words));
+            assert!(!says(&harness, "LOO-PIT: distribution function"));
+            let picture = format!("{curve} of weeks, observed and replicated");
+            press_t_over(&mut harness, &picture);
+            harness.get_by_role_and_label(Role::ColumnHeader, "replicated");
+        }
     }
 
     #[test]

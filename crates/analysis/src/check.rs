@@ -485,7 +485,8 @@ impl Check {
         }
         if let Picture::Survival(survival) = &self.picture {
             remarks.push(format!(
-                "The {} takes censoring to tell nothing of the outcome; where it depends on predictors, compare with care",
+                "The {} takes censoring to tell nothing of the outcome, so compare with care where it depends on predictors; it scatters more than \
+                 the band shows, which is of outcomes that were all seen",
                 survival.curve()
             ));
             remarks.push(

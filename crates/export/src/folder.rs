@@ -487,6 +487,7 @@ fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Option<Continua
         draws.push(chain);
     }
     let manifest = results.manifest;
+    let ended = manifest.as_ref().and_then(|manifest| manifest.stop_reason);
     let chains = manifest
         .as_ref()
         .map_or(&[][..], |manifest| &manifest.chains);
@@ -500,6 +501,7 @@ fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Option<Continua
             longest(|chain| chain.draw_secs),
             longest(|chain| chain.warmup_secs),
         ),
+        ended: ended.filter(|_| !standing.is_cut_short),
     })
 }
 

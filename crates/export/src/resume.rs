@@ -132,6 +132,11 @@ fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
         })
         .collect();
     // A recipe has one draw at least, also where no chain has come so far.
-    recipe.run.draws = wanted.iter().copied().max().unwrap_or(usual).max(1);
+    let most = wanted.iter().copied().max().unwrap_or(usual).max(1);
+    recipe.run.draws = match further {
+        // What the run was to make is still what it is to make when it goes on.
+        Further::Nothing => most.max(usual),
+        Further::Usual | Further::Draws(_) => most,
+    };
     recipe.run.draws_of_chains = Some(wanted);
 }

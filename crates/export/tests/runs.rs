@@ -16,7 +16,7 @@ use ergodic_core::engine::protocol::{RunState, StopReason};
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_export::journal::Journal;
 use ergodic_export::resume::{self, Further};
-use ergodic_export::{Results, RunFolder};
+use ergodic_export::{Claim, Results, RunFolder};
 use support::{ENDLESS, draws, job, start, wait};
 
 /// Partitions of a run, by chain: draw and labels.
@@ -106,6 +106,47 @@ fn a_run_that_was_stopped_goes_on_to_the_draws_that_were_asked() {
     };
     assert!(next(ENDLESS, true).iter().all(|&draws| draws == ENDLESS));
     assert!(next(30, false).iter().all(|&draws| draws == 60));
+}
+
+/// A run that is made ready to look at its draws, as a bias check does, stays the run that was stopped.
+#[test]
+fn a_stopped_run_that_makes_no_more_draws_stays_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = start(job("nuts", ENDLESS, |_recipe| {}));
+    wait(&run, "draws", |view| view.draws_per_chain() > 20);
+    run.stop();
+    run.join();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let save = |claim: &Claim, run: &mut Run| {
+        let results = Results::of(run.job(), &run.view(), &run.report());
+        let job = Arc::clone(run.job());
+        (place.save_all(claim, &job, &results, run.join(), &mut |_file| {})).unwrap();
+    };
+    save(&claim, &mut run);
+    drop(claim);
+    let before = place.recipe().unwrap();
+    let go_on = |further| {
+        let ready = resume::resume(place.path(), further, None, &Control::default()).unwrap();
+        let mut more = Run::start(Arc::new(ready.job), ready.continuation, None).unwrap();
+        more.join();
+        (more, ready.claim)
+    };
+    let (mut looked_at, claim) = go_on(Further::Nothing);
+    let stopped = RunState::Finished(StopReason::User);
+    assert_eq!(looked_at.view().state, stopped);
+    assert_eq!(draws(&looked_at.view()), draws(&run.view()));
+    save(&claim, &mut looked_at);
+    drop(claim);
+    let manifest = place.results().unwrap().manifest.unwrap();
+    assert_eq!(manifest.stop_reason, Some(StopReason::User));
+    // It still goes on to the draws that it was to make.
+    assert_eq!(place.recipe().unwrap().run, before.run);
+    // One that did make draws ended as planned.
+    let (more, _claim) = go_on(Further::Draws(10));
+    assert_eq!(more.view().state, RunState::Finished(StopReason::Draws));
+    // In memory it is known, too.
+    let continuation = run.continuation();
+    assert_eq!(continuation.ended, Some(StopReason::User));
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub(super) struct Collector {
     pub start: Vec<Option<ChainMark>>,
     /// Seconds used by earlier parts of a continued run: sampling, warm-up.
     pub earlier_secs: (f64, f64),
+    /// Why the part before ended, of a continued run.
+    pub ended: Option<StopReason>,
     pub log: Vec<Warning>,
     pub max_secs: Option<f64>,
     /// Why the run is being stopped, if somebody asked.
@@ -259,7 +261,11 @@ impl Collector {
             {
                 return RunState::Finished(StopReason::Failed);
             }
-            return RunState::Finished(asked.unwrap_or(StopReason::Draws));
+            // A part without draws of its own, made to look at those that there are, ends the run no other way than it had ended.
+            let is_as_before = (tracks.iter().zip(&self.chains))
+                .all(|(track, before)| track.view.draws.draws.len() == before.draws.len());
+            let before = self.ended.filter(|_| is_as_before);
+            return RunState::Finished(asked.or(before).unwrap_or(StopReason::Draws));
         }
         if self.control.is_stopped() {
             RunState::Stopping
@@ -459,6 +465,7 @@ mod tests {
             chains: draws,
             start: vec![None],
             earlier_secs: (0.0, 0.0),
+            ended: None,
             log: Vec::new(),
             max_secs: None,
             stop_reason: Arc::default(),

@@ -33,6 +33,8 @@ pub struct Continuation {
     pub draws: Vec<ChainDraws>,
     /// Seconds of sampling and of warm-up used so far, per chain at most.
     pub earlier_secs: (f64, f64),
+    /// Why the part before ended, if that is known and it was not cut short.
+    pub ended: Option<StopReason>,
 }
 
 /// A running or finished run.
@@ -85,10 +87,12 @@ impl<J: Sampling + 'static> Run<J> {
             marks,
             draws,
             earlier_secs,
+            ended,
         } = continuation.unwrap_or_else(|| Continuation {
             marks: vec![None; chains],
             draws: vec![ChainDraws::new(width, num_info); chains],
             earlier_secs: (0.0, 0.0),
+            ended: None,
         });
         let draws: Vec<ChainDraws> = draws
             .into_iter()
@@ -178,6 +182,7 @@ impl<J: Sampling + 'static> Run<J> {
             start,
             chains: draws,
             earlier_secs,
+            ended,
             log: job.warnings().to_vec(),
             max_secs: job
                 .run_section()
@@ -345,6 +350,10 @@ impl<J: Sampling + 'static> Run<J> {
                 .map(|chain| chain.draws.clone())
                 .collect(),
             earlier_secs: earlier_secs(&view.chains),
+            ended: match view.state {
+                RunState::Finished(reason) => Some(reason),
+                _ => None,
+            },
         }
     }
 }

@@ -2204,7 +2204,13 @@ fn further_columns_are_summarised_when_asked_for() {
     assert!(!text.contains("rhat_nested"));
     // Chains that began in groups need not be told their number again, and their verdict is of nested R-hat, which stands there unasked.
     let groups = ["--draws", "40", "--chains", "8", "--superchains", "4"];
-    short_fit(folder.path(), "many", &groups);
+    let fitted = short_fit(folder.path(), "many", &groups);
+    let fitted = String::from_utf8(fitted.stdout).unwrap();
+    let told = ergodic(folder.path(), &["summarise", "many"]);
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(fitted.contains(" rhat_nested\n"), "{fitted}");
+    // Under the verdict, which a fit says at its end.
+    assert_eq!(told.split_once('\n').map(|it| it.1), Some(fitted.as_str()));
     let many = ["summarise", "many", "--json"];
     let many: serde_json::Value =
         serde_json::from_slice(&ergodic(folder.path(), &many).stdout).unwrap();

@@ -466,7 +466,7 @@ impl From<ControlVariates> for Order {
 }
 
 /// Further columns of a summary.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, Default, Parser)]
 pub struct ExtraArgs {
     /// Further columns, separated by commas, or `all` of them
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Trimmed(extra_columns()))]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::args::{DemoArgs, FitArgs};
+use super::args::{DemoArgs, ExtraArgs, FitArgs};
 use super::progress::{Progress, SavingProgress};
 use super::source::{Source, check_alone};
 use super::{Failure, output, results};
@@ -622,13 +622,15 @@ pub(super) fn run(
         };
         report = bias_check::certify(job, &view, &report, &made);
     }
-    let results = Results::of(job, &view, &report);
+    let mut results = Results::of(job, &view, &report);
     let saved = journal.map_or(Ok(Saved::Whole), |mut journal| {
         let step = SavingProgress::new();
         folder.save_or_rescue(&mut journal, (job, &results, run.join()), &mut |file| {
             step.show(file);
         })
     });
+    let groups = job.recipe.run.superchains.map(|groups| groups as u64);
+    results::add_extras_of_run(&mut results, &ExtraArgs::default(), groups)?;
     results::print(&results, json)?;
     if let Some(corrected) = &results.corrected {
         output::note(&corrected.sentence());

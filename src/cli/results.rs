@@ -104,6 +104,23 @@ pub(super) fn add_extras(
     Ok(())
 }
 
+/// Adds the further columns of the summary of a run whose chains began in `of_run` groups, if they did: those that were asked for, and
+/// nested R-hat where the verdict is its.
+pub(super) fn add_extras_of_run(
+    results: &mut Results,
+    args: &ExtraArgs,
+    of_run: Option<u64>,
+) -> Result<(), Failure> {
+    let mut args = args.clone();
+    // The verdict on chains that began in groups, of which none failed, is that of nested R-hat; plain R-hat is larger where chains are short.
+    let chains = results.draws.len();
+    let are_whole = results.usable().0.len() == chains;
+    if of_run.is_some_and(|groups| are_whole && (chains as u64).is_multiple_of(groups)) {
+        args.columns.push(Extra::RhatNested.word().to_owned());
+    }
+    add_extras(results, &args, of_run)
+}
+
 /// As [`of_folder`], for a command that computes something else from the draws: a verdict that is not good goes to standard error.
 pub(super) fn to_compute_from(folder: &RunFolder) -> Result<Results, Failure> {
     let results = of_folder(folder)?;

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::SummariseArgs;
-use super::results::{add_extras, correct, of_folder, print, read_draws, superchains_of};
+use super::results::{
+    add_extras, add_extras_of_run, correct, of_folder, print, read_draws, superchains_of,
+};
 use super::{Failure, output};
 use ergodic_analysis::Job;
 use ergodic_analysis::bayes_factor::bayes_factors;
 use ergodic_analysis::sensitivity::sensitivity;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_diagnostics::extra::Extra;
 use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project};
 use ergodic_export::{Results, RunFolder, draws_csv, summary};
@@ -102,14 +103,7 @@ fn of_run(folder: &RunFolder, args: &SummariseArgs) -> Result<Results, Failure> 
     correct(folder, &mut results, args.zero_variance)?;
     power_scale(folder, &mut results, args.sensitivity)?;
     add_bayes_factors(folder, &mut results, args.bayes_factor)?;
-    let (mut extras, groups) = (args.extras.clone(), superchains_of(folder));
-    // The verdict on chains that began in groups, of which none failed, is that of nested R-hat; plain R-hat is larger where chains are short.
-    let chains = results.draws.len();
-    let are_whole = results.usable().0.len() == chains;
-    if groups.is_some_and(|groups| are_whole && (chains as u64).is_multiple_of(groups)) {
-        extras.columns.push(Extra::RhatNested.word().to_owned());
-    }
-    add_extras(&mut results, &extras, groups)?;
+    add_extras_of_run(&mut results, &args.extras, superchains_of(folder))?;
     Ok(results)
 }
 

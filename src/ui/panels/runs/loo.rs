@@ -71,37 +71,69 @@ impl Pane for LooView {
 }
 
 fn loo_pane(ui: &mut Ui, state: &AppState, entry: &RunEntry, view: &mut LooView, out: &mut Outbox) {
-    let going = entry.scores.working();
-    if let Some(going) = going.or(entry.sampled_scores.working()) {
-        let text = tasks::words(going, state.tasks.secs_left(going));
-        if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
-            out.send(Command::CancelScore(entry.id));
+    let is_going = entry.scores.working().is_some() || entry.sampled_scores.working().is_some();
+    match (entry.scores.done(), entry.sampled_scores.done()) {
+        (Some(done), _) if !is_going => {
+            view.update(state, entry, done);
+            done_ui(ui, state, entry, (done.as_ref(), view), out);
         }
-        ui.ctx()
-            .request_repaint_after(super::super::page::PROGRESS_TIME);
-    } else if let Some(done) = entry.scores.done() {
-        view.update(state, entry, done);
-        done_ui(ui, state, entry, (done.as_ref(), view), out);
-    } else if let Some(done) = entry.sampled_scores.done() {
-        sampled_ui(ui, state, entry, (done.as_ref(), view), out);
-    } else {
-        let failed = entry.scores.refusal().or(entry.sampled_scores.refusal());
-        let why = failed.or(refusal(entry));
-        let text = why.unwrap_or(
-            "How well would this model predict rows that it has not seen? Leave-one-out cross-validation tells from the draws there \
-             are, without another run, and compares runs of the same rows",
-        );
-        let act = match failed {
-            Some(_) => Some("Try again"),
-            None => why.is_none().then_some("Leave rows out"),
-        };
-        if widgets::empty_state(ui, icons::INTERSECT, text, act) {
-            out.send(match is_tall(entry) {
-                true => Command::ScoreSample(entry.id),
-                false => Command::Score(entry.id),
-            });
+        (_, Some(done)) if !is_going => {
+            sampled_ui(ui, state, entry, (done.as_ref(), view), out);
         }
+        _ => match refusal(entry) {
+            Some(why) if !is_going && entry.folded.is_idle() => {
+                widgets::empty_state(ui, icons::INTERSECT, why, None);
+            }
+            why => unscored_ui(ui, state, entry, (why, view), out),
+        },
     }
+}
+
+/// The way to scores, or how far they are, and beside it the way to those by fits without parts of the rows.
+fn unscored_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    (refusal, view): (Option<&str>, &mut LooView),
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+    let scroll = ScrollArea::vertical().auto_shrink([false, false]);
+    scroll.show(ui, |ui| {
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x2;
+            widgets::heading(ui, "How well rows are predicted that were left out");
+            let going = entry.scores.working();
+            if let Some(going) = going.or(entry.sampled_scores.working()) {
+                widgets::hint(ui, &tasks::words(going, state.tasks.secs_left(going)));
+                if ui.add(Button::new("Cancel").small()).clicked() {
+                    out.send(Command::CancelScore(entry.id));
+                }
+                ui.ctx()
+                    .request_repaint_after(super::super::page::PROGRESS_TIME);
+            } else {
+                let failed = entry.scores.refusal().or(entry.sampled_scores.refusal());
+                let text = failed.or(refusal).unwrap_or(
+                    "How well would this model predict rows that it has not seen? Leave-one-out cross-validation tells from the \
+                     draws there are, without another run, and compares runs of the same rows",
+                );
+                widgets::sentence(ui, text, Text::Body);
+                let word = match failed {
+                    Some(_) => "Try again",
+                    None => "Leave rows out",
+                };
+                if refusal.is_none() && ui.add(Button::new(word).small()).clicked() {
+                    out.send(match is_tall(entry) {
+                        true => Command::ScoreSample(entry.id),
+                        false => Command::Score(entry.id),
+                    });
+                }
+            }
+            ui.add_space(t.space.x2);
+            folds_ui(ui, state, entry, &mut view.folds, out);
+        });
+    });
 }
 
 /// What a sample of the rows of a tall table says, and the way to all of them.

@@ -85,9 +85,11 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
 fn runs_are_cross_validated_in_parts_and_compared() {
     let mut session = finished(&["churned ~ age", "churned ~ age + plan"]);
     let ids: Vec<u64> = session.state.runs.iter().map(|entry| entry.id).collect();
-    session.send(Command::Score(ids[1]));
     session.send(Command::ScoreInFolds(ids[0], 10));
     let mut harness = page(session);
+    // Beside the way to scores from the draws, which need not be there.
+    harness.get_by_label("Leave rows out");
+    assert!(harness.state().session.state.runs[1].scores.is_idle());
     // So that nothing has to be scrolled to.
     harness.set_size(vec2(1600.0, 2400.0));
     harness.run_steps(3);
@@ -125,6 +127,12 @@ fn runs_are_cross_validated_in_parts_and_compared() {
     let runs = [(other.0, &other.1.scores), (one.0, &one.1.scores)];
     let compared = compare(&runs).unwrap();
     harness.get_by_label(&compared.behind[0].sentence);
+    // They stay beside the scores from the draws.
+    let session = &mut harness.state_mut().session;
+    session.send(Command::Score(ids[1]));
+    harness.run_steps(4);
+    harness.get_by_role_and_label(Role::Cell, "elpd_loo");
+    harness.get_by_role_and_label(Role::ColumnHeader, "elpd_kfold");
 }
 
 #[test]

@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::correcting::{Source, source};
 use super::entry::RunEntry;
-use super::from_draws::{Question, draws_of, find};
+use super::from_draws::{Draws, Question, draws_of, find_from};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::effects::{
     self, Conditional, Contrast, EffectsError, EffectsOptions, ExpressionValue, MOST_CURVES,
 };
 use ergodic_analysis::predict::r2::R2;
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
 
 /// What is asked beside the effects of the predictors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +33,16 @@ pub struct AnswersAsked {
 }
 
 impl AnswersAsked {
+    /// The options of the effects that are asked for.
+    pub fn options(&self) -> EffectsOptions {
+        EffectsOptions {
+            by: self.by.clone(),
+            all_pairs: self.all_levels,
+            rope: self.rope,
+            ..EffectsOptions::default()
+        }
+    }
+
     /// Whether the same is asked of the outcome, whatever the expressions are.
     fn is_same_of_outcome(&self, other: &Self) -> bool {
         let of_outcome = |asked: &Self| Self {
@@ -40,11 +53,22 @@ impl AnswersAsked {
     }
 }
 
-/// What a run says of the outcome, predictor by predictor.
+/// What a run says of the outcome, and of expressions of its parameters.
 #[derive(Clone, Debug)]
 pub struct Answered {
     /// What was asked.
     pub asked: AnswersAsked,
+    /// What is told of the outcome; else why nothing is: one sentence.
+    pub outcome: Result<Arc<OfOutcome>, String>,
+    /// What the draws say of the expressions.
+    pub expressions: Vec<ExpressionValue>,
+    /// Draws of the run when they were made.
+    pub draws: usize,
+}
+
+/// What a run says of the outcome, predictor by predictor.
+#[derive(Clone, Debug)]
+pub struct OfOutcome {
     /// Effects of all predictors; comparisons of groups where a model has grouping factors alone.
     pub effects: effects::Effects,
     /// Comparisons of the groups that were asked for.
@@ -60,13 +84,9 @@ pub struct Answered {
     pub groupings: Vec<String>,
     /// The share of the variance of the outcome that the model explains; `None` where it is not defined.
     pub r2: Option<R2>,
-    /// What the draws say of the expressions.
-    pub expressions: Vec<ExpressionValue>,
-    /// Draws of the run when they were made.
-    pub draws: usize,
 }
 
-impl Answered {
+impl OfOutcome {
     /// Whether a predictor has more levels than two, so that its levels can be compared in more pairs than with the reference, or are.
     pub fn has_pairs(&self) -> bool {
         let contrasts = |name: &String| {
@@ -95,18 +115,18 @@ impl RunEntry {
 const QUESTION: Question<Answered> = Question {
     kept: |entry| &mut entry.answered,
     what: "Finding the answers of",
-    without_recipe: "Draws without a recipe have no predictors whose effects could be told",
+    without_recipe: "There are no draws to answer from",
     cancelled: "Finding the answers was cancelled",
 };
 
-/// Finds the answers of a run to what `asked` says, in place of what was asked before.
+/// Finds the answers of a run to what `asked` says, in place of what was asked before; the same is asked once more of everything.
 pub(super) fn ask(state: &mut AppState, id: u64, asked: AnswersAsked, fx: &mut dyn Effects) {
     let mut before = None;
     if let Some(entry) = state.run_mut(id) {
         let done = entry.answers();
         before = done
-            .filter(|done| done.asked.is_same_of_outcome(&asked))
-            .cloned();
+            .filter(|done| done.asked != asked && done.asked.is_same_of_outcome(&asked))
+            .map(|done| done.outcome.clone());
         entry.answered.forget();
         entry.answers_asked = asked;
     }
@@ -123,7 +143,7 @@ pub(super) fn answer(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
 fn answer_after(
     state: &mut AppState,
     id: u64,
-    before: Option<Arc<Answered>>,
+    before: Option<Result<Arc<OfOutcome>, String>>,
     fx: &mut dyn Effects,
 ) {
     let Some(entry) = state.run_mut(id) else {
@@ -138,93 +158,131 @@ fn answer_after(
     }
     let asked = entry.answers_asked.clone();
     let names = entry.variables();
-    find(state, id, &QUESTION, fx, move |draws, control| {
+    let no_outcome = no_outcome(entry);
+    let source = source(entry);
+    let answer = move |draws: &Draws<'_, Option<Source>>, control: &Control| {
+        if draws.count == 0 {
+            return Err(EffectsError::NoDraws);
+        }
         let (lists, weights) = (draws.lists, draws.weights);
-        let options = EffectsOptions {
-            by: asked.by.clone(),
-            all_pairs: asked.all_levels,
-            rope: asked.rope,
-            ..EffectsOptions::default()
-        };
         let expressions = match asked.expressions.as_slice() {
             [] => Vec::new(),
-            texts => effects::expressions(texts, &names, lists, weights, &options)?,
+            texts => effects::expressions(texts, &names, lists, weights, &asked.options())?,
         };
-        if let Some(before) = before {
-            return Ok(Answered {
-                asked,
-                expressions,
-                ..Answered::clone(&before)
-            });
-        }
-        let fitted = draws.source.fitted(control)?;
-        let groupings = fitted.groupings();
-        let compare = |groups: &[String]| {
-            let pairs = groups.to_vec();
-            let options = EffectsOptions {
-                pairs,
-                ..options.clone()
-            };
-            fitted.effects(lists, weights, &options, control)
-        };
-        // Groups of the column that is set do not differ.
-        let is_set = |name: &String| asked.by.as_ref() == Some(name);
-        let mut pairs = asked.groups.clone();
-        pairs.retain(|name| !is_set(name));
-        let (effects, groups) = match fitted.effects(lists, weights, &options, control) {
-            Err(EffectsError::NoPredictors) if !groupings.is_empty() => {
-                let others = groupings.iter().find(|name| !is_set(name));
-                let first = others.unwrap_or(&groupings[0]);
-                if !pairs.contains(first) {
-                    pairs.push(first.clone());
+        let outcome = match (before, draws.source, no_outcome) {
+            (Some(before), ..) => before,
+            (None, Some(source), None) => {
+                match of_outcome(source, &asked, (lists, weights), control) {
+                    Err(error) if error.is_of_question() => return Err(error),
+                    found => found.map(Arc::new).map_err(|why| why.to_string()),
                 }
-                (compare(&pairs)?, None)
             }
-            found => {
-                let effects = found?;
-                let groups = match pairs.as_slice() {
-                    [] => None,
-                    pairs => Some(compare(pairs)?),
-                };
-                (effects, groups)
-            }
+            (None, _, why) => Err(why.unwrap_or(UNKNOWN_MODEL).to_owned()),
         };
-        let mut told = fitted.predictors();
-        told.extend(groupings.iter().cloned());
-        let with_effects: BTreeSet<&str> = effects.predictors().into_iter().collect();
-        told.retain(|name| with_effects.contains(name.as_str()) || is_set(name));
-        let most = match asked.all_pictures {
-            true => usize::MAX,
-            false => MOST_CURVES,
-        };
-        let pictured = told.iter().enumerate();
-        let pictured = pictured.filter(|(k, name)| *k < most || is_set(name));
-        let mut followed: Vec<&str> = pictured.map(|(_, name)| name.as_str()).collect();
-        followed.extend(groups.iter().flat_map(effects::Effects::predictors));
-        let curves = fitted.along_each((lists, weights), &followed, &options, control)?;
-        let r2 = fitted.r2(lists, weights, control)?;
-        let without_levels = fitted.without_levels()?;
-        Ok::<_, EffectsError>(Answered {
+        control.check(EffectsError::Cancelled)?;
+        Ok(Answered {
             asked,
-            r2,
-            effects,
-            groups,
-            told,
-            without_levels,
-            curves,
-            groupings,
+            outcome,
             expressions,
             draws: draws.count,
         })
-    });
+    };
+    find_from(state, (id, source), &QUESTION, fx, answer);
+}
+
+const UNKNOWN_MODEL: &str =
+    "The model of these draws is not known, so there are no effects to tell";
+
+/// Why nothing can be told of an outcome of the run, if that is known of its recipe.
+fn no_outcome(entry: &RunEntry) -> Option<&'static str> {
+    match (&entry.recipe, entry.can_predict()) {
+        (Some(_), true) => None,
+        (Some(_), false) => Some(
+            "The model does not explain one outcome by predictors, so there are no effects to tell",
+        ),
+        (None, _) => Some(UNKNOWN_MODEL),
+    }
+}
+
+/// What draws say of the outcome, each list with its weights.
+fn of_outcome(
+    source: &Source,
+    asked: &AnswersAsked,
+    (lists, weights): (&[&DrawList], &[Vec<f64>]),
+    control: &Control,
+) -> Result<OfOutcome, EffectsError> {
+    let options = asked.options();
+    let fitted = source.fitted(control)?;
+    let groupings = fitted.groupings();
+    let compare = |groups: &[String]| {
+        let pairs = groups.to_vec();
+        let options = EffectsOptions {
+            pairs,
+            ..options.clone()
+        };
+        fitted.effects(lists, weights, &options, control)
+    };
+    // Groups of the column that is set do not differ.
+    let is_set = |name: &String| asked.by.as_ref() == Some(name);
+    let mut pairs = asked.groups.clone();
+    pairs.retain(|name| !is_set(name));
+    let (effects, groups) = match fitted.effects(lists, weights, &options, control) {
+        Err(EffectsError::NoPredictors) if !groupings.is_empty() => {
+            let others = groupings.iter().find(|name| !is_set(name));
+            let first = others.unwrap_or(&groupings[0]);
+            if !pairs.contains(first) {
+                pairs.push(first.clone());
+            }
+            (compare(&pairs)?, None)
+        }
+        found => {
+            let effects = found?;
+            let groups = match pairs.as_slice() {
+                [] => None,
+                pairs => Some(compare(pairs)?),
+            };
+            (effects, groups)
+        }
+    };
+    let mut told = fitted.predictors();
+    told.extend(groupings.iter().cloned());
+    let with_effects: BTreeSet<&str> = effects.predictors().into_iter().collect();
+    told.retain(|name| with_effects.contains(name.as_str()) || is_set(name));
+    let most = match asked.all_pictures {
+        true => usize::MAX,
+        false => MOST_CURVES,
+    };
+    let pictured = told.iter().enumerate();
+    let pictured = pictured.filter(|(k, name)| *k < most || is_set(name));
+    let mut followed: Vec<&str> = pictured.map(|(_, name)| name.as_str()).collect();
+    followed.extend(groups.iter().flat_map(effects::Effects::predictors));
+    let curves = fitted.along_each((lists, weights), &followed, &options, control)?;
+    let r2 = fitted.r2(lists, weights, control)?;
+    let without_levels = fitted.without_levels()?;
+    Ok(OfOutcome {
+        r2,
+        effects,
+        groups,
+        told,
+        without_levels,
+        curves,
+        groupings,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::AnswersAsked;
+    use std::sync::Arc;
+
+    use super::{AnswersAsked, OfOutcome};
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange, Page};
     use ergodic_base::settings::Value;
+
+    fn outcome_of(session: &Session, id: u64) -> Arc<OfOutcome> {
+        let answers = session.state.run(id).unwrap().answers().unwrap();
+        Arc::clone(answers.outcome.as_ref().unwrap())
+    }
 
     fn run_with_formula(session: &mut Session, formula: &str) -> u64 {
         if formula.contains('|') {
@@ -245,8 +303,7 @@ mod tests {
         let mut session = Session::with_draft("schools");
         let id = run_with_formula(&mut session, "passed ~ hours + (1 | school)");
         session.send(Command::FindAnswers(id));
-        let entry = session.state.run(id).unwrap();
-        let answers = entry.answers().unwrap();
+        let answers = outcome_of(&session, id);
         assert_eq!(answers.groupings, ["school"]);
         assert!(answers.groups.is_none() && answers.curves.len() == 1);
         let groups = AnswersAsked {
@@ -254,7 +311,7 @@ mod tests {
             ..AnswersAsked::default()
         };
         session.send(Command::AskAnswers(id, groups));
-        let answers = session.state.run(id).unwrap().answers().unwrap();
+        let answers = outcome_of(&session, id);
         // All pairs of 12 schools.
         let compared = answers.groups.as_ref().unwrap();
         assert_eq!(compared.effects.len(), 66);
@@ -266,7 +323,7 @@ mod tests {
             ..AnswersAsked::default()
         };
         session.send(Command::AskAnswers(id, by));
-        let answers = session.state.run(id).unwrap().answers().unwrap();
+        let answers = outcome_of(&session, id);
         assert!(answers.groups.is_none());
         assert_eq!(answers.curves[0].curves.len(), 12);
         let effects = &answers.effects;
@@ -319,7 +376,8 @@ mod tests {
         session.send(Command::AskAnswers(id, with_expression.clone()));
         let entry = session.state.run(id).unwrap();
         let answers = entry.answers().unwrap();
-        assert!(answers.has_pairs());
+        let told = answers.outcome.as_ref().unwrap();
+        assert!(told.has_pairs());
         let folder = RunFolder::open(entry.place().unwrap()).unwrap();
         let results = folder.results().unwrap();
         let control = Control::default();
@@ -331,7 +389,7 @@ mod tests {
             ..EffectsOptions::default()
         };
         let by_name = (fitted.effects(&draws, &weights, &options, &control)).unwrap();
-        let effects = answers.effects.effects.iter();
+        let effects = told.effects.effects.iter();
         let of_plan: Vec<_> = effects.filter(|it| it.predictor == "plan").collect();
         assert_eq!((of_plan.len(), by_name.effects.len()), (3, 3));
         for (here, there) in of_plan.into_iter().zip(&by_name.effects) {
@@ -365,7 +423,7 @@ mod tests {
             ..AnswersAsked::default()
         };
         session.send(Command::AskAnswers(id, by("hours", &["school"])));
-        let answers = session.state.run(id).unwrap().answers().unwrap();
+        let answers = outcome_of(&session, id);
         assert!(answers.effects.effects.is_empty());
         assert_eq!(answers.told, ["hours"]);
         assert_eq!(answers.without_levels, ["hours"]);
@@ -379,7 +437,7 @@ mod tests {
         assert_eq!(compared.effects.len(), 3 * 66);
         // Groups do not differ where all rows are of one.
         session.send(Command::AskAnswers(id, by("school", &["school"])));
-        let answers = session.state.run(id).unwrap().answers().unwrap();
+        let answers = outcome_of(&session, id);
         assert!(answers.groups.is_none());
         assert_eq!(answers.told, ["hours", "school"]);
         assert_eq!(answers.curves[1].curves[0].points.len(), 12);
@@ -396,7 +454,7 @@ mod tests {
                 ..AnswersAsked::default()
             };
             session.send(Command::AskAnswers(id, asked));
-            let answers = session.state.run(id).unwrap().answers().unwrap();
+            let answers = outcome_of(&session, id);
             assert!(answers.groups.is_none());
             let compared = answers.effects.predictors().join(" ");
             (compared, answers.told.join(" "))
@@ -458,7 +516,7 @@ mod tests {
         session.send(Command::AcceptImport);
         let id = run_with_formula(&mut session, &format!("y ~ {}", names.join(" + ")));
         session.send(Command::FindAnswers(id));
-        let answers = session.state.run(id).unwrap().answers().unwrap();
+        let answers = outcome_of(&session, id);
         assert_eq!(answers.effects.predictors().len(), count);
         assert_eq!(answers.curves.len(), MOST_CURVES);
         let all = AnswersAsked {
@@ -466,7 +524,7 @@ mod tests {
             ..AnswersAsked::default()
         };
         session.send(Command::AskAnswers(id, all));
-        let answers = session.state.run(id).unwrap().answers().unwrap();
+        let answers = outcome_of(&session, id);
         assert_eq!(answers.curves.len(), count);
     }
 
@@ -483,11 +541,11 @@ mod tests {
         assert!(session.state.runs[0].answered.is_idle() && !session.state.is_busy());
         session.send(Command::SelectRun(id));
         session.send(Command::FindAnswers(id));
-        let answers = session.state.runs[0].answers().unwrap();
-        assert_eq!(answers.draws, 30);
+        assert_eq!(session.state.runs[0].answers().unwrap().draws, 30);
+        let answers = outcome_of(&session, id);
         assert_eq!(answers.curves.len(), answers.effects.predictors().len());
         let sentences = |session: &Session, id: u64| -> Vec<String> {
-            let answers = session.state.run(id).unwrap().answers().unwrap();
+            let answers = outcome_of(session, id);
             let effects = &answers.effects;
             effects
                 .effects

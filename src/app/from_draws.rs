@@ -24,9 +24,9 @@ pub(super) struct Question<T: 'static> {
 }
 
 /// What an answer is found from.
-pub(super) struct Draws<'a> {
+pub(super) struct Draws<'a, S = Source> {
     /// Where the posterior comes from.
-    pub source: &'a Source,
+    pub source: &'a S,
     /// Of each working chain.
     pub lists: &'a [&'a DrawList],
     /// Weights of the draws, where they have some.
@@ -53,12 +53,33 @@ pub(super) fn find<T: Send + Sync + 'static, E: Display>(
     let Some(entry) = state.run_mut(id) else {
         return;
     };
+    match source(entry) {
+        Some(source) => find_from(state, (id, source), question, fx, answer),
+        None => {
+            let kept = (question.kept)(entry);
+            kept.forget();
+            kept.refuse(question.without_recipe);
+        }
+    }
+}
+
+/// As [`find`], of a run whose posterior comes from `source`, or may not be known.
+pub(super) fn find_from<S: Send + 'static, T: Send + Sync + 'static, E: Display>(
+    state: &mut AppState,
+    (id, source): (u64, S),
+    question: &'static Question<T>,
+    fx: &mut dyn Effects,
+    answer: impl FnOnce(&Draws<'_, S>, &Control) -> Result<T, E> + Send + 'static,
+) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
     match entry.is_active() {
         // What was found of fewer draws stays until there is something newer.
         true => (question.kept)(entry).cancel(),
         false => (question.kept)(entry).forget(),
     }
-    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
+    let (title, Some(view)) = (entry.title(), entry.view()) else {
         (question.kept)(entry).refuse(question.without_recipe);
         return;
     };

@@ -71,6 +71,7 @@ fn check(analysis: &Analysis) {
         },
     ));
     let answers = session.state.run(id).unwrap().answers().unwrap();
+    let answers = answers.outcome.as_ref().unwrap();
     let known = known(set, analysis.predictor);
     assert!(!known.is_empty(), "{set}");
     for (contrast, [mean, mcse, sd]) in known {

@@ -71,3 +71,27 @@ pub enum EffectsError {
     #[error("The model has no predictors, so there are no effects to tell")]
     NoPredictors,
 }
+
+impl EffectsError {
+    /// Whether what was asked is at fault, or somebody cancelled: not the model, its data or its draws, of which nothing can be told
+    /// whatever is asked.
+    pub fn is_of_question(&self) -> bool {
+        match self {
+            Self::Cancelled
+            | Self::Expression(_)
+            | Self::NoPredictor { .. }
+            | Self::Grouping(_)
+            | Self::NoGroups(_)
+            | Self::Set(..)
+            | Self::NoLevels(_)
+            | Self::NoValue { .. }
+            | Self::Interval(_)
+            | Self::Rope(..) => true,
+            Self::Predict(_)
+            | Self::Design(_)
+            | Self::NoDraws
+            | Self::Weights
+            | Self::NoPredictors => false,
+        }
+    }
+}

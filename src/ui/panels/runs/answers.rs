@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
 
 use super::answer_lines::{probability_line, ratio_line};
-use super::answers_asked::{AskedView, asked_ui, expressions_ui};
+use super::answers_asked::{AskedView, ask_expressions_ui, asked_ui, expressions_ui};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::answering::Answered;
+use crate::app::answering::OfOutcome;
 use crate::app::{Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -19,7 +19,7 @@ use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, number, verdict_icon};
+use crate::ui::widgets::{self, Button, number, verdict_icon};
 use ergodic_analysis::effects::{Conditional, Curve, Effect, Place, Ratio};
 use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
@@ -45,19 +45,8 @@ impl Pane for Answers {
     const ID: &'static str = "answers";
     const TITLE: &'static str = "Answers";
     const ICON: char = icons::CHART_LINE;
-    const ABOUT: &'static str = "How the outcome differs by each predictor, on its own scale";
+    const ABOUT: &'static str = "How the outcome differs by each predictor, on its own scale, and expressions of parameters";
     const HOME: Home = Home::Above;
-
-    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        if of.entry.can_predict() {
-            Ok(())
-        } else {
-            Err(
-                "There are no answers on the scale of an outcome: these draws are of no model that says how rows follow from \
-                 parameters, or their model is not known",
-            )
-        }
-    }
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
         answers_pane(ui, of, self, out);
@@ -77,26 +66,77 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
         entry,
         task: &entry.answered,
         done: entry.answers(),
-        later: "Answers on the scale of the outcome appear here when the run has ended",
+        later: match entry.can_predict() {
+            true => "Answers on the scale of the outcome appear here when the run has ended",
+            false => "Expressions of parameters are computed here when the run has ended",
+        },
         icon: Answers::ICON,
         ask: Command::FindAnswers(entry.id),
-        way_out: (entry.explains_nothing())
-            .then_some(("Choose predictors", Command::GoTo(Page::Model))),
     };
     let mut wanted = None;
+    let mut way_out = None;
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
             .id_salt(("answers", entry.id))
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                let asked = asked_ui(ui, entry, done, &mut view.asked);
+                let asked = match &done.outcome {
+                    Ok(told) => asked_ui(ui, entry, (done, told), &mut view.asked),
+                    Err(why) => {
+                        way_out = no_outcome_ui(ui, of, why);
+                        ask_expressions_ui(ui, entry, done, &mut view.asked)
+                    }
+                };
                 wanted = asked.or(expressions_ui(ui, done));
-                cards_ui(ui, of, done, &mut view.opened);
+                if let Ok(told) = &done.outcome {
+                    cards_ui(ui, of, told, &mut view.opened);
+                }
             });
     });
-    if let Some(asked) = wanted {
-        out.send(Command::AskAnswers(entry.id, asked));
+    let asked = wanted.map(|asked| Command::AskAnswers(entry.id, asked));
+    if let Some(command) = way_out.or(asked) {
+        out.send(command);
     }
+}
+
+/// Says why nothing is told of an outcome. Returns the command of what leads on, if that was clicked.
+fn no_outcome_ui(ui: &mut Ui, of: &Variable<'_>, why: &str) -> Option<Command> {
+    let t = tokens();
+    let entry = of.entry;
+    let way_out = match (entry.explains_nothing(), entry.can_predict()) {
+        (true, _) => Some(("Choose predictors", Command::GoTo(Page::Model))),
+        // Data may be there again.
+        (false, true) => Some((
+            "Try again",
+            Command::AskAnswers(entry.id, entry.answers_asked.clone()),
+        )),
+        (false, false) => None,
+    };
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
+    let shown = Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x2;
+        if let Some((kind, text)) = doubts(of) {
+            doubt_ui(ui, kind, &text);
+        }
+        widgets::sentence(ui, why, Text::Body);
+        let clicked = way_out
+            .as_ref()
+            .is_some_and(|(words, _)| ui.add(Button::new(words).small()).clicked());
+        widgets::hint(
+            ui,
+            "Expressions of parameters can be computed from the draws, each with its interval, R-hat and effective sample sizes",
+        );
+        clicked
+    });
+    way_out.filter(|_| shown.inner).map(|(_, command)| command)
+}
+
+fn doubt_ui(ui: &mut Ui, kind: VerdictKind, text: &str) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = tokens().space.x1;
+        verdict_icon(ui, kind);
+        widgets::sentence(ui, text, Text::Number);
+    });
 }
 
 /// What stands above answers that are not to be trusted as they are.
@@ -129,7 +169,12 @@ fn doubts(of: &Variable<'_>) -> Option<(VerdictKind, String)> {
     ))
 }
 
-fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeSet<(u64, String)>) {
+fn cards_ui(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    done: &OfOutcome,
+    opened: &mut BTreeSet<(u64, String)>,
+) {
     let t = tokens();
     let effects = &done.effects;
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
@@ -151,11 +196,7 @@ fn cards_ui(ui: &mut Ui, of: &Variable<'_>, done: &Answered, opened: &mut BTreeS
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             if let Some((kind, text)) = doubts {
-                ui.horizontal(|ui| {
-                    ui.spacing_mut().item_spacing.x = t.space.x1;
-                    verdict_icon(ui, kind);
-                    widgets::sentence(ui, &text, Text::Number);
-                });
+                doubt_ui(ui, kind, &text);
             }
             for remark in &remarks {
                 widgets::hint(ui, remark);
@@ -378,7 +419,7 @@ mod tests {
         let tab = harness.get_by_role_and_label(Role::Tab, "Answers");
         assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
         let entry = harness.state().session.state.selected().unwrap();
-        let answers = entry.answers().unwrap();
+        let answers = entry.answers().unwrap().outcome.as_ref().unwrap();
         assert_eq!(answers.effects.predictors(), ["age", "plan"]);
         assert_eq!(answers.curves.len(), 2);
         let r2 = answers.r2.as_ref().unwrap();
@@ -415,6 +456,8 @@ mod tests {
             let mut harness = page_harness(session, runs_ui);
             harness.run_steps(4);
             assert!(harness.query_by_label("Try again").is_none());
+            harness.get_by_label_contains("so there are no effects to tell");
+            harness.get_by_label("An expression of parameters");
             harness.get_by_label("Choose predictors").click();
             harness.run_steps(2);
             let to_model = Command::GoTo(Page::Model);

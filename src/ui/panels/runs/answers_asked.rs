@@ -6,10 +6,11 @@ use super::super::menu;
 use super::answer_lines::{diagnostics_line, expression_line};
 use super::range_field::RangeField;
 use crate::app::RunEntry;
-use crate::app::answering::{Answered, AnswersAsked};
+use crate::app::answering::{Answered, AnswersAsked, OfOutcome};
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{self, Chip, Field, number};
 use ergodic_analysis::effects::{MOST_CURVES, check_expression};
+use ergodic_base::param::{Class, ParamId};
 
 /// Width of the field for an expression.
 const EXPRESSION: f32 = 208.0;
@@ -29,20 +30,20 @@ pub(super) struct AskedView {
 pub(super) fn asked_ui(
     ui: &mut Ui,
     entry: &RunEntry,
-    done: &Answered,
+    (done, told): (&Answered, &OfOutcome),
     view: &mut AskedView,
 ) -> Option<AnswersAsked> {
     let t = tokens();
-    let compared = done.effects.predictors();
+    let compared = told.effects.predictors();
     let left_out = match done.asked.all_pictures {
         true => 0,
-        false => done.told.len().saturating_sub(MOST_CURVES),
+        false => told.told.len().saturating_sub(MOST_CURVES),
     };
     let mut asked = done.asked.clone();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
-            for name in &done.groupings {
+            for name in &told.groupings {
                 let is_on = asked.groups.contains(name);
                 // Some are compared anyway where there is nothing else; where one is set in all rows, its groups do not differ.
                 let is_anyway = compared.contains(&name.as_str()) && !is_on;
@@ -58,13 +59,13 @@ pub(super) fn asked_ui(
                     }
                 }
             }
-            if asked.all_levels || done.has_pairs() {
+            if asked.all_levels || told.has_pairs() {
                 let chip = Chip::toggle("Compare all levels", asked.all_levels);
                 if ui.add(chip).clicked() {
                     asked.all_levels = !asked.all_levels;
                 }
             }
-            let at_values_of = |name: &String| match done.without_levels.contains(name) {
+            let at_values_of = |name: &String| match told.without_levels.contains(name) {
                 true => format!("At low, middle and high {name}"),
                 false => format!("At each value of {name}"),
             };
@@ -75,9 +76,9 @@ pub(super) fn asked_ui(
                 if menu::item(ui, "On the whole", "", asked.by.is_none()).clicked() {
                     asked.by = None;
                 }
-                let others = done.groupings.iter();
-                let others = others.filter(|name| !done.told.contains(name));
-                for name in done.told.iter().chain(others) {
+                let others = told.groupings.iter();
+                let others = others.filter(|name| !told.told.contains(name));
+                for name in told.told.iter().chain(others) {
                     let is_on = asked.by.as_ref() == Some(name);
                     if menu::item(ui, &at_values_of(name), "", is_on).clicked() {
                         asked.by = Some(name.clone());
@@ -88,9 +89,9 @@ pub(super) fn asked_ui(
         });
         if left_out > 0 {
             ui.horizontal_wrapped(|ui| {
-                let all = number::integer(done.told.len() as u64);
-                let told = format!("The first {MOST_CURVES} of {all} predictors have pictures");
-                widgets::hint(ui, &told);
+                let all = number::integer(told.told.len() as u64);
+                let words = format!("The first {MOST_CURVES} of {all} predictors have pictures");
+                widgets::hint(ui, &words);
                 if widgets::link(ui, "Show all pictures").clicked() {
                     asked.all_pictures = true;
                 }
@@ -98,6 +99,30 @@ pub(super) fn asked_ui(
         }
     });
     (asked != done.asked).then_some(asked)
+}
+
+/// The fields alone, where nothing is told of an outcome. What is asked from now on, if that changed.
+pub(super) fn ask_expressions_ui(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    done: &Answered,
+    view: &mut AskedView,
+) -> Option<AnswersAsked> {
+    let t = tokens();
+    let mut asked = done.asked.clone();
+    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| fields_ui(ui, entry, view, &mut asked));
+    });
+    (asked != done.asked).then_some(asked)
+}
+
+/// An expression of a parameter of the run: a coefficient, where there are some, else the first.
+fn example(names: &[ParamId]) -> String {
+    let is_slope =
+        |name: &&ParamId| name.class() == Class::Coefficient && name.term() != Some("Intercept");
+    let name = names.iter().find(is_slope).or_else(|| names.first());
+    name.map_or_else(String::new, |name| format!("such as exp({name})"))
 }
 
 /// Fields for an expression and for a range of no difference; what can be read when Enter is pressed is `asked`.
@@ -108,9 +133,11 @@ fn fields_ui(ui: &mut Ui, entry: &RunEntry, view: &mut AskedView, asked: &mut An
             ..AskedView::default()
         };
     }
+    let names = entry.variables();
+    let example = example(&names);
     let field = Field::new("An expression of parameters", &mut view.expression)
         .label_hidden()
-        .hint("such as exp(10*b[age])")
+        .hint(&example)
         .mono()
         .error(view.expression_error.as_deref())
         .width(EXPRESSION)
@@ -120,7 +147,7 @@ fn fields_ui(ui: &mut Ui, entry: &RunEntry, view: &mut AskedView, asked: &mut An
     if field.committed || (is_wrong && (field.response.changed() || field.restored)) {
         let read = match text {
             "" => Ok(()),
-            _ => check_expression(text, &entry.variables()),
+            _ => check_expression(text, &names),
         };
         view.expression_error = read.err().map(|why| why.to_string());
     }
@@ -148,7 +175,7 @@ pub(super) fn expressions_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAske
         return None;
     }
     let t = tokens();
-    let options = &done.effects.options;
+    let options = done.asked.options();
     let mut wanted = None;
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
@@ -181,9 +208,11 @@ mod tests {
     use crate::ui::panels::runs::answer_lines::{
         diagnostics_line, expression_line, probability_line, ratio_line,
     };
+    use crate::ui::panels::runs::pane::find;
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness};
     use crate::ui::widgets::paint;
+    use ergodic_base::settings::Value;
 
     const EXPRESSION: &str = "An expression of parameters";
     const RANGE: &str = "Differences that count as none";
@@ -192,6 +221,10 @@ mod tests {
         let mut session = Session::with_draft("churn");
         session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
         session.run(2, 100, 120);
+        page_of(session)
+    }
+
+    fn page_of(session: Session) -> Harness<'static, Shown<RunsView>> {
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1280.0, 2400.0));
         harness.run_steps(4);
@@ -234,7 +267,7 @@ mod tests {
         assert_eq!(count(&harness, " instead of "), 3);
         assert_eq!(count(&harness, "With age one unit higher"), 1);
         let entry = harness.state().session.state.selected().unwrap();
-        let effects = &entry.answers().unwrap().effects;
+        let effects = &entry.answers().unwrap().outcome.as_ref().unwrap().effects;
         let told = effects.effects.iter().filter(|it| effects.is_told(it));
         for effect in told {
             assert!(says(&harness, &probability_line(&effect.value, None)));
@@ -281,6 +314,70 @@ mod tests {
         assert!(says(&harness, "With age "));
     }
 
+    /// Whatever the model: a text without rows, a mean, clusters, groups alone.
+    #[test]
+    fn every_run_computes_expressions() {
+        let without_rows = "parameters\n  m ~ normal(0, 1)\n  s: positive ~ exponential(1)\n";
+        let page = |changes: Vec<DraftChange>| {
+            let mut session = Session::with_draft("churn");
+            for change in changes {
+                session.send(Command::Draft(change));
+            }
+            session.run(2, 60, 60);
+            page_of(session)
+        };
+        let program = (
+            "program".to_owned(),
+            Some(Value::Text(without_rows.to_owned())),
+        );
+        let template = |id: &str| DraftChange::Template(id.to_owned());
+        let formula = |text: &str| DraftChange::Formula(text.to_owned());
+        let own = vec![
+            template("own"),
+            DraftChange::ModelSetting(program.0, program.1),
+        ];
+        for (changes, variable, is_told) in [
+            (own, "s", false),
+            (
+                vec![template("normal-mean"), formula("age ~ 1")],
+                "theta",
+                false,
+            ),
+            (
+                vec![template("dp-mixture"), formula("~ age + plan")],
+                "alpha",
+                false,
+            ),
+            (
+                vec![template("mixed"), formula("age ~ 1 + (1 | plan)")],
+                "sigma",
+                true,
+            ),
+        ] {
+            let mut harness = page(changes);
+            harness.state_mut().view.show_pane(find("answers").unwrap());
+            harness.run_steps(4);
+            assert_eq!(says(&harness, "there are no effects to tell"), !is_told);
+            let names = harness
+                .state()
+                .session
+                .state
+                .selected()
+                .unwrap()
+                .variables();
+            assert!(names.iter().any(|it| it == variable), "{names:?}");
+            let text = format!("log({variable})");
+            enter(&mut harness, EXPRESSION, &text);
+            let entry = harness.state().session.state.selected().unwrap();
+            let answers = entry.answers().unwrap();
+            assert_eq!(answers.outcome.is_ok(), is_told);
+            let found = &answers.expressions[0];
+            assert!(found.value.summary.mean.unwrap().is_finite());
+            assert!(says(&harness, &expression_line(found, 0.9)));
+            assert!(says(&harness, &diagnostics_line(&found.value, None)));
+        }
+    }
+
     #[test]
     fn a_range_of_no_difference_adds_its_probability_or_says_what_to_write() {
         let mut harness = page("churned ~ age");
@@ -290,7 +387,7 @@ mod tests {
         enter(&mut harness, RANGE, "-0.01, 0.01");
         let rope = Some([-0.01, 0.01]);
         let entry = harness.state().session.state.selected().unwrap();
-        let effects = &entry.answers().unwrap().effects;
+        let effects = &entry.answers().unwrap().outcome.as_ref().unwrap().effects;
         assert_eq!(effects.options.rope, rope);
         let told = effects.effects.iter().find(|it| effects.is_told(it));
         let line = probability_line(&told.unwrap().value, rope);

@@ -28,8 +28,6 @@ pub(super) struct Asked<'a, T> {
     pub icon: char,
     /// What asks for the result.
     pub ask: Command,
-    /// What leads on where asking again would be refused again: words of a button and its command.
-    pub way_out: Option<(&'static str, Command)>,
 }
 
 impl<T> Asked<'_, T> {
@@ -44,12 +42,10 @@ impl<T> Asked<'_, T> {
                 .entry
                 .view()
                 .is_none_or(|view| words::is_before_draws(&view));
-            let (words, command) = match self.way_out {
-                Some(way_out) => way_out,
-                None if no_draws && resuming::refusal(self.entry).is_none() => {
-                    ("Add draws", Command::AddDraws(self.entry.id, MORE[0]))
-                }
-                None => ("Try again", self.ask),
+            let (words, command) = if no_draws && resuming::refusal(self.entry).is_none() {
+                ("Add draws", Command::AddDraws(self.entry.id, MORE[0]))
+            } else {
+                ("Try again", self.ask)
             };
             if widgets::empty_state(ui, self.icon, why, Some(words)) {
                 out.send(command);

@@ -84,7 +84,6 @@ fn check_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CheckPane, out: &mut Ou
         later: "Predictive checks appear here when the run has ended",
         icon: CheckPane::ICON,
         ask: Command::Replicate(entry.id, view.bins),
-        way_out: None,
     };
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()

@@ -193,7 +193,7 @@ pub fn dock_ui(
     let now = (entry.id, run.is_finished());
     if view.seen != Some(now) {
         let front = match now.1 {
-            true if Answers::shows(&of).is_ok() => Answers::ID,
+            true if entry.can_predict() => Answers::ID,
             true => Rank::ID,
             false => Trace::ID,
         };

@@ -140,7 +140,6 @@ fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &m
         later: "Scores of the rows held out appear here when the run has ended",
         icon: HeldOutView::ICON,
         ask: Command::ScoreHeldOut(entry.id),
-        way_out: None,
     };
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()

@@ -78,7 +78,6 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
         later: "Predictions of the rows appear here when the run has ended",
         icon: PredictionsView::ICON,
         ask: Command::Predict(entry.id, with_groups),
-        way_out: None,
     };
     if !entry.is_active() {
         head_ui(ui, entry, (has_groups, done), view, out);

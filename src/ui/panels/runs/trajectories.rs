@@ -51,7 +51,6 @@ impl Pane for Trajectories {
             later: "Energies along trajectories appear here when the run has ended",
             icon: Self::ICON,
             ask: Command::FollowTrajectories(entry.id),
-            way_out: None,
         };
         asked.show(ui, out, |ui, done| {
             picture_ui(ui, of, done, &mut self.with_all_rows, &views.filter);

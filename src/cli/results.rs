@@ -1,6 +1,5 @@
 //! `export`, results as they are read, and the summary table of every command.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +11,6 @@ use ergodic_analysis::bayes_factor::BayesFactor;
 use ergodic_analysis::predict::INTERVAL;
 use ergodic_analysis::predict::log_lik::LogLik;
 use ergodic_analysis::sensitivity::Sensitivity;
-use ergodic_analysis::templates;
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
@@ -30,7 +28,7 @@ use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
 use ergodic_export::manifest::Manifest;
 use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};
-use ergodic_report::report::{Column, priors, sections};
+use ergodic_report::report::{Column, head, sections};
 
 /// Adds estimates corrected by control variates, if asked for.
 pub(super) fn correct(
@@ -484,7 +482,7 @@ fn printed() -> impl FnMut(&ParamId) -> bool {
 /// The summary as text: what was fitted, and the rows under what they are of, with the first effects of groups where there are many.
 fn summary_text(results: &Results) -> String {
     let mut text = results.manifest.as_ref().map_or(String::new(), |manifest| {
-        head_text(manifest, &results.variables)
+        head(manifest, &results.variables).join("\n") + "\n\n"
     });
     let template = results.manifest.as_ref().map(|it| it.template.as_str());
     let template = template.unwrap_or_default();
@@ -549,69 +547,6 @@ fn not_kept_text(estimates: &[Estimate]) -> String {
         "\nDraws not kept ({KEY}): quantiles, effective sample sizes, Monte Carlo errors and R-hat of split chains are not available\n{}{more}",
         output::table(&["variable", "mean", "sd", "draws", "rhat_unsplit"], &cells)
     )
-}
-
-/// What was fitted to how many rows and groups, and the priors.
-fn head_text(manifest: &Manifest, variables: &[ParamId]) -> String {
-    let title = manifest.model_in_words();
-    let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for effect in variables.iter().filter_map(ParamId::group_effect) {
-        groups
-            .entry(effect.factor)
-            .or_default()
-            .insert(effect.level);
-    }
-    let groups = groups.iter().map(|(factor, levels)| match *factor {
-        "" => format!(", {} groups", levels.len()),
-        factor => format!(", {} groups of {factor}", levels.len()),
-    });
-    // A text's formula says which columns it reads, its outcome among them, and not what it makes of them.
-    let mut text = match templates::is_text(&manifest.template) {
-        true => format!("{title}\n"),
-        false => format!("{title}: {}\n", manifest.formula),
-    };
-    text.push_str(&format!(
-        "{} row{}{}\n",
-        manifest.rows_used,
-        if manifest.rows_used == 1 { "" } else { "s" },
-        groups.collect::<String>()
-    ));
-    let rows = priors(manifest);
-    let shown = rows.iter().filter(|row| !row.prior.is_empty());
-    let (shown, more) = {
-        let all: Vec<String> = shown
-            .map(|row| format!("{} ~ {}", row.name, row.prior))
-            .collect();
-        let more = all.len().saturating_sub(PRIORS_PRINTED);
-        (
-            all.into_iter().take(PRIORS_PRINTED).collect::<Vec<_>>(),
-            more,
-        )
-    };
-    if !shown.is_empty() {
-        let more = if more > 0 {
-            format!(", and {more} more")
-        } else {
-            String::new()
-        };
-        text.push_str(&format!(
-            "Priors: {}{more}\n{}\n",
-            shown.join(", "),
-            upper(&manifest.scales)
-        ));
-    }
-    text.push('\n');
-    text
-}
-
-/// Priors in the head of a summary.
-const PRIORS_PRINTED: usize = 12;
-
-fn upper(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_uppercase().to_string() + letters.as_str()
-    })
 }
 
 /// The summary as text, with the numbers of a report.

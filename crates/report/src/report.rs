@@ -21,6 +21,7 @@ use ergodic_export::{Results, RunFolder};
 mod answers;
 mod estimates;
 mod groups_found;
+mod head;
 mod html;
 mod latex;
 mod markdown;
@@ -29,7 +30,8 @@ mod priors;
 mod sentence;
 mod style;
 
-pub use estimates::{Column, Section, sections};
+pub use estimates::{Column, Heading, Section, sections};
+pub use head::head;
 pub use methods::Worst;
 pub use priors::{PriorRow, rows as priors};
 

@@ -1,5 +1,7 @@
 //! Results: the rows of the summary by what they are of, and their numbers as tables of terminals and reports show them.
 
+use std::collections::BTreeMap;
+
 use ergodic_analysis::templates;
 use ergodic_base::numerals::{decimals_by_error, fixed, significant};
 use ergodic_base::param::{Class, ParamId};
@@ -131,40 +133,61 @@ pub struct Section {
     pub more: usize,
 }
 
-/// Titles of sections and which classes they are of.
-const SECTIONS: [(&str, &[Class]); 5] = [
-    (
-        "Coefficients",
-        &[Class::Coefficient, Class::LevelCoefficient, Class::Mean],
-    ),
-    (
-        "Spreads and correlations",
-        &[
-            Class::Sd,
-            Class::Correlation,
-            Class::Covariance,
-            Class::VarianceShare,
-        ],
-    ),
-    (
-        "Further parameters",
-        &[
-            Class::CutPoint,
-            Class::Other,
-            Class::Probability,
-            Class::ClusterShare,
-        ],
-    ),
-    ("What bends smooth curves", &[Class::Bend]),
-    (
-        "Effects of groups",
-        &[Class::Effect, Class::GroupCoefficient],
-    ),
-];
+/// What rows of a summary are of, in the order of its sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Heading {
+    /// Whatever a model as text names: its names say nothing of what they are.
+    Parameters,
+    /// Effects of predictors that all rows share.
+    Coefficients,
+    /// How much groups differ, and how their effects go together.
+    Spreads,
+    /// Parameters of the response, of clusters and others.
+    Further,
+    /// Coefficients of the functions that bend smooth curves.
+    Bends,
+    /// Weights of the units of a network.
+    Weights,
+    /// How each group differs.
+    Effects,
+}
 
-/// The rows of a summary of a model of `template` by what they are of, of effects of groups the first `most_effects`; sections
-/// without rows are left out. `params` say what rows mean, where they are known. Names in a model as text say nothing of what rows
-/// are, so that they stand in one section.
+impl Heading {
+    /// What `variable` of a model of `template` stands under.
+    pub fn of(variable: &ParamId, template: &str) -> Self {
+        if templates::is_text(template) {
+            return Self::Parameters;
+        }
+        match variable.class() {
+            Class::Coefficient | Class::LevelCoefficient | Class::Mean => Self::Coefficients,
+            Class::Sd | Class::Correlation | Class::Covariance | Class::VarianceShare => {
+                Self::Spreads
+            }
+            Class::CutPoint | Class::Other | Class::Probability | Class::ClusterShare => {
+                Self::Further
+            }
+            Class::Bend => Self::Bends,
+            Class::HiddenWeight | Class::OutputWeight => Self::Weights,
+            Class::Effect | Class::GroupCoefficient => Self::Effects,
+        }
+    }
+
+    /// The words of the heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Parameters => "Parameters",
+            Self::Coefficients => "Coefficients",
+            Self::Spreads => "Spreads and correlations",
+            Self::Further => "Further parameters",
+            Self::Bends => "What bends smooth curves",
+            Self::Weights => "Weights of hidden units",
+            Self::Effects => "Effects of groups",
+        }
+    }
+}
+
+/// The rows of a summary of a model of `template` by what they are of, of effects of groups and of weights of hidden units the first
+/// `most_effects`; sections without rows are left out. `params` say what rows mean, where they are known.
 pub fn sections(
     summary: &[SummaryRow],
     params: &[ParamInfo],
@@ -179,42 +202,29 @@ pub fn sections(
             .map(|param| param.meaning.clone())
             .filter(|text| !text.is_empty())
     };
-    let rows: Vec<(usize, &SummaryRow)> = summary.iter().enumerate().collect();
-    let of = |(title, classes): (&'static str, &[Class])| {
-        let of_effects = classes.contains(&Class::Effect);
-        let most = if of_effects { most_effects } else { MOST_ROWS };
-        let mine = || {
-            rows.iter()
-                .filter(|(_, row)| classes.contains(&row.variable.class()))
+    let mut sections: BTreeMap<Heading, Vec<usize>> = BTreeMap::new();
+    for (index, row) in summary.iter().enumerate() {
+        let heading = Heading::of(&row.variable, template);
+        sections.entry(heading).or_default().push(index);
+    }
+    let sections = sections.into_iter().map(|(heading, rows)| {
+        // What there may be thousands of.
+        let most = match heading {
+            Heading::Effects | Heading::Weights => most_effects,
+            _ => MOST_ROWS,
+        };
+        let row = |&index: &usize| {
+            let row = &summary[index];
+            (row.clone(), meaning(index, &row.variable))
         };
         Section {
-            title,
-            is_of_coefficients: classes.contains(&Class::Coefficient),
-            rows: (mine().take(most))
-                .map(|(index, row)| ((*row).clone(), meaning(*index, &row.variable)))
-                .collect(),
-            more: mine().count().saturating_sub(most),
+            title: heading.title(),
+            is_of_coefficients: heading == Heading::Coefficients,
+            rows: rows.iter().take(most).map(row).collect(),
+            more: rows.len().saturating_sub(most),
         }
-    };
-    if templates::is_text(template) {
-        let rows = rows.iter().take(MOST_ROWS);
-        let section = Section {
-            title: "Parameters",
-            is_of_coefficients: false,
-            rows: rows
-                .map(|(index, row)| ((*row).clone(), meaning(*index, &row.variable)))
-                .collect(),
-            more: summary.len().saturating_sub(MOST_ROWS),
-        };
-        return (!summary.is_empty())
-            .then_some(section)
-            .into_iter()
-            .collect();
-    }
-    let sections = SECTIONS.into_iter().map(of);
-    sections
-        .filter(|section| !section.rows.is_empty())
-        .collect()
+    });
+    sections.collect()
 }
 
 /// The first of the quantities whose draws were not kept, of which there are means and standard deviations alone; `None` where all
@@ -299,6 +309,16 @@ mod tests {
                 ("Further parameters", 1, 0),
                 ("Effects of groups", 20, 5)
             ]
+        );
+        // Nothing is left out without a word.
+        let weights = ["hidden_weight[1,x]", "output_weight[1]", "b[x]"].map(row);
+        let told = sections(&weights, &[], "neural-net", 1);
+        let told: Vec<(&str, usize, usize)> = (told.iter())
+            .map(|it| (it.title, it.rows.len(), it.more))
+            .collect();
+        assert_eq!(
+            told,
+            [("Coefficients", 1, 0), ("Weights of hidden units", 1, 1)]
         );
     }
 }

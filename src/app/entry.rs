@@ -38,6 +38,7 @@ use ergodic_export::journal::Journal;
 use ergodic_export::label::Label;
 use ergodic_export::manifest::Manifest;
 use ergodic_language::Own;
+use ergodic_report::report::head;
 
 /// What state a run is in.
 pub enum RunPhase {
@@ -320,6 +321,28 @@ impl RunEntry {
     /// The job, for live runs.
     pub fn job(&self) -> Option<&Arc<Job>> {
         self.run().map(Run::job)
+    }
+
+    /// The template of the model; empty where it is not known.
+    pub fn template(&self) -> &str {
+        let recipe = self.job().map(|job| &job.recipe).or(self.recipe.as_ref());
+        match (recipe, &self.phase) {
+            (Some(recipe), _) => &recipe.model.template,
+            (None, RunPhase::Read(read)) => {
+                read.manifest.as_ref().map_or("", |it| it.template.as_str())
+            }
+            (None, _) => "",
+        }
+    }
+
+    /// What was fitted, in lines; none where that is not known.
+    pub fn head(&self) -> Vec<String> {
+        let of = |manifest: &Manifest| head(manifest, &self.variables());
+        match &self.phase {
+            RunPhase::Live(run) => of(&Manifest::of(run.job(), &run.view(), &run.report())),
+            RunPhase::Read(read) => read.manifest.as_ref().map_or_else(Vec::new, of),
+            _ => Vec::new(),
+        }
     }
 
     /// The sampler, where it is known.

@@ -197,6 +197,7 @@ pub struct Table<'a> {
     sort: Option<(usize, bool)>,
     chosen: Option<Option<usize>>,
     is_stop: Box<dyn Fn(usize) -> bool + 'a>,
+    heading: Box<dyn Fn(usize) -> Option<&'a str> + 'a>,
     scroll_to: Option<(usize, usize)>,
 }
 
@@ -218,6 +219,7 @@ impl<'a> Table<'a> {
             sort: None,
             chosen: None,
             is_stop: Box::new(|_| true),
+            heading: Box::new(|_| None),
             scroll_to: None,
         }
     }
@@ -279,6 +281,12 @@ impl<'a> Table<'a> {
     /// Rows that the keyboard passes over are those that `is_stop` denies.
     pub fn stops(mut self, is_stop: impl Fn(usize) -> bool + 'a) -> Self {
         self.is_stop = Box::new(is_stop);
+        self
+    }
+
+    /// Rows that are headings of those below them, with their words: they have no cells, and nobody chooses them. Their owner sorts the rows.
+    pub fn headings(mut self, heading: impl Fn(usize) -> Option<&'a str> + 'a) -> Self {
+        self.heading = Box::new(heading);
         self
     }
 
@@ -436,7 +444,10 @@ impl<'a> Table<'a> {
         ];
         for (key, place, down) in moves {
             if pressed(key) {
-                let stops = |place: &usize| (self.is_stop)(order.row(*place));
+                let stops = |place: &usize| {
+                    let row = order.row(*place);
+                    (self.heading)(row).is_none() && (self.is_stop)(row)
+                };
                 let found = if down {
                     (place..=last).find(stops)
                 } else {
@@ -468,6 +479,10 @@ impl<'a> Table<'a> {
                 .join("\t"),
         ];
         for place in 0..self.count.min(COPIED) {
+            if let Some(words) = (self.heading)(order.row(place)) {
+                lines.push(words.to_owned());
+                continue;
+            }
             let cells = columns().map(|column| {
                 let cell = (column.cell)(order.row(place));
                 cell.copied().replace(['\t', '\n'], " ")
@@ -571,6 +586,10 @@ impl<'a> Table<'a> {
         for place in first..end {
             let index = order.row(place);
             let rect = line(place);
+            if let Some(words) = (self.heading)(index) {
+                head::heading(ui, rect, frame.id.with(("heading", index)), words, place);
+                continue;
+            }
             let builder = UiBuilder::new()
                 .scope_id(frame.id.with(("row", index)))
                 .max_rect(rect)

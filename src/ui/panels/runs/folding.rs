@@ -1,4 +1,4 @@
-//! Rows of the summary that stand for a whole vector: `theta[*,age]`, worst of 14.
+//! Rows of the summary that are no variables: headings, and rows that stand for a whole vector: `theta[*,age]`, worst of 14.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,13 @@ const LEAST: usize = 8;
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
+    /// What the rows below are of.
+    Heading {
+        /// Words of the heading.
+        title: &'static str,
+        /// Index of the variable that comes first below it.
+        first: usize,
+    },
     /// A variable.
     Variable {
         /// Index of the variable.
@@ -25,8 +32,8 @@ pub enum Item {
         name: ParamId,
         /// Index of that member.
         first: usize,
-        /// Number of members.
-        count: usize,
+        /// Indices of the members, in their order.
+        members: Vec<usize>,
         /// Whether the members follow.
         open: bool,
     },
@@ -37,7 +44,15 @@ impl Item {
     pub fn variable(&self) -> usize {
         match self {
             Self::Variable { index, .. } => *index,
-            Self::Group { first, .. } => *first,
+            Self::Group { first, .. } | Self::Heading { first, .. } => *first,
+        }
+    }
+
+    /// The words of a heading.
+    pub fn heading(&self) -> Option<&'static str> {
+        match self {
+            Self::Heading { title, .. } => Some(title),
+            _ => None,
         }
     }
 
@@ -47,15 +62,31 @@ impl Item {
     }
 
     /// Whether the row shows `variable`, or stands for it while it is folded.
-    pub fn holds<'a>(&self, variable: usize, name_of: impl Fn(usize) -> &'a ParamId) -> bool {
+    pub fn holds(&self, variable: usize) -> bool {
         match self {
             Self::Variable { index, .. } => *index == variable,
-            Self::Group { open: true, .. } => false,
-            Self::Group { name, first, .. } => {
-                *first == variable || name_of(variable).vector().as_ref() == Some(name)
-            }
+            Self::Group { open: true, .. } | Self::Heading { .. } => false,
+            Self::Group { members, .. } => members.contains(&variable),
         }
     }
+}
+
+/// As [`items`], with the words of `title_of` above the variables that have them in common, which stand together in `order`.
+pub fn under_headings<'a>(
+    order: &[usize],
+    fold: bool,
+    open: &BTreeSet<ParamId>,
+    name_of: impl Fn(usize) -> &'a ParamId,
+    title_of: impl Fn(usize) -> &'static str,
+) -> Vec<Item> {
+    let sections = order.chunk_by(|&a, &b| title_of(a) == title_of(b));
+    let rows = sections.flat_map(|section| {
+        let first = section[0];
+        let title = title_of(first);
+        let rows = items(section, fold, open, &name_of);
+        std::iter::once(Item::Heading { title, first }).chain(rows)
+    });
+    rows.collect()
 }
 
 /// Rows for variables in this `order`; with `fold`, vectors are one row each unless they are in `open`.
@@ -98,7 +129,7 @@ pub fn items<'a>(
         rows.push(Item::Group {
             name: name.clone(),
             first: index,
-            count: indices.len(),
+            members: indices.clone(),
             open,
         });
         if open {
@@ -130,7 +161,8 @@ mod tests {
             .iter()
             .map(|item| match item {
                 Item::Variable { index, .. } => names[*index].to_string(),
-                Item::Group { name, count, .. } => format!("{name} {count}"),
+                Item::Group { name, members, .. } => format!("{name} {}", members.len()),
+                Item::Heading { title, .. } => (*title).to_owned(),
             })
             .collect();
         assert_eq!(
@@ -144,11 +176,11 @@ mod tests {
             ]
         );
         // A folded member is where its vector is.
-        assert!(closed[2].holds(5, name_of) && !closed[3].holds(5, name_of));
+        assert!(closed[2].holds(5) && !closed[3].holds(5));
         let open = BTreeSet::from(["theta[*,age]".into()]);
         let rows = items(&order, true, &open, name_of);
         assert_eq!(rows.len(), 5 + 12);
-        assert!(rows[2].is_open_head() && !rows[2].holds(5, name_of));
+        assert!(rows[2].is_open_head() && !rows[2].holds(5));
         assert_eq!(
             rows[4],
             Item::Variable {
@@ -157,5 +189,16 @@ mod tests {
             }
         );
         assert_eq!(items(&order, false, &open, name_of).len(), names.len());
+        // Under headings vectors are folded as well, and a heading stands for no variable.
+        let title = |index: usize| match names[index].is_varying() {
+            false => "Coefficients",
+            true => "Effects",
+        };
+        let rows = under_headings(&order, true, &BTreeSet::new(), name_of, title);
+        let titles: Vec<_> = rows.iter().map(Item::heading).collect();
+        let [one, other] = [Some("Coefficients"), Some("Effects")];
+        assert_eq!(titles, [one, None, None, other, None, None, None]);
+        assert!(!rows[0].holds(0) && rows[1].holds(0));
+        assert!(rows[4].holds(5));
     }
 }

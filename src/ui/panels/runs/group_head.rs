@@ -28,14 +28,17 @@ impl<'a> GroupHead<'a> {
     /// The head that an item is, if it is one.
     pub fn of(item: &'a Item, is_worst: bool) -> Option<Self> {
         let Item::Group {
-            name, count, open, ..
+            name,
+            members,
+            open,
+            ..
         } = item
         else {
             return None;
         };
         Some(Self {
             name,
-            count: *count,
+            count: members.len(),
             open: *open,
             is_worst,
         })

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -12,6 +13,7 @@ use crate::app::testing::Session;
 use crate::app::{Command, DraftChange};
 use crate::ui::testing::Shown;
 use ergodic_core::engine::run_section::RunSection;
+use ergodic_report::report::{Section, sections};
 
 /// The variables of the table from top to bottom, whatever their class.
 fn all_names(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
@@ -89,6 +91,98 @@ fn effects_of_groups_come_last_and_stand_beside_each_other_in_their_pane() {
             .count()
     };
     assert_eq!(shown(&harness), 7);
+}
+
+/// The headings of the table from top to bottom.
+fn headings(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
+    let found = harness.query_all_by_role(Role::RowHeader);
+    let mut found: Vec<(f32, String)> = found
+        .filter_map(|it| Some((it.rect().top(), it.accesskit_node().label()?)))
+        .collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found.into_iter().map(|(_, words)| words).collect()
+}
+
+#[test]
+fn the_table_has_the_headings_of_reports_and_nobody_chooses_them() {
+    let mut harness = page(grouped());
+    harness.set_size(vec2(1280.0, 1800.0));
+    harness.run_steps(3);
+    let entry = harness.state().session.state.selected().unwrap();
+    let report = entry.report().unwrap();
+    // What was fitted stands above.
+    let head = entry.head();
+    assert!(head[1].ends_with(" rows, 7 groups"), "{head:?}");
+    harness.get_by_label(&head[0]);
+    harness.get_by_label(&head[1..].join(" · "));
+    // In the order of the model the table is that of `ergodic summarise`.
+    harness.get_by_label("Worst first").click();
+    harness.run_steps(3);
+    let told = sections(&report.summary, &[], "hierarchical", usize::MAX);
+    let titles: Vec<&str> = told.iter().map(|section| section.title).collect();
+    assert_eq!(headings(&harness), titles);
+    assert_eq!(titles.len(), 3);
+    let rows = |names: &[String]| -> Vec<Vec<String>> {
+        let mut rest = names;
+        let parts = told.iter().map(|section| {
+            let (part, others) = rest.split_at(section.rows.len());
+            rest = others;
+            part.to_vec()
+        });
+        parts.collect()
+    };
+    let in_order = all_names(&harness);
+    let variables = names_of(&told);
+    assert_eq!(rows(&in_order), variables);
+    // Keys pass over headings, and a click on one changes nothing.
+    let selected = |harness: &Harness<'_, Shown<RunsView>>| {
+        let state = &harness.state().session.state;
+        state.selected().unwrap().variables()[state.selected_variable].to_string()
+    };
+    harness
+        .get_by_role_and_label(Role::Cell, &in_order[3])
+        .click();
+    harness.run_steps(3);
+    harness.key_press(Key::Home);
+    harness.run_steps(3);
+    for name in &in_order {
+        assert_eq!(selected(&harness), *name);
+        harness.key_press(Key::ArrowDown);
+        harness.run_steps(3);
+    }
+    harness
+        .get_by_role_and_label(Role::RowHeader, titles[1])
+        .click();
+    harness.run_steps(3);
+    assert_eq!(Some(&selected(&harness)), in_order.last());
+    // Sorted by a column, rows stay under what they are of.
+    harness
+        .get_by_role_and_label(Role::ColumnHeader, "parameter")
+        .click();
+    harness.run_steps(3);
+    assert_eq!(headings(&harness), titles);
+    let mut by_name = variables.clone();
+    by_name.iter_mut().for_each(|part| part.sort());
+    assert_eq!(rows(&all_names(&harness)), by_name);
+    // A filter leaves the headings of what it leaves.
+    harness
+        .get_by_role_and_label(Role::TextInput, "Filter parameters")
+        .click();
+    harness.run_steps(2);
+    harness
+        .get_by_role_and_label(Role::TextInput, "Filter parameters")
+        .type_text("Sigma");
+    harness.run_steps(3);
+    assert_eq!(headings(&harness), [titles[1]]);
+}
+
+/// The names of rows, section by section.
+fn names_of(sections: &[Section]) -> Vec<Vec<String>> {
+    let names = |section: &Section| {
+        let rows = section.rows.iter();
+        rows.map(|(row, _)| row.variable.to_string()).collect()
+    };
+    sections.iter().map(names).collect()
 }
 
 #[test]

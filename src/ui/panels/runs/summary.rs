@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{Frame, Margin, Rect, Ui, vec2};
 
 use super::super::menu;
-use super::folding::{Item, MANY, items};
+use super::folding::{Item, MANY, items, under_headings};
 use super::group_head::GroupHead;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -32,9 +32,12 @@ use ergodic_diagnostics::extra::Measure;
 use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::{Corrected, Order};
+use ergodic_report::report::Heading;
 
 /// The order changes at most this often while draws come.
 const SETTLE: Duration = Duration::from_secs(2);
+/// What stands above rows of whatever kind that are past a limit, where the worst come first.
+const PAST: &str = "Past the limits";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Sort {
@@ -67,6 +70,8 @@ pub struct SummaryView {
     short: Option<ShortNames>,
     /// The range that counts as 0 in further columns.
     rope: RangeField,
+    /// What was fitted, and by which run.
+    head: Option<(u64, Vec<String>)>,
 }
 
 /// The names of a run in a form that fits. Each depends on all others, so they are not made in every frame.
@@ -154,22 +159,32 @@ impl SummaryView {
                 wanted.is_empty() || rows[index].variable.to_lowercase().contains(&wanted)
             })
             .collect();
-        // What groups have in common comes before what each has of its own, unless that is what is wrong with the run.
         let (sort, limits) = (self.sort, &report.limits);
+        let of = |index| line(entry, report, index);
+        let headings = headings(entry.template(), rows);
+        // What is wrong with the run comes first. What groups have in common comes before what each has of its own.
+        let is_past = |index: usize| sort == Sort::Worst && limits.distance(&rows[index]) > 1.0;
+        let parts: Vec<(Option<Heading>, bool)> = (headings.iter().enumerate())
+            .map(|(index, heading)| match is_past(index) {
+                true => (None, false),
+                false => (Some(*heading), rows[index].variable.is_varying()),
+            })
+            .collect();
         order.sort_by(|&a, &b| {
-            let own = |index: usize| {
-                let row = &rows[index];
-                let decides = sort == Sort::Worst && limits.distance(row) > 1.0;
-                row.variable.is_varying() && !decides
-            };
-            let of = |index| line(entry, report, index);
             let by_sort = || compare(of(a), of(b), sort, limits);
-            own(a).cmp(&own(b)).then_with(by_sort)
+            parts[a].cmp(&parts[b]).then_with(by_sort)
         });
         self.count = order.len();
         // What was filtered is what was looked for: it is not folded.
         let fold = wanted.is_empty() && order.len() > MANY;
-        self.order = items(&order, fold, &self.open, |index| &rows[index].variable);
+        let name = |index: usize| &rows[index].variable;
+        // A run of one kind of parameter needs no heading.
+        let are_many = headings.iter().any(|it| *it != headings[0]);
+        let title = |index: usize| parts[index].0.map_or(PAST, Heading::title);
+        self.order = match are_many {
+            true => under_headings(&order, fold, &self.open, name, title),
+            false => items(&order, fold, &self.open, name),
+        };
         self.made = Some(Made {
             run: entry.id,
             filter: self.filter.clone(),
@@ -198,6 +213,13 @@ impl SummaryView {
 /// Estimates corrected by control variates: those that were asked for, else those that came with `report`.
 fn corrected<'a>(entry: &'a RunEntry, report: &'a Report) -> Option<&'a Corrected> {
     (entry.correction.done().map(Arc::as_ref)).or(report.corrected.as_deref())
+}
+
+/// What each row of a summary of a model of `template` stands under.
+fn headings(template: &str, rows: &[SummaryRow]) -> Vec<Heading> {
+    let rows = rows.iter();
+    rows.map(|row| Heading::of(&row.variable, template))
+        .collect()
 }
 
 /// The row of a variable.
@@ -289,6 +311,23 @@ impl Pane for Summary {
     }
 }
 
+/// What was fitted, made once for a run: the model in a line, rows, groups and priors in another, whole in their tooltips.
+fn head_ui(ui: &mut Ui, entry: &RunEntry, kept: &mut Option<(u64, Vec<String>)>) {
+    let (_, lines) = match kept {
+        Some(made) if made.0 == entry.id => made,
+        _ => kept.insert((entry.id, entry.head())),
+    };
+    let Some((model, rest)) = lines.split_first() else {
+        return;
+    };
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        widgets::sentence_line(ui, model, Text::Caption, false);
+        widgets::sentence_line(ui, &rest.join(" · "), Text::Caption, true);
+        ui.add_space(tokens().space.x2);
+    });
+}
+
 /// What independent draws cost over all parameters, where columns say it of each.
 fn inefficiency_lines(entry: &RunEntry) -> Vec<String> {
     let found = entry.extras.done();
@@ -347,6 +386,7 @@ fn summary_body_ui(
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
             .show(ui, |ui| {
+                head_ui(ui, entry, &mut view.head);
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = t.space.x2;
                     let width = (ui.available_width() - 101.0).max(80.0);
@@ -522,9 +562,10 @@ fn rows_ui(
     let p = Palette::of(ui);
     let group = |k: usize| GroupHead::of(&order[k], is_worst);
     let mut rows = Table::new("summary", "Summary of the parameters", order.len())
-        .chosen(order.iter().position(|item| item.holds(selected, full)))
+        .chosen(order.iter().position(|item| item.holds(selected)))
         // The head of an open group is its first row's name again: keys pass over it.
         .stops(|k| !order[k].is_open_head())
+        .headings(|k| order[k].heading())
         .sorted(sorted)
         .column(TableColumn::new("", ICON, |k| Cell::verdict(p, kind(k))).stays(true));
     let names = TableColumn::new("parameter", widths.name, |k| match (group(k), &order[k]) {
@@ -606,7 +647,7 @@ fn toggled_by_keys<'o>(order: &'o [Item], shown: &Shown) -> Option<&'o ParamId> 
         .filter(|&k| matches!(order[k], Item::Variable { inside: true, .. }))?;
     order[..here].iter().rev().find_map(|item| match item {
         Item::Group { name, .. } => Some(name),
-        Item::Variable { .. } => None,
+        Item::Variable { .. } | Item::Heading { .. } => None,
     })
 }
 

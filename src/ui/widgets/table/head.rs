@@ -1,6 +1,6 @@
-//! The head of a column: its word, and an arrow where the rows are sorted by it.
+//! The head of a column: its word, and an arrow where the rows are sorted by it; and headings between rows.
 
-use eframe::egui::{Id, Rect, Role, Sense, Ui, WidgetInfo, pos2};
+use eframe::egui::{Id, Rect, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2};
 
 use super::Column;
 use crate::ui::icons;
@@ -70,4 +70,26 @@ pub(super) fn show(ui: &Ui, rect: Rect, id: Id, column: &Column<'_>, sorted: Opt
         response.on_hover_text(column.help);
     }
     clicked
+}
+
+/// Shows a heading over the row at `rect`, which stands at `place`.
+pub(super) fn heading(ui: &mut Ui, rect: Rect, id: Id, words: &str, place: usize) {
+    let builder = UiBuilder::new()
+        .scope_id(id)
+        .max_rect(rect)
+        .accessibility_role(Role::Row);
+    let mut row = ui.new_child(builder);
+    row.expand_to_include_rect(rect);
+    ui.ctx().accesskit_node_builder(row.unique_id(), |node| {
+        node.set_row_index(place + 1);
+        node.set_bounds(super::bounds(rect));
+    });
+    let response = row.interact(rect, id.with("words"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::RowHeader, true, words));
+    let p = Palette::of(ui);
+    let pad = tokens().space.x2;
+    let room = rect.width() - 2.0 * pad;
+    let galley = paint::line(ui, words, Text::CaptionStrong, p.text_secondary, room);
+    paint::left_center(row.painter(), rect.left() + pad, rect.center().y, galley);
+    paint::hair_below(&row, rect);
 }

@@ -127,6 +127,37 @@ fn screen_readers_find_a_table_with_rows_and_cells() {
 }
 
 #[test]
+fn headings_stand_between_rows_and_nobody_chooses_them() {
+    let show = |ui: &mut Ui, state: &mut State| {
+        let shown = Table::new("test", "Three numbers", 4)
+            .headings(|k| (k == 0).then_some("Slopes"))
+            .column(Column::names(ui, "variable", 4, |k| NAMES[k]))
+            .show(ui);
+        state.chosen = shown.chosen.or(state.chosen);
+    };
+    let mut harness = harness([400.0, 200.0], State::default(), show);
+    harness.run();
+    assert_eq!(names(&harness), NAMES[1..]);
+    harness
+        .get_by_role_and_label(Role::RowHeader, "Slopes")
+        .click();
+    harness.run();
+    assert_eq!(harness.state().chosen, None);
+    harness.get_by_label(NAMES[2]).click();
+    harness.run();
+    for (key, row) in [
+        (Key::Home, 1),
+        (Key::ArrowUp, 1),
+        (Key::PageUp, 1),
+        (Key::End, 3),
+    ] {
+        harness.key_press(key);
+        harness.run();
+        assert_eq!(harness.state().chosen, Some(row), "{key:?}");
+    }
+}
+
+#[test]
 fn the_rows_are_copied_in_their_order() {
     let mut harness = window();
     harness.get_by_label("R-hat").click();

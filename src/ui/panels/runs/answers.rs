@@ -103,14 +103,14 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
 fn no_outcome_ui(ui: &mut Ui, of: &Variable<'_>, why: &str) -> Option<Command> {
     let t = tokens();
     let entry = of.entry;
-    let way_out = match (entry.explains_nothing(), entry.can_predict()) {
-        (true, _) => Some(("Choose predictors", Command::GoTo(Page::Model))),
+    let way_out = match (entry.can_predict(), entry.explains_nothing()) {
+        (true, true) => Some(("Choose predictors", Command::GoTo(Page::Model))),
         // Data may be there again.
-        (false, true) => Some((
+        (true, false) => Some((
             "Try again",
             Command::AskAnswers(entry.id, entry.answers_asked.clone()),
         )),
-        (false, false) => None,
+        (false, _) => None,
     };
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     let shown = Frame::NONE.inner_margin(inset).show(ui, |ui| {

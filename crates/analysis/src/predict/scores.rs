@@ -733,4 +733,6 @@ fn num_censored(rows: &[ScoredRow]) -> usize {
 }
 
 #[cfg(test)]
+mod levels_tests;
+#[cfg(test)]
 mod tests;

@@ -9,9 +9,9 @@ use statrs::distribution::{
 use super::*;
 use crate::Recipe;
 
-const NONE: &[Vec<f64>] = &[];
+pub(super) const NONE: &[Vec<f64>] = &[];
 
-fn list(rows: &[Vec<f64>]) -> DrawList {
+pub(super) fn list(rows: &[Vec<f64>]) -> DrawList {
     let mut list = DrawList::new(rows[0].len());
     rows.iter().for_each(|row| list.push(row));
     list
@@ -23,13 +23,17 @@ fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn fitted(path: &Path, template: &str, formula: &str, hold_out: Option<&str>) -> Fitted {
+pub(super) fn fitted(path: &Path, template: &str, formula: &str, hold_out: Option<&str>) -> Fitted {
     let mut recipe = Recipe::new(path.to_str().unwrap(), template, formula);
     recipe.model.hold_out = hold_out.map(|text| text.parse().unwrap());
     Fitted::open(&recipe, Path::new(""), &Control::default()).unwrap()
 }
 
-fn scores(fitted: &Fitted, draws: &[&DrawList], weights: &[Vec<f64>]) -> PredictionScores {
+pub(super) fn scores(
+    fitted: &Fitted,
+    draws: &[&DrawList],
+    weights: &[Vec<f64>],
+) -> PredictionScores {
     fitted
         .scores(draws, weights, None, usize::MAX, &Control::default())
         .unwrap()

@@ -131,7 +131,6 @@ fn gradients_agree_with_finite_differences() {
     });
 }
 
-/// Each with its share of the prior, shards make up the model: log density, gradient, curvature, and rows wherever they stand.
 #[test]
 fn templates_say_whether_their_models_explain_rows() {
     for entry in REGISTRY {
@@ -144,6 +143,7 @@ fn templates_say_whether_their_models_explain_rows() {
     }
 }
 
+/// Each with its share of the prior, shards make up the model: log density, gradient, curvature, and rows wherever they stand.
 #[test]
 fn shards_multiply_to_the_posterior() {
     for entry in REGISTRY {
@@ -159,8 +159,11 @@ fn shards_multiply_to_the_posterior() {
                     let (mut value, mut rows) = (0.0, 0);
                     let (mut grad, mut own) = (vec![0.0; dim], vec![0.0; dim]);
                     let mut hessian = vec![0.0; dim * dim];
+                    let of_prior = whole.log_prior(&u, &mut own);
                     for index in 0..count {
                         let shard = Shard::of(&model, index, count).unwrap();
+                        let share = shard.log_prior(&u, &mut own);
+                        assert_near(&[share * count as f64], &[of_prior], 1e-12, &what);
                         value += shard.log_density(&u, &mut own);
                         axpy(1.0, &own, &mut grad);
                         shard.add_neg_hessian(&u, &mut hessian);

@@ -2,6 +2,7 @@
 
 use std::f64::consts::{LN_2, PI, SQRT_2};
 use std::fmt;
+use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand_distr::{Exp1, Gamma, StandardNormal};
@@ -443,12 +444,15 @@ impl Prior {
     }
 }
 
-/// A log prior Σ log p_k(t_k'u) as rows with covariates t_k, for samplers that look at the likelihood in this way.
+/// A log prior r Σ log p_k(t_k'u) as rows with covariates t_k, for samplers that look at the likelihood in this way. The power r is 1 but
+/// for a shard of a model.
 #[derive(Clone, Debug)]
 pub struct PriorRows {
     priors: Vec<Prior>,
     /// Row-major: t_k is row k.
-    map: Vec<f64>,
+    map: Arc<[f64]>,
+    /// r.
+    power: f64,
 }
 
 impl PriorRows {
@@ -472,8 +476,23 @@ impl PriorRows {
         }
         Self {
             priors,
-            map: matrix,
+            map: matrix.into(),
+            power: 1.0,
         }
+    }
+
+    /// The same priors raised to `power`.
+    #[must_use]
+    pub fn raised(&self, power: f64) -> Self {
+        Self {
+            power: self.power * power,
+            ..self.clone()
+        }
+    }
+
+    /// The power r to which priors are raised.
+    pub fn power(&self) -> f64 {
+        self.power
     }
 
     /// Number of rows, D.
@@ -481,7 +500,7 @@ impl PriorRows {
         self.priors.len()
     }
 
-    /// The prior of a row.
+    /// The prior of a row, before it is raised to [`Self::power`].
     pub fn prior(&self, row: usize) -> &Prior {
         &self.priors[row]
     }
@@ -503,24 +522,26 @@ impl LinearRows for PriorRows {
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
-        self.priors[row].derivatives(z)
+        let derivatives = self.priors[row].derivatives(z);
+        derivatives.map(|it| self.power * it)
     }
 
     fn slope_bound(&self, row: usize) -> f64 {
-        self.priors[row].slope_bound()
+        self.power * self.priors[row].slope_bound()
     }
 
     fn curvature_bound(&self, row: usize) -> f64 {
-        let [least, most] = self.priors[row].curvature_range();
+        let [least, most] = self.curvature_range(row);
         most.max(-least)
     }
 
     fn curvature_range(&self, row: usize) -> [f64; 2] {
-        self.priors[row].curvature_range()
+        let range = self.priors[row].curvature_range();
+        range.map(|it| self.power * it)
     }
 
     fn third_bound(&self, row: usize) -> f64 {
-        self.priors[row].third_bound()
+        self.power * self.priors[row].third_bound()
     }
 }
 

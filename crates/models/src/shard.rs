@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    CentreRows, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows, Scratch, sum_of_rows,
+    CentreRows, LogDensity, Model, ParamInfo, Posterior, PriorRows, RowLikelihood, Rows, Scratch,
+    sum_of_rows,
 };
 use ergodic_base::rng::ChainRng;
 
@@ -18,6 +19,8 @@ pub struct Shard {
     rows: Range<usize>,
     /// Share of the log prior.
     share: f64,
+    /// The log prior by its parts, where the whole model has it so: searches for a mode must know where it has kinks.
+    prior_rows: Option<PriorRows>,
 }
 
 impl Shard {
@@ -26,10 +29,12 @@ impl Shard {
     pub fn of(whole: &Arc<dyn Model>, index: usize, count: usize) -> Option<Self> {
         let num_obs = whole.rows()?.num_obs();
         let cut = |index: usize| (num_obs as u128 * index as u128 / count as u128) as usize;
+        let share = 1.0 / count as f64;
         (index < count && count <= num_obs).then(|| Self {
             whole: Arc::clone(whole),
             rows: cut(index)..cut(index + 1),
-            share: 1.0 / count as f64,
+            share,
+            prior_rows: whole.prior_rows().map(|rows| rows.raised(share)),
         })
     }
 
@@ -177,5 +182,8 @@ impl RowLikelihood for Shard {
         let mut of_whole = vec![0.0; hessian.len()];
         self.whole().add_neg_hessian_log_prior(u, &mut of_whole);
         ergodic_base::linalg::axpy(self.share, &of_whole, hessian);
+    }
+    fn prior_rows(&self) -> Option<&PriorRows> {
+        self.prior_rows.as_ref()
     }
 }

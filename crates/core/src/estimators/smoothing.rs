@@ -51,7 +51,8 @@ impl Smoothing {
             let (row, value) = (rows.row(k), rows.predictor(k, u));
             let (z, delta) = (value - location, self.width * scale);
             let root = z.hypot(delta);
-            let change = delta * delta / (scale * root * root * root) - prior.curvature(value);
+            let smooth = delta * delta / (scale * root * root * root);
+            let change = rows.power() * (smooth - prior.curvature(value));
             for (i, &a) in row.iter().enumerate().filter(|(_, a)| **a != 0.0) {
                 axpy(
                     change * a,
@@ -62,7 +63,8 @@ impl Smoothing {
         }
     }
 
-    /// Calls `visit(row, z, sqrt(z² + δ²), b)` for every kinked prior, z counted from its kink.
+    /// Calls `visit(row, z, sqrt(z² + δ²), b/r)` for every kinked prior, z counted from its kink, where r is the power that priors are raised
+    /// to.
     fn each(
         self,
         model: &dyn RowLikelihood,
@@ -75,7 +77,8 @@ impl Smoothing {
         for k in 0..rows.count() {
             if let Some((location, scale)) = rows.prior(k).kink() {
                 let z = rows.predictor(k, u) - location;
-                visit(rows.row(k), z, z.hypot(self.width * scale), scale);
+                let root = z.hypot(self.width * scale);
+                visit(rows.row(k), z, root, scale / rows.power());
             }
         }
     }

@@ -6,6 +6,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
+use crate::Shard;
 use crate::conformance::{grouped_design, hierarchical_options};
 use crate::find;
 use crate::testing::log_lik;
@@ -116,7 +117,18 @@ fn the_prior_is_the_textbook_one_with_the_volume_of_the_coordinates() {
                 let u = position(dim, seed);
                 model.constrain(&u, &mut values);
                 let expected = textbook(&values, &reported) + log_volume(model.as_ref(), &u);
-                model.rows().unwrap().log_prior(&u, &mut grad) - expected
+                let constant = model.rows().unwrap().log_prior(&u, &mut grad) - expected;
+                // The S-th root of a shard.
+                for count in [2, 7] {
+                    let shard = Shard::of(&model, 1, count).unwrap();
+                    let mut share = vec![0.0; dim];
+                    let root = shard.log_prior(&u, &mut share);
+                    assert!((count as f64 * root - expected - constant).abs() < 1e-9);
+                    for (share, slope) in share.iter().zip(&grad) {
+                        assert!((count as f64 * share - slope).abs() < 1e-9 * slope.abs().max(1.0));
+                    }
+                }
+                constant
             })
             .collect();
         for constant in &constants {

@@ -115,6 +115,52 @@ fn consensus_is_close_for_a_logistic_regression() {
     }
 }
 
+/// Coefficients that the rows do not need lie at the kink of their prior in every shard. Modes are found there, without which gradients of
+/// minibatches have no centre.
+#[test]
+fn modes_of_shards_lie_at_the_kinks_of_their_priors() {
+    const ROWS: usize = 800;
+    const DIM: usize = 4;
+    let made = crate::synthetic::logistic(ROWS, DIM, 3, 0.0);
+    let x = Array2::from_shape_vec((ROWS, DIM), made.x).unwrap();
+    // Chance makes slopes of 7 to 9 in a shard, and its kinks are 12.5 steep.
+    let mut rng = stream(6, 0, Purpose::Data);
+    let y = (0..ROWS).map(|_| f64::from(u8::from(rng.random::<bool>())));
+    let design = plain_design(x, y.collect(), crate::testing::binary());
+    let options = ModelOptions {
+        priors: vec![("b".into(), "laplace(0, 0.02)".into())],
+        standardize: true,
+        ..ModelOptions::default()
+    };
+    let template = crate::models::find("logistic").unwrap();
+    let model = (template.build)(Arc::new(design), &options).unwrap();
+    let mode = crate::estimators::find_mode(model.as_ref(), &Control::default()).unwrap();
+    let centre = Arc::new(mode.centre);
+    let mut oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+    let mut at_kink = 0;
+    for (index, found) in centres(4, &mut oracle).unwrap().into_iter().enumerate() {
+        let found = found.unwrap();
+        let shard = shard(&model, index, 4).unwrap();
+        let mut unused = [0.0; DIM];
+        let mut value = |u: &[f64]| shard.density().unwrap().log_density(u, &mut unused);
+        let peak = value(&found.u);
+        for (j, sd) in found.sds().into_iter().enumerate() {
+            for step in [-0.1, 0.1] {
+                let mut beside = found.u.clone();
+                beside[j] += step * sd;
+                assert!(value(&beside) < peak, "shard {index}, {j}, {step}");
+            }
+            at_kink += usize::from(j > 0 && found.u[j].abs() < 1e-3);
+        }
+    }
+    assert!((6..=12).contains(&at_kink), "{at_kink}");
+    let run = Run::new("divide-and-conquer")
+        .set("shards", Value::Int(4))
+        .set("kernel", text("sgld-cv"));
+    let chain = run.go(oracle, 200, 200);
+    assert!(chain.draws.iter().all(|u| u.is_finite()));
+}
+
 /// Draws of shards are the same whatever becomes of them, so that methods are compared on the same ones.
 #[test]
 fn the_method_changes_no_draw_of_a_shard() {

@@ -29,6 +29,12 @@
 //! subposteriors, as M grows; large where the posterior has several modes or is curved, where shards do not overlap, and for
 //! products of kernel density estimates in more than a few dimensions. **Not for** shards of so few rows that their likelihood
 //! hardly tells the parameters: p(θ)^{1/S} is then all that holds them.
+//!
+//! **Groups.** Shards divide the rows of every group, and what the model says of its effects, p(θ_g|μ, Σ), is raised to 1/S with the prior.
+//! Where groups have many rows in every shard this is sound, though the skewed posterior of Σ costs averages accuracy ([`combine`]).
+//! Where they have few, it is not: the root of the density of an effect that a shard's rows do not hold grows with Σ as
+//! |Σ|^{(1 − 1/S)/2}, and with many such groups the subposterior of centred effects has no integral. Scott et al. (2016) give whole groups to
+//! shards instead and combine what groups have in common alone, which is not done here.
 
 use std::sync::Arc;
 
@@ -193,7 +199,7 @@ impl Sampler for DivideAndConquer {
         bias: Some(
             "Draws of shards are combined by a rule that is not exact: consensus and products of normal densities are only where every \
              shard gives a normal posterior, products of kernel densities and Weierstrass only as their bandwidths shrink; with several \
-             modes, curved posteriors or shards that do not overlap the result can be far off",
+             modes, curved posteriors, shards that do not overlap or groups with few rows in a shard the result can be far off",
         ),
         default_warmup: 1500,
         ..SamplerSpec::ORDINARY

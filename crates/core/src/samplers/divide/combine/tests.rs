@@ -18,7 +18,7 @@ const SHARDS: [([f64; 2], [f64; 4]); 3] = [
 ];
 
 /// A method with default settings.
-fn combination(method: Combine) -> Combination {
+pub(super) fn combination(method: Combine) -> Combination {
     Combination {
         method,
         bandwidth: 1.0,

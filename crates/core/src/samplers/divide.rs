@@ -31,7 +31,8 @@
 //! hardly tells the parameters: p(θ)^{1/S} is then all that holds them.
 //!
 //! **Groups.** Shards divide the rows of every group, and what the model says of its effects, p(θ_g|μ, Σ), is raised to 1/S with the prior.
-//! Where groups have many rows in every shard this is sound, though the skewed posterior of Σ costs averages accuracy ([`combine`]).
+//! Where groups have many rows in every shard this is sound, but the root of the skewed posterior of Σ makes averages of shards broad: of
+//! eight groups in two shards they have 1.8 times the variance of a mean μ, and ln sd 0.7 standard deviations too large.
 //! Where they have few, it is not: the root of the density of an effect that a shard's rows do not hold grows with Σ as
 //! |Σ|^{(1 − 1/S)/2}, and with many such groups the subposterior of centred effects has no integral. Scott et al. (2016) give whole groups to
 //! shards instead and combine what groups have in common alone, which is not done here.

@@ -93,9 +93,9 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
             let weakest = columns.first();
             vec![weakest.and_then(|column| draft.without_term(&column.factors()))]
         }
-        Remark::MissingValues { missing, .. } => {
-            let most = missing.iter().max_by_key(|(_, count)| *count);
-            vec![most.and_then(|(column, _)| draft.without_column(column))]
+        Remark::MissingValues { dispensable, .. } => {
+            let column = dispensable.as_deref();
+            vec![column.and_then(|column| draft.without_column(column))]
         }
         Remark::ValueSeparates { column, .. }
         | Remark::CutSeparates { column, .. }

@@ -12,7 +12,7 @@ use super::model_frame::{FrameReader, ModelFrame, complete_rows};
 use super::remark::Remark;
 use super::response::ResponseUse;
 use super::terms::RawColumn;
-use crate::formula::Term;
+use crate::formula::{Formula, Term};
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -39,10 +39,13 @@ impl Design {
             });
         }
         if rows.len() < rows_total {
+            let outcome = (formula.response.as_ref()).map(|response| &response.column);
             reporter.report(Remark::MissingValues {
                 used: rows.len(),
                 rows: rows_total,
                 missing: dropped.clone(),
+                dispensable: dispensable(formula, &dropped),
+                outcome_only: dropped.iter().all(|(name, _)| Some(name) == outcome),
             });
         }
 
@@ -143,14 +146,14 @@ impl Design {
         ))
     }
 
-    /// The design without terms that are the same in all of `num_rows` rows used.
+    /// The design without terms that are the same in all of `num_rows` rows used, each with what it is.
     fn without(
         table: &dyn Columns,
         frame: &ModelFrame,
-        constant: Vec<(Term, f64)>,
+        constant: Vec<(Term, String)>,
         num_rows: usize,
     ) -> Result<(Self, Reporter), DesignError> {
-        let (left_out, values): (Vec<Term>, Vec<f64>) = constant.into_iter().unzip();
+        let (left_out, values): (Vec<Term>, Vec<String>) = constant.into_iter().unzip();
         let smaller = ModelFrame {
             formula: frame.formula.without(&left_out),
             ..frame.clone()
@@ -166,6 +169,23 @@ impl Design {
         design.left_out.extend(left_out);
         Ok((design, reporter))
     }
+}
+
+/// Of the columns with missing values the one that most rows lack among predictors and groups.
+fn dispensable(formula: &Formula, missing: &[(String, usize)]) -> Option<String> {
+    let needed = Formula {
+        terms: Vec::new(),
+        groups: Vec::new(),
+        left_out: Vec::new(),
+        ..formula.clone()
+    };
+    let needed = needed.columns();
+    let others = missing
+        .iter()
+        .filter(|(name, _)| !needed.contains(&name.as_str()));
+    others
+        .max_by_key(|(_, count)| *count)
+        .map(|(name, _)| name.clone())
 }
 
 struct ScaledColumns {

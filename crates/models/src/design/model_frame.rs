@@ -330,9 +330,9 @@ impl<'a> FrameReader<'a> {
         Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
     }
 
-    /// Population-level terms that say nothing beside the intercept, because their columns of numbers are the same in all rows
-    /// used; without an intercept those that are 0. With each the number.
-    pub fn constant_terms(&self, predictors: &Predictors) -> Vec<(Term, f64)> {
+    /// Terms that say nothing, with what they are in all rows used: population-level terms whose columns of numbers are the same beside
+    /// the intercept, or 0 without one, and terms anywhere that have no column because a category has a single level.
+    pub fn constant_terms(&self, predictors: &Predictors) -> Vec<(Term, String)> {
         let formula = &self.frame.formula;
         let constant = |term: &Term| {
             let factors: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
@@ -347,12 +347,45 @@ impl<'a> FrameReader<'a> {
                 column.values.iter().all(|value| *value == first)
                     && (formula.intercept || first == 0.0)
             };
-            columns.iter().all(same).then_some(number)
+            columns.iter().all(same).then(|| number.to_string())
         };
+        let mut found: Vec<(Term, String)> = Vec::new();
         let terms = formula.terms.iter();
-        terms
-            .filter_map(|term| Some((term.clone(), constant(term)?)))
-            .collect()
+        found.extend(terms.filter_map(|term| Some((term.clone(), constant(term)?))));
+        let everywhere = std::iter::once((&formula.terms, formula.intercept));
+        let by_group = formula.groups.iter().map(|it| (&it.terms, it.intercept));
+        for (terms, intercept) in everywhere.chain(by_group) {
+            let empty = self.terms_without_columns(terms, intercept, predictors);
+            let new = empty.filter(|(term, _)| !found.iter().any(|(other, _)| other == term));
+            found.extend(new.collect::<Vec<_>>());
+        }
+        found
+    }
+
+    /// Those of `terms` that give no column, because a category that stands for differences from its reference has no other level; each
+    /// with what it is.
+    fn terms_without_columns<'t>(
+        &self,
+        terms: &'t [Term],
+        intercept: bool,
+        predictors: &'t Predictors,
+    ) -> impl Iterator<Item = (Term, String)> + use<'t> {
+        let coded = contrasts(terms, intercept, |factor| self.is_category(factor));
+        terms.iter().zip(coded).filter_map(|(term, contrasts)| {
+            let mut coded = term.iter().zip(contrasts);
+            let (factor, level) =
+                coded.find_map(|(factor, is_contrast)| match &predictors[factor] {
+                    Predictor::Categorical { levels, .. } if is_contrast && levels.len() == 1 => {
+                        Some((factor, in_backticks(&levels[0])))
+                    }
+                    _ => None,
+                })?;
+            let said = match term.as_slice() {
+                [_] => level,
+                _ => format!("the same as without `{factor}`, which is {level}"),
+            };
+            Some((term.clone(), said))
+        })
     }
 
     pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DesignError> {

@@ -25,9 +25,21 @@ ergodic_base::remarks! {
             rows: usize,
             /// Columns with missing values, and in how many rows.
             missing: Vec<(String, usize)>,
+            /// Of these the one that most rows lack among those that the model could do without: predictors and groups.
+            dispensable: Option<String>,
+            /// Whether all that is missing is the outcome.
+            outcome_only: bool,
         }
         Watch "missing-values" ("Using {used} of {rows} rows; {}", missing_words(missing)) about (most_missing(missing))
-        advice ("Rows with a missing value in a used column are left out; leave the column out to use them");
+        advice ("{}", match (dispensable, outcome_only) {
+            (Some(column), _) => format!(
+                "Rows with a missing value in a used column are left out; leave `{column}` out to use more of them"
+            ),
+            (None, true) => "Rows without an outcome cannot be fitted; the fit can predict them".to_owned(),
+            (None, false) => {
+                "Rows with a missing value in a used column are left out; enter what is missing to use them".to_owned()
+            }
+        });
 
         /// Rows are kept out of the fit, as was asked for.
         HeldOut {
@@ -181,8 +193,8 @@ ergodic_base::remarks! {
         ConstantLeftOut {
             /// The term.
             term: Term,
-            /// Value in every row.
-            value: f64,
+            /// Value in every row, or the only level of a category.
+            value: String,
             /// Rows.
             rows: usize,
         }

@@ -330,3 +330,85 @@ fn constant_predictors_are_left_out_as_r_does() {
     let (terms, _, codes, _) = built("y ~ 0 + d + x + zero");
     assert_eq!((terms.as_str(), codes.as_str()), ("d x", "constant-column"));
 }
+
+/// A category with one level is left out as a number is that does not vary: nothing can be compared with it.
+#[test]
+fn categories_with_one_level_are_left_out() {
+    let texts = |labels: [&str; 4]| Values::Texts(labels.map(|it| Some(it.to_owned())).to_vec());
+    let table = MemoryColumns::new(
+        "t",
+        vec![
+            ("y".to_owned(), Values::Numbers(vec![0.0, 1.0, 0.0, 1.0])),
+            ("x".to_owned(), Values::Numbers(vec![1.0, 2.0, 4.0, 3.0])),
+            ("f".to_owned(), texts(["a", "b", "b", "a"])),
+            ("k".to_owned(), texts(["same"; 4])),
+            ("g".to_owned(), texts(["u", "u", "v", "v"])),
+        ],
+    )
+    .unwrap();
+    let built = |formula: &str| {
+        let frame = ModelFrame::new(formula.parse().unwrap());
+        let (design, reporter) = Design::build(&table, &frame).unwrap();
+        let formula = design.formula_of(&frame.formula).to_string();
+        let said: Vec<String> = (reporter.warnings.iter())
+            .filter(|it| it.code == "constant-column")
+            .map(|it| it.message.clone())
+            .collect();
+        (design.terms.join(" "), formula, said, design)
+    };
+    let (terms, formula, said, design) = built("y ~ x + f + k + x:k + (1 + k | g)");
+    assert_eq!(terms, "Intercept x f=b");
+    assert_eq!(formula, "y ~ x + f + (1 | g)");
+    assert_eq!(
+        said,
+        [
+            "`k` is `same` in all 4 rows, so it carries no information and is left out of the model",
+            "`x:k` is the same as without `k`, which is `same` in all 4 rows, so it carries no information and is left out of the \
+             model",
+        ]
+    );
+    let references: Vec<&str> = (design.reference_levels.iter())
+        .map(|(column, _)| column.as_str())
+        .collect();
+    assert_eq!(references, ["f"]);
+    // A term that groups alone have.
+    let (_, formula, said, _) = built("y ~ x + (1 + k | g)");
+    assert_eq!((formula.as_str(), said.len()), ("y ~ x + (1 | g)", 1));
+    // It takes the place of an intercept that is not there.
+    let (terms, _, said, _) = built("y ~ 0 + k + x");
+    assert_eq!((terms.as_str(), said.len()), ("k=same x", 0));
+}
+
+/// What may be left out to use more rows is a predictor or a group, not the outcome or what belongs to it.
+#[test]
+fn advice_on_missing_values_fits_what_is_missing() {
+    let numbers = |values: [f64; 4]| Values::Numbers(values.to_vec());
+    let nan = f64::NAN;
+    let table = MemoryColumns::new(
+        "t",
+        vec![
+            ("y".to_owned(), numbers([0.0, nan, nan, 1.0])),
+            ("x".to_owned(), numbers([nan, 2.0, 4.0, 3.0])),
+            ("w".to_owned(), numbers([1.0, 1.0, nan, 2.0])),
+            ("z".to_owned(), numbers([1.0, 5.0, 2.0, 4.0])),
+        ],
+    )
+    .unwrap();
+    let advice = |formula: &str| {
+        let frame = ModelFrame::new(formula.parse().unwrap());
+        let (_, reporter) = Design::build(&table, &frame).unwrap();
+        reporter.warnings[0].advice.clone().unwrap()
+    };
+    assert_eq!(
+        advice("y ~ z"),
+        "Rows without an outcome cannot be fitted; the fit can predict them"
+    );
+    assert_eq!(
+        advice("y ~ x"),
+        "Rows with a missing value in a used column are left out; leave `x` out to use more of them"
+    );
+    assert_eq!(
+        advice("y | weights(w) ~ z"),
+        "Rows with a missing value in a used column are left out; enter what is missing to use them"
+    );
+}

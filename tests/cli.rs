@@ -1062,9 +1062,22 @@ fn approximate_samplers_are_not_certified_until_checked() {
         "{}",
         stderr(&checked)
     );
-    // What the control costs is said before, what all of it cost after, and one report has all evidence.
+    // What it costs is said before, what it cost after, and one report has all evidence.
+    let passes_after = |words: &str| -> f64 {
+        let said = stderr(&checked);
+        let (_, rest) = said.split_once(words).expect("words");
+        let number: String = (rest.chars().take_while(|it| !it.is_alphabetic()))
+            .filter(|it| it.is_ascii_digit() || *it == '.')
+            .collect();
+        number.parse().expect("a number")
+    };
+    let announced = passes_after("; a run at half the step, about ");
+    let taken = passes_after(", half the step ");
+    // The first pass of a run counts too, and a run that goes on counts fewer of them for each draw.
+    assert!((announced / taken - 1.0).abs() < 0.1, "{announced} {taken}");
     for words in [
         "as a control, to check the bias: at most about ",
+        "; scores of draws, at most ",
         "squared kernel Stein discrepancy ",
         "extrapolated from half the step (",
         "the check cost ",

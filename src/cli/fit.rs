@@ -590,7 +590,7 @@ pub(super) fn run(
         && !interrupted.load(Ordering::Relaxed)
     {
         let control = Arc::new(control);
-        let cost = bias_check::control_cost(job);
+        let cost = bias_check::cost(job, Some(view.as_ref()));
         let cost = match cost.is_empty() {
             true => cost,
             false => format!(": {cost}"),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::job::{Job, JobError};
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals::{significant, thousands};
+use ergodic_base::numerals::{duration, significant, thousands};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::{Report, report};
@@ -89,15 +89,36 @@ pub fn control_title(job: &Job) -> &'static str {
     samplers::find(control_id(job)).map_or(CONTROL, |entry| entry.spec.title)
 }
 
-/// What the control of `job` will cost, in words that can follow its name; empty where that is not known.
-pub fn control_cost(job: &Job) -> String {
-    let Some(Cheapest { passes, time, .. }) = &job.control else {
-        return String::new();
-    };
-    match passes {
+/// What the check of a run of `job` will cost, in words that can follow the name of its control: of that, and where there is a run
+/// (`view`) of what comes after it; empty where nothing is known.
+pub fn cost(job: &Job, view: Option<&RunView>) -> String {
+    let of_control = job.control.as_ref();
+    let of_control = of_control.map(|Cheapest { passes, time, .. }| match passes {
         Some(passes) => format!("at most about {} over the rows, {time}", in_passes(*passes)),
         None => time.clone(),
+    });
+    let further = view.map(|view| further_cost(job, view)).unwrap_or_default();
+    let parts = of_control.into_iter().chain(further);
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// What a check costs besides its control, one part each: the scores of draws, and the run at half the step with the time that it
+/// takes at the speed of the run so far.
+fn further_cost(job: &Job, view: &RunView) -> Vec<String> {
+    let passes = |rows: u64| in_passes(rows as f64 / job.model.num_obs().max(1) as f64);
+    let mut parts = Vec::new();
+    if let Some(rows) = discrepancy::most_rows(job) {
+        parts.push(format!("scores of draws, at most {}", passes(rows)));
     }
+    if let Some(rows) = half_step::expected_rows(job, view) {
+        let secs = view.elapsed_secs * rows as f64 / rows_of(view).max(1) as f64;
+        parts.push(format!(
+            "a run at half the step, about {}, {}",
+            passes(rows),
+            duration(secs)
+        ));
+    }
+    parts
 }
 
 fn in_passes(passes: f64) -> String {

@@ -7,7 +7,7 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_core::oracle::{Centre, Estimator, Oracle, Scheme};
 
 /// Rows of the estimate of a score; fewer rows in all are all used.
-const SCORE_ROWS: usize = 5000;
+pub(crate) const SCORE_ROWS: usize = 5000;
 
 /// Finds the scores of points. Where the data are tall they come from minibatches with control variates, whose errors are
 /// independent with mean 0.

@@ -1,7 +1,7 @@
 //! The kernel Stein discrepancy of the draws of a run, tested against what draws from the posterior have.
 
 use crate::Job;
-use crate::scored_points::{ScoredPoints, Scorer, oracle_of};
+use crate::scored_points::{SCORE_ROWS, ScoredPoints, Scorer, oracle_of};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::engine::RunView;
 use ergodic_core::engine::Sampling as _;
@@ -13,6 +13,14 @@ use ergodic_diagnostics::stein::{Discrepancy, tested_discrepancy};
 const MOST_POINTS: usize = 400;
 /// Fewest: with fewer nothing but gross errors show.
 const LEAST_POINTS: usize = 50;
+
+/// Most row gradients that the scores of a run and of its control take; `None` where no scores are looked at.
+pub(super) fn most_rows(job: &Job) -> Option<u64> {
+    job.model.rows()?;
+    job.keep().is_all().then_some(())?;
+    job.centre.as_deref()?;
+    Some(2 * (MOST_POINTS * SCORE_ROWS.min(job.model.num_obs())) as u64)
+}
 
 /// The discrepancy of evenly spaced draws of a run with this `summary`, as many as it has effective ones, so that they count as
 /// independent; and the rows that their scores took. `None` without rows, without a mode to whiten by, or with too few effective

@@ -31,40 +31,59 @@ const LEAST_DRAWS: u64 = 100;
 /// The run at half the step of `job`, as long as its cost allows by that of the run so far; `None` where the order of the bias in
 /// the step is not known, steps decrease, or too few draws could be made. Its seed is the second next one.
 pub fn half_step_job(job: &Job, view: &RunView) -> Option<Job> {
-    job.sampler.spec.bias_order?;
+    let draws = affordable_draws(job, view)?;
     let settings = &job.recipe.sampler.settings;
-    if settings.text(SCHEDULE) == Some(Schedule::Decreasing.word()) {
-        return None;
-    }
-    let step = settings.real(STEP)?;
-    let iterations: u64 = view.chains.iter().map(|chain| chain.iterations).sum();
-    let rows: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
-    let per_iteration = 2.0 * rows as f64 / iterations.max(1) as f64;
-    let num_obs = job.model.num_obs() as u64;
-    let most = match num_obs >= TALL {
-        true => MOST_PASSES * num_obs,
-        false => (MOST_PASSES * num_obs).max(FEW_ROWS),
-    };
+    let (step, steps) = (settings.real(STEP)?, settings.int(STEPS_PER_DRAW));
     let mut half = job.clone();
     let run = &mut half.recipe.run;
-    let affordable = most as f64 / (per_iteration * run.chains as f64).max(1.0);
-    let draws = (affordable as u64)
-        .saturating_sub(WARMUP)
-        .min(DEFAULT_DRAWS);
-    if draws < LEAST_DRAWS {
-        return None;
-    }
     run.seed = run.seed.wrapping_add(2);
-    run.warmup = Some(WARMUP.min(run.warmup.unwrap_or(WARMUP)));
+    run.warmup = Some(warmup(job));
     run.draws = draws;
     run.stop_by_draws_alone();
     let settings = &mut half.recipe.sampler.settings;
-    let steps = settings.int(STEPS_PER_DRAW);
     settings.set(STEP, Value::Real(0.5 * step));
     if let Some(steps) = steps {
         settings.set(STEPS_PER_DRAW, Value::Int(2 * steps));
     }
     Some(half)
+}
+
+/// Row gradients that the [`half_step_job`] of a run will take; `None` where there is none.
+pub(super) fn expected_rows(job: &Job, view: &RunView) -> Option<u64> {
+    let iterations = warmup(job) + affordable_draws(job, view)?;
+    let chains = job.recipe.run.chains as u64;
+    Some((row_gradients_per_iteration(view) * (chains * iterations) as f64) as u64)
+}
+
+/// Draws per chain that the run at half the step may make.
+fn affordable_draws(job: &Job, view: &RunView) -> Option<u64> {
+    job.sampler.spec.bias_order?;
+    let settings = &job.recipe.sampler.settings;
+    if settings.text(SCHEDULE) == Some(Schedule::Decreasing.word()) {
+        return None;
+    }
+    settings.real(STEP)?;
+    let num_obs = job.model.num_obs() as u64;
+    let most = match num_obs >= TALL {
+        true => MOST_PASSES * num_obs,
+        false => (MOST_PASSES * num_obs).max(FEW_ROWS),
+    };
+    let each = row_gradients_per_iteration(view) * job.recipe.run.chains as f64;
+    let draws = ((most as f64 / each.max(1.0)) as u64)
+        .saturating_sub(WARMUP)
+        .min(DEFAULT_DRAWS);
+    (draws >= LEAST_DRAWS).then_some(draws)
+}
+
+fn warmup(job: &Job) -> u64 {
+    WARMUP.min(job.recipe.run.warmup.unwrap_or(WARMUP))
+}
+
+/// Row gradients of an iteration of a chain at half the step, by those of the run so far: it has twice as many steps.
+fn row_gradients_per_iteration(view: &RunView) -> f64 {
+    let iterations: u64 = view.chains.iter().map(|chain| chain.iterations).sum();
+    let rows: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
+    2.0 * rows as f64 / iterations.max(1) as f64
 }
 
 /// Runs a job to its end.

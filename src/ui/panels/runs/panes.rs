@@ -647,7 +647,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
             "{} is approximate. {reason}. Its bias was not checked. The check runs {}{}",
             spec.title,
             words::control(of.entry),
-            words::control_cost(of.entry)
+            words::check_cost_in_brackets(of.entry)
         );
         let act = (resuming::check_refusal(of.entry).is_none()).then_some("Check bias");
         if widgets::empty_state(ui, icons::SEAL_QUESTION, &text, act) {

@@ -12,7 +12,6 @@ use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Progress, number, paint};
 use crate::ui::{icons, landmarks};
-use ergodic_analysis::bias_check;
 use ergodic_base::numerals::thousands;
 use ergodic_core::engine::{RunState, StopReason};
 
@@ -408,7 +407,7 @@ fn bias_button_ui(
             "{first}{} {}{}, which is exact, on the same model and compares means, standard deviations and quantiles",
             if first.is_empty() { "Runs" } else { "runs" },
             words::control(entry),
-            words::control_cost(entry)
+            words::check_cost_in_brackets(entry)
         ))
         .on_disabled_hover_text(why.unwrap_or_default())
         .clicked()
@@ -455,9 +454,8 @@ fn control_menu_ui(button: &Response, entry: &RunEntry, at_hand: &[&RunEntry], o
             }
         }
         let text = format!("Run {} as a new control", words::control(entry));
-        let cost = entry.job().map(|job| bias_check::control_cost(job));
         let row = menu::item(ui, &text, "", false);
-        if row.on_hover_text(cost.unwrap_or_default()).clicked() {
+        if row.on_hover_text(words::check_cost(entry)).clicked() {
             out.send(Command::CheckBias(entry.id));
         }
     });

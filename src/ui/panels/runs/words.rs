@@ -193,11 +193,19 @@ pub fn control(entry: &RunEntry) -> &'static str {
     job.map_or("an exact sampler", |job| bias_check::control_title(job))
 }
 
-/// What the control of a bias check will cost, between brackets after its name; nothing where that is not known.
-pub fn control_cost(entry: &RunEntry) -> String {
-    let cost = entry.job().map(|job| bias_check::control_cost(job));
-    let cost = cost.filter(|cost| !cost.is_empty());
-    cost.map_or_else(String::new, |cost| format!(" ({cost})"))
+/// What a bias check will cost; empty where that is not known.
+pub fn check_cost(entry: &RunEntry) -> String {
+    let view = entry.view();
+    let job = entry.job();
+    job.map_or_else(String::new, |job| bias_check::cost(job, view.as_deref()))
+}
+
+/// [`check_cost`] between brackets after the name of the control, or nothing.
+pub fn check_cost_in_brackets(entry: &RunEntry) -> String {
+    match check_cost(entry) {
+        cost if cost.is_empty() => cost,
+        cost => format!(" ({cost})"),
+    }
 }
 
 /// Progress of the control run of a bias check, 0 to 1.

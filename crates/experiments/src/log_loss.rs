@@ -1,7 +1,7 @@
 //! Log loss of rows held out, draw by draw, of samplers with stochastic gradients on a tall logistic regression.
 //!
 //! Sources: Baker (2018), section 3.5.1 with figure 3.5.1 (SGLD, SGLD-CV and SAGA at 1 %, 10 % and all of the rows of covertype), and
-//! section 4.6.2 with figure 4.6.2 (six samplers): 581,012 rows with 54 predictors, Laplace(0, 1) priors, minibatches of 500, log loss of
+//! sections 4.5 and 4.6.2 with figures 4.5.1 and 4.6.2 (six samplers): 581,012 rows with 54 predictors, Laplace(0, 1) priors, minibatches of 500, log loss of
 //! 10,000 rows held out every 10 of 10,000 iterations. With `--data` the rows are those of that file, whose last column is the outcome;
 //! without it ten correlated numbers and 44 flags are simulated.
 //!
@@ -55,6 +55,8 @@ const EVERY: u64 = 10;
 const HELD_OUT: [usize; 2] = [10_000, 4_000];
 /// Steps that are tried, relative to the default.
 const FACTORS: [f64; 5] = [0.25, 1.0, 4.0, 16.0, 64.0];
+/// Share of the iterations that the source's example drops: 1,000 of 11,000.
+const BURN_IN: f64 = 1.0 / 11.0;
 /// Distances of log losses up to this factor are alike: each is mostly that of the posterior itself.
 const LIKE: f64 = 1.5;
 /// How many times as far a log loss must be from that at the mode to be worse by more than chance, which is a few per cent.
@@ -187,6 +189,16 @@ pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 ),
             },
             Finding {
+                claim: "the log loss of SGLD and SGLD-CV reaches a stationary level after a short burn-in (section 4.5, figure 4.5.1)",
+                reproduced: found[..2].iter().all(Tuned::is_stationary),
+                because: format!(
+                    "it arrives in the first {} % of the iterations; means of the third and of the last quarter differ by {} standard \
+                     deviations of a draw",
+                    listed(&[0, 1].map(|k: usize| 100.0 * found[k].burn_in)),
+                    listed(&[0, 1].map(|k: usize| found[k].drift() / found[k].sd))
+                ),
+            },
+            Finding {
                 claim: "of those without, SGLD varies most by far and SGHMC least",
                 reproduced: sd(0) > 2.0 * sd(2).max(sd(4)) && sd(2) < sd(4),
                 because: format!(
@@ -229,6 +241,10 @@ struct Tuned {
     /// Passes, seconds and mean log loss of chains at some draws.
     course: Vec<[f64; 3]>,
     passes_to_arrive: f64,
+    /// Share of the iterations until then.
+    burn_in: f64,
+    /// Mean log losses of the third and of the last quarter.
+    quarters: [f64; 2],
     /// Mean and standard deviation over draws of the log loss, and root mean square of its distance from that at the mode, of the second
     /// half.
     mean: f64,
@@ -248,6 +264,16 @@ impl Tuned {
         "log_loss_sd",
         "distance_from_mode",
     ];
+
+    /// How far the mean log losses of the last two quarters are apart.
+    fn drift(&self) -> f64 {
+        (self.quarters[1] - self.quarters[0]).abs()
+    }
+
+    /// Whether the log loss arrives in as small a part of the run as the source drops, and stays where it is.
+    fn is_stationary(&self) -> bool {
+        self.burn_in <= BURN_IN && self.drift() < self.sd
+    }
 
     fn row(&self, rows: usize) -> Vec<Cell> {
         let numbers = [
@@ -483,6 +509,11 @@ impl Trial {
             seconds: setup_secs + secs,
             course: lines_of(length, LINES).into_iter().map(line).collect(),
             passes_to_arrive: setup + share * sampling,
+            burn_in: share,
+            quarters: [2, 3].map(|k| {
+                let quarter = k * length / 4..(k + 1) * length / 4;
+                quarter.clone().map(loss).sum::<f64>() / quarter.len() as f64
+            }),
             mean,
             sd,
             distance,
@@ -622,5 +653,7 @@ mod tests {
     fn control_variates_predict_better() {
         let table = quick(six);
         assert!(table.findings[0].reproduced);
+        let stationary = &table.findings[1];
+        assert!(stationary.claim.contains("stationary") && stationary.reproduced);
     }
 }

@@ -189,7 +189,13 @@ fn a_column_says_which_rows_and_several_runs_stand_in_one_table() {
     assert!(text(&mixed.stdout).contains("behind the best"));
 
     // Cross-validation: each part is scored as the run that holds it out alone.
-    let folds = json(&ergodic(folder, "score all --folds 4 --json", 0));
+    let scored = ergodic(folder, "score all --folds 4 --json", 0);
+    let announced = text(&scored.stderr);
+    assert!(
+        announced.contains("4 fits as long as this run, about "),
+        "{announced}"
+    );
+    let folds = json(&scored);
     ergodic(folder, "fit all/recipe.toml --hold-out 2/4 --out second", 0);
     let second = json(&ergodic(folder, "score second --json", 0));
     let rows = |found: &serde_json::Value| found[0]["rows"].as_array().unwrap().clone();

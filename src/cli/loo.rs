@@ -13,6 +13,7 @@ use ergodic_analysis::loo::{
     Comparison, CrossValidation, LooError, compare, cross_validate, job_without,
 };
 use ergodic_analysis::predict::log_lik::LogLikError;
+use ergodic_analysis::predict::scores::folds::time_of_fits;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_diagnostics::Verdict;
@@ -59,7 +60,7 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
     let scored = args.runs.iter().map(|path| {
         let (mut scored, manifest) = run(path, most, args.moment_match)?;
         if let Some(interrupted) = &interrupted {
-            refit(path, &mut scored, interrupted)?;
+            refit(path, (&mut scored, manifest.as_ref()), interrupted)?;
         }
         Ok((scored, manifest))
     });
@@ -173,13 +174,17 @@ fn run(
 /// Fits a run again without each row whose Pareto k is not good, one after the other, and takes their scores from there.
 fn refit(
     path: &Path,
-    scored: &mut CrossValidation,
+    (scored, manifest): (&mut CrossValidation, Option<&Manifest>),
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
     let folder = RunFolder::open(path).map_err(Failure::request)?;
     let recipe = folder.recipe().map_err(Failure::request)?;
     let control = Control::default();
     let doubtful = scored.doubtful();
+    if let Some(manifest) = manifest.filter(|_| !doubtful.is_empty()) {
+        let time = time_of_fits(doubtful.len(), manifest.elapsed_secs);
+        output::note(&format!("{}: {time}", path.display()));
+    }
     for (number, (row, k)) in doubtful.iter().enumerate() {
         output::note(&format!(
             "{}: fitting without row {}, whose Pareto k is {} ({} of {})",

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Parser;
 
 use super::{Failure, fit, output, progress, results};
-use ergodic_analysis::predict::scores::folds::{HOLDS_OUT, job_without, score as score_part};
+use ergodic_analysis::predict::scores::folds::{
+    HOLDS_OUT, job_without, score as score_part, time_of_fits,
+};
 use ergodic_analysis::predict::scores::{
     Measure, PredictionScores, ScoresCompared, ScoresError, compare,
 };
@@ -163,6 +165,10 @@ fn refits(
             "{HOLDS_OUT}; leave out --folds, or name a run of all rows: {}",
             path.display()
         )));
+    }
+    if let Some(manifest) = folder.results().map_err(Failure::request)?.manifest {
+        let time = time_of_fits(folds as usize, manifest.elapsed_secs);
+        output::note(&format!("{}: {time}", path.display()));
     }
     let mut parts = Vec::new();
     for number in 1..=folds {

@@ -2,6 +2,7 @@
 
 use eframe::egui::{ScrollArea, Ui};
 
+use super::words;
 use crate::app::kfold::{Folded, refusal};
 use crate::app::{AppState, Command, RunEntry};
 use crate::ui::outbox::Outbox;
@@ -70,7 +71,7 @@ pub(super) fn folds_ui(
         let why = refusal(entry);
         let button = ui
             .add_enabled(why.is_none(), Button::new("K-fold").small())
-            .on_hover_text("One run as long as this for each part")
+            .on_hover_text(words::time_of_fits(entry, view.parts as usize))
             .on_disabled_hover_text(why.unwrap_or_default());
         if button.clicked() {
             out.send(Command::ScoreInFolds(entry.id, view.parts as u32));

@@ -7,6 +7,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
 use super::kfold::{FoldsView, folds_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
+use super::words;
 use crate::app::scoring::{is_tall, refusal};
 use crate::app::{AppState, Command, RunEntry};
 use crate::ui::outbox::Outbox;
@@ -296,7 +297,10 @@ fn doubt_ui(
         }
         let button = ui
             .add_enabled(!keeps_rows_out, Button::new(&word).small())
-            .on_hover_text("One run as long as this for each row; their scores are then exact")
+            .on_hover_text(format!(
+                "{}; the scores of these rows are then exact",
+                words::time_of_fits(entry, doubtful.len())
+            ))
             .on_disabled_hover_text("The run keeps rows out of its fit already");
         if button.clicked() {
             out.send(Command::Refit(entry.id));

@@ -6,6 +6,7 @@ use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::{Progress, number};
+use ergodic_analysis::predict::scores::folds;
 use ergodic_analysis::{Recipe, Run, bias_check};
 use ergodic_core::engine::chain::Warmup;
 use ergodic_core::engine::protocol::ChainView;
@@ -206,6 +207,12 @@ pub fn check_cost_in_brackets(entry: &RunEntry) -> String {
         cost if cost.is_empty() => cost,
         cost => format!(" ({cost})"),
     }
+}
+
+/// How long it takes to fit the run again so many times.
+pub fn time_of_fits(entry: &RunEntry, times: usize) -> String {
+    let secs = entry.view().map_or(f64::NAN, |view| view.elapsed_secs);
+    folds::time_of_fits(times, secs)
 }
 
 /// Progress of the control run of a bias check, 0 to 1.

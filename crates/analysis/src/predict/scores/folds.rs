@@ -10,6 +10,7 @@ use crate::predict::Fitted;
 use crate::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::duration;
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_data::load::Loaded;
 
@@ -37,6 +38,18 @@ pub fn job_without(
     let mut recipe = recipe.clone();
     recipe.model.hold_out = Some(HoldOut::Part { number, of });
     Job::prepare(&recipe, folder, loaded, control)
+}
+
+/// How long it takes to fit a run again `times` times that took `secs` seconds, in words that can stand alone.
+pub fn time_of_fits(times: usize, secs: f64) -> String {
+    let each = duration(secs);
+    match times {
+        1 => format!("One fit as long as this run: about {each}"),
+        _ => format!(
+            "{times} fits as long as this run, about {each} each: about {} in all",
+            duration(secs * times as f64)
+        ),
+    }
 }
 
 /// Scores the rows that `job` keeps out by its draws, of which at most `most` are used.

@@ -113,6 +113,7 @@ pub use registry::{REGISTRY, find};
 pub use schedule::{Schedule, tempered};
 pub use subsampling::hmc_ecs::HmcEcs;
 pub use subsampling::hmc_ecs_signed::HmcEcsSigned;
+pub use topics::topics_control::excess_of_minibatches;
 pub use unsuitable::{Refusal, Unsuitable};
 
 /// Where a chain is.

@@ -179,7 +179,7 @@ pub struct Bench {
 pub static REGISTRY: &[Bench] = &[
     Bench {
         id: "simplex",
-        seconds: None,
+        seconds: Some(30),
         title: "Probabilities of categories from minibatches",
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows \
                 per minibatch",

@@ -6,7 +6,7 @@ use statrs::function::gamma::ln_gamma;
 
 use crate::models::Corpus;
 use crate::samplers::testing::{Run, estimate, exact_oracle};
-use crate::samplers::topics::topics_control::{Control, KeptCounts};
+use crate::samplers::topics::topics_control::{Control, KeptCounts, excess_of_minibatches};
 use crate::samplers::{Output, StateVisitor, TOPIC_SHARES, TOPICS, WORDS_HELD_OUT, find};
 use crate::testing::topics::corpus;
 use crate::testing::{thirty_documents, two_topics};
@@ -331,6 +331,27 @@ fn errors_of_kept_counts_are_noise_and_no_bias() {
             );
         }
     }
+}
+
+/// Where every word has one topic alone, counts are known: minibatches of two of four documents have the variance of draws with
+/// replacement, and control variates leave nothing of it. Where words are shared they leave the noise of Gibbs sampling.
+#[test]
+fn noise_of_minibatches_is_that_of_documents_drawn() {
+    let documents: [&[u32]; 4] = [&[0, 0, 1], &[2, 3], &[0, 2], &[1, 1, 3, 3]];
+    let corpus = corpus(&documents, 4, 2, [0.6, 0.4], 0);
+    let excess = |phi: &[f64]| {
+        let mut rng = stream(5, 0, Purpose::Diagnostics);
+        excess_of_minibatches(&corpus, phi, (40, 2), &mut rng)
+    };
+    let [plain, centred] = excess(&[0.5, 0.0, 0.5, 0.0, 0.0, 0.5, 0.0, 0.5]);
+    // Σ (c/11) (N/n) (Σ n² − c²/N)/2 over words with c = 3, 3, 2, 3 in all and Σ n² = 5, 5, 2, 5.
+    assert!(
+        (plain - (3.0 * 3.0 * 2.75 + 2.0) / 11.0).abs() < 1e-12,
+        "{plain}"
+    );
+    assert!(centred.abs() < 1e-12, "{centred}");
+    let [plain, centred] = excess(&[0.4, 0.1, 0.3, 0.2, 0.2, 0.3, 0.1, 0.4]);
+    assert!(0.0 < centred && centred < 0.5 * plain, "{plain} {centred}");
 }
 
 #[test]

@@ -146,6 +146,32 @@ fn checks_have_residuals_and_all_their_pictures() {
 }
 
 #[test]
+fn the_pair_that_goes_most_along_with_divergent_transitions_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // Neal's funnel behind two parameters that have nothing to do with it.
+    let program = "parameters
+  a ~ normal(0, 1)
+  b ~ normal(0, 1)
+  v ~ normal(0, 3)
+  x: vector(9) ~ normal(0, exp(v / 2))
+";
+    fs::write(folder.join("funnel.model"), program).unwrap();
+    let line = "fit --model funnel.model --chains 2 --warmup 200 --draws 400 --seed 3 --sampler nuts --out a";
+    ergodic(folder, line, 0);
+    let said = ergodic(folder, "plot a --what pairs --out worst.csv", 0);
+    let said = text(&said.stderr);
+    assert!(said.contains("goes most along with divergent"), "{said}");
+    let pair = said.split(". ").next().unwrap();
+    assert!(pair.contains("`v`") && pair.contains("`x["), "{pair}");
+    let rows = drawn(folder, "worst.csv");
+    assert!(rows.iter().any(|(series, ..)| series == "divergent"));
+    let line = "plot a --what pairs --parameters a,b --out chosen.csv";
+    let said = text(&ergodic(folder, line, 0).stderr);
+    assert!(said.contains("Draws of `b` against `a`"), "{said}");
+}
+
+#[test]
 fn shares_of_yes_by_predictor_stand_beside_their_probabilities() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -451,6 +451,8 @@ fn runs_read(state: &mut AppState, ended: Ended<RunsRead>, _fx: &mut dyn Effects
             .or(state.runs.last().map(|entry| entry.id));
         let count = state.selected().map_or(0, |entry| entry.variables().len());
         state.selected_variable = view.variable.min(count.saturating_sub(1));
+        // The first one is where every run begins.
+        state.variable_is_chosen = state.selected_variable > 0;
     }
     if state.page == Page::Runs && state.runs.is_empty() {
         state.page = if state.document.is_some() {

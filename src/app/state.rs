@@ -253,6 +253,8 @@ pub struct AppState {
     pub selected_run: Option<u64>,
     /// The variable shown.
     pub selected_variable: usize,
+    /// Whether somebody chose it; until then a pane may begin with another one that it has reason to show.
+    pub variable_is_chosen: bool,
     /// A row of the open table, 0-based, that the data page is to show, and how often one was asked for.
     pub row_asked: Option<(u64, usize)>,
     /// How the panes of runs are arranged, if not as at first.
@@ -316,6 +318,7 @@ impl AppState {
         let entry = RunEntry::new(self.next_run, self.last_number, recipe, phase);
         self.selected_run = Some(entry.id);
         self.selected_variable = 0;
+        self.variable_is_chosen = false;
         self.page = Page::Runs;
         let index = self.runs.len();
         self.runs.push(entry);

@@ -196,7 +196,10 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::AskRunName(id) => state.naming = id,
         Command::NameRun(id, name, note) => naming::name(state, id, &name, &note),
         Command::UseRecipeOf(id) => use_recipe_of(state, id, fx),
-        Command::SelectVariable(index) => state.selected_variable = index,
+        Command::SelectVariable(index) => {
+            state.selected_variable = index;
+            state.variable_is_chosen = true;
+        }
         Command::KeepPanes(panes) => state.panes = panes,
         Command::DrawExamples => examples::draw(state, fx),
         Command::PickExport(id, format) => {

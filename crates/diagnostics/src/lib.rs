@@ -37,6 +37,7 @@
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`local_density`] | the density of draws at one point, with its error |
+//! | [`divergent_pairs`] | which parameters go along with divergent transitions |
 //! | [`density`], [`boxes`], [`contours`], [`joint`], [`autocorrelation`], [`ranks`] | what plots draw |
 //! | [`partition`] | how often units share a cluster, and one partition that stands for all |
 //! | [`weights`] | what all of these mean for weighted draws |
@@ -50,6 +51,7 @@ pub mod boxes;
 pub mod contours;
 pub mod density;
 pub mod distance;
+pub mod divergent_pairs;
 pub mod energy;
 pub mod ess;
 pub mod estimates;

@@ -7,6 +7,7 @@ use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::models::Marginal;
 use ergodic_core::samplers::{DIVERGENT, energy_column};
 use ergodic_diagnostics::bias::BiasReport;
+use ergodic_diagnostics::divergent_pairs::{DivergentPair, worst_pairs};
 use ergodic_diagnostics::{SummaryRow, weights};
 use ergodic_export::Results;
 
@@ -165,5 +166,16 @@ impl<'a> Chains<'a> {
             Some(info.column(column).iter().map(|&it| it > 0.0).collect())
         };
         self.numbers.iter().map(of_chain).collect()
+    }
+
+    /// The pair of parameters that goes most along with divergent transitions; `None` where there are none.
+    pub fn worst_pair(&self) -> Option<DivergentPair> {
+        let divergent = self.divergent()?;
+        let places = divergent.iter().enumerate().flat_map(|(chain, draws)| {
+            let ended = draws.iter().enumerate().filter(|(_, ended)| **ended);
+            ended.map(move |(draw, _)| (chain, draw))
+        });
+        let places: Vec<(usize, usize)> = places.collect();
+        worst_pairs(&self.lists, &places, 1).pop()
     }
 }

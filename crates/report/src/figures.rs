@@ -116,6 +116,8 @@ enum Compares {
     Values,
     /// Draws of the parameters, whatever their units.
     Draws,
+    /// Two parameters with each other: those that go most along with divergent transitions, where there are some and none is named.
+    Pair,
 }
 
 /// Whether a figure shows another run beside the one that it is of.
@@ -240,7 +242,8 @@ impl FigureEntry {
     /// The parameters that it shows to somebody who looks at `parameter`: it alone where one is enough, with the main one of the
     /// others where it takes two, and the main ones where it compares many.
     pub fn around(&self, chains: &Chains<'_>, parameter: usize) -> Vec<usize> {
-        let has_no_choice = self.compares != Compares::Nothing || self.takes.most == 0;
+        let has_no_choice =
+            matches!(self.compares, Compares::Values | Compares::Draws) || self.takes.most == 0;
         if has_no_choice || parameter >= chains.names().len() {
             return Vec::new();
         }
@@ -251,8 +254,14 @@ impl FigureEntry {
         around
     }
 
-    /// The parameters that it shows where none is named: those that move, for a constant has no picture.
+    /// The parameters that it shows where none is named: those that move, for a constant has no picture. Of a run
+    /// with divergent transitions a pair is the worst one ([`ergodic_diagnostics::divergent_pairs`]).
     pub fn of_its_own(&self, chains: &Chains<'_>) -> Vec<usize> {
+        if self.compares == Compares::Pair
+            && let Some(worst) = chains.worst_pair()
+        {
+            return worst.parameters.to_vec();
+        }
         let telling = choice::telling(chains.names(), usize::MAX);
         let moves = |index: &usize| {
             let row = chains.summary(*index);

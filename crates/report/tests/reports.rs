@@ -24,7 +24,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::checkpoint::{ChainMark, Marks};
 use ergodic_core::engine::trajectories::trajectories;
-use ergodic_core::samplers::WEIGHT;
+use ergodic_core::samplers::{DIVERGENT, WEIGHT};
 use ergodic_diagnostics::quantiles;
 use ergodic_export::{Results, RunFolder, summary};
 use ergodic_report::report::{self, Column};

@@ -13,7 +13,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "pairs",
     title: "Pairs",
     about: "Draws of two parameters against each other, with contours of their joint density that hold 50 % and 90 % of the draws; crosses end \
-            divergent transitions",
+            divergent transitions, and where there are some the two parameters that go most along with them are drawn if none is named",
     takes: Takes {
         least: 2,
         most: 2,
@@ -21,7 +21,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
     },
     needs: Needs::Draws,
     other: OtherShown::Never,
-    compares: Compares::Nothing,
+    compares: Compares::Pair,
     make,
 };
 
@@ -156,6 +156,16 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     panel.x = Axis::numbers(names[0], roomy(extent.x));
     panel.y = Axis::numbers(names[1], roomy(extent.y));
     figure.panels.push(Some(panel));
+    if let Some(worst) = chains.worst_pair()
+        && parameters.iter().all(|it| worst.parameters.contains(it))
+    {
+        let [first, second] = worst.parameters.map(|it| &chains.names()[it]);
+        let [far, near] = worst.distances;
+        figure.notes.push(format!(
+            "Of all pairs this one goes most along with divergent transitions: divergent draws and others differ by a Kolmogorov-Smirnov \
+             distance of {far:.2} in `{first}` and of {near:.2} in `{second}`"
+        ));
+    }
     if step > 1 {
         figure.notes.push(format!(
             "Every {} draw is drawn, and every one that ended a divergent transition",

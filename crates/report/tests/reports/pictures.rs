@@ -287,6 +287,44 @@ fn contours_of_pairs_hold_their_share_of_the_draws() {
 }
 
 #[test]
+fn the_pair_that_goes_most_along_with_divergent_transitions_is_drawn_unasked() {
+    let names = ["b[Intercept]", "b[x]", "r[g,a,x]", "sd[g,x]"].map(ParamId::from);
+    let made = |diverges: fn(f64) -> bool| {
+        let (mut draws, mut info) = (DrawList::new(4), DrawList::new(1));
+        for k in 0..400 {
+            // Four even spreads in orders that have nothing to do with each other.
+            let normal = |step: usize| {
+                let place = (k * step) % 401;
+                quantiles::normal((place as f64 + 0.5) / 401.0)
+            };
+            let scale = normal(171).exp();
+            draws.push(&[normal(38), normal(257), scale * normal(100), scale]);
+            info.push(&[f64::from(u8::from(diverges(scale) && k % 3 == 0))]);
+        }
+        let info = (vec![DIVERGENT.to_owned()], vec![info]);
+        Results::new(names.to_vec(), vec![draws], info, 0.0)
+    };
+    let pairs = find("pairs").unwrap();
+    let diverging = made(|scale| scale < 0.4);
+    let chains = Chains::of(&diverging).unwrap();
+    let caption = pairs.draw(&chains, &[]).unwrap().caption();
+    assert!(
+        caption.starts_with("Draws of `r[g,a,x]` against `sd[g,x]`"),
+        "{caption}"
+    );
+    assert!(caption.contains("goes most along with divergent transitions"));
+    // Who looks at a parameter sees it beside the worst; who names two sees these.
+    assert_eq!(pairs.around(&chains, 0), [0, 3]);
+    assert_eq!(pairs.around(&chains, 3), [3, 2]);
+    let caption = pairs.draw(&chains, &[0, 1]).unwrap().caption();
+    assert!(caption.starts_with("Draws of `b[x]` against `b[Intercept]`"));
+    assert!(!caption.contains("goes most along"), "{caption}");
+    let calm = made(|_| false);
+    let chains = Chains::of(&calm).unwrap();
+    assert_eq!(pairs.of_its_own(&chains), [0, 1]);
+}
+
+#[test]
 fn box_plots_are_quartiles_with_whiskers_by_their_rule() {
     let ran = plain();
     let chains = Chains::of(&ran.results).unwrap();

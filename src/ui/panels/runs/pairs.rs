@@ -1,5 +1,6 @@
 //! The pane of pairs: draws of the selected parameter against those of another one, and the same in small for those that go
-//! with it most.
+//! with it most. Where there are divergent transitions, the pairs that go most along with them are proposed, and until somebody
+//! chooses a parameter the worst is shown.
 
 use eframe::egui::{
     Align, Color32, Layout, Mesh, Pos2, Rect, Role, Sense, Shape, Stroke, StrokeKind, Ui,
@@ -24,9 +25,13 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::RunView;
-use ergodic_core::samplers::{DIVERGENT, weight_column};
+use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::contours::{MASSES, Region, regions};
+use ergodic_diagnostics::divergent_pairs::DivergentPair;
 use ergodic_diagnostics::weights;
+use worst::{divergent_column, divergent_draws, worst, worst_ui};
+
+mod worst;
 
 /// Points of the picture: more lie over each other.
 const MOST: usize = 4_000;
@@ -44,7 +49,7 @@ const ROOMY: f32 = 460.0;
 const LOOKED_AT: usize = 1_000_000;
 /// Partners that the menu lists.
 const LISTED: usize = 60;
-/// Height of the line with the names.
+/// Height of the line with the names, and of that with proposed pairs.
 const HEAD: f32 = 30.0;
 /// Width of a letter on the diagonal of the matrix, about.
 const LETTER: f32 = 5.5;
@@ -56,6 +61,7 @@ const CROSS: f32 = 3.5;
 #[derive(Default)]
 pub(super) struct Pairs {
     partner: Option<Partner>,
+    worst: Memo<Vec<DivergentPair>>,
     ranking: Memo<Vec<(usize, f64)>>,
     cloud: Memo<Cloud>,
     /// The run and the parameters of the matrix, as many as there was room for.
@@ -93,10 +99,18 @@ impl Pane for Pairs {
         if !of.has_draws(ui, 20) {
             return;
         }
+        // The pairs of a run, whichever parameter is selected.
+        let of_run = of.at(0).key;
+        let worst = self.worst.get(ui, of_run, || worst(of));
+        let opening = worst.first().filter(|_| !of.state.variable_is_chosen);
+        let of = &opening.map_or(*of, |pair| of.at(pair.parameters[0]));
         let ranking = self.ranking.get(ui, of.key, || ranking(of));
         let known = self.partner.filter(|it| it.is_for(of));
         let partner = known.or_else(|| {
-            let (variable, _) = *ranking.first()?;
+            let variable = match opening {
+                Some(pair) => pair.parameters[1],
+                None => ranking.first()?.0,
+            };
             Some(Partner {
                 run: of.key.run,
                 proposed_for: Some(of.index),
@@ -112,7 +126,9 @@ impl Pane for Pairs {
             ..of.key
         };
         let cloud = self.cloud.get(ui, key, || Cloud::new(of, [x, of.index]));
-        let head = ui.allocate_exact_size(vec2(ui.available_width(), HEAD), Sense::hover());
+        let line = vec2(ui.available_width(), HEAD);
+        let proposed = (!worst.is_empty()).then(|| ui.allocate_exact_size(line, Sense::hover()).0);
+        let head = ui.allocate_exact_size(line, Sense::hover());
         let area = ui.available_rect_before_wrap();
         // Two parameters are one picture.
         let room = if area.width() >= ROOMY && of.names.len() > 2 {
@@ -142,6 +158,15 @@ impl Pane for Pairs {
             .zip(place(x))
             .and_then(|(i, j)| matrix.correlation(i, j));
         let mut chosen = head_ui(ui, head.0, of, x, (ranking, cloud), correlation);
+        if chosen.is_some() && opening.is_some() {
+            // Whoever chooses a partner has chosen what stands against it.
+            out.send(Command::SelectVariable(of.index));
+        }
+        if let Some(pair) = proposed.and_then(|rect| worst_ui(ui, rect, of, x, worst)) {
+            let [selected, partner] = pair.parameters;
+            out.send(Command::SelectVariable(selected));
+            chosen = Some(partner);
+        }
         let has_matrix = room >= 2.0 * CELL_LEAST;
         let left = if has_matrix {
             Rect::from_min_max(area.min, pos2(area.right() - room - 16.0, area.bottom()))
@@ -301,23 +326,9 @@ struct Thinned {
 
 impl Thinned {
     fn new(of: &Variable<'_>, most: usize) -> Self {
-        let names = of.entry.info_names();
-        let column = names.iter().position(|name| name == DIVERGENT);
+        let column = divergent_column(of);
+        let divergent = divergent_draws(of);
         let chains: Vec<_> = of.run.chains.iter().map(|chain| &chain.draws).collect();
-        let mut divergent = Vec::new();
-        for (chain, draws) in chains.iter().enumerate() {
-            let Some(column) = column else { break };
-            let mut first = 0;
-            for chunk in draws.info.chunks() {
-                // A chunk without a divergence is passed over unread.
-                if chunk.extremes(column) != (0.0, 0.0) {
-                    let values = chunk.column(column).iter().enumerate();
-                    let found = values.filter(|(_, value)| **value != 0.0);
-                    divergent.extend(found.map(|(k, _)| (chain, first + k)));
-                }
-                first += chunk.len();
-            }
-        }
         let is_divergent = |chain: usize, draw: usize| {
             column.is_some_and(|column| chains[chain].info.value(draw, column) != 0.0)
         };

@@ -54,6 +54,7 @@ fn version(run: &RunView) -> u64 {
 }
 
 /// The variable that panes show, and the run it belongs to.
+#[derive(Clone, Copy)]
 pub struct Variable<'a> {
     /// What the window knows.
     pub state: &'a AppState,
@@ -96,6 +97,23 @@ impl<'a> Variable<'a> {
                 version: version(run),
             },
         })
+    }
+}
+
+impl<'a> Variable<'a> {
+    /// The same run with another variable of it.
+    #[must_use]
+    pub fn at(&self, index: usize) -> Self {
+        let names: &'a [ParamId] = self.names;
+        Self {
+            index,
+            name: &names[index],
+            key: Key {
+                variable: index,
+                ..self.key
+            },
+            ..*self
+        }
     }
 }
 

@@ -13,6 +13,16 @@ use crate::app::testing::Session;
 use crate::ui::panels::runs::{RunsView, runs_ui};
 use crate::ui::testing::{Shown, page_harness, press_t_over};
 use ergodic_base::draws::ChainDraws;
+use ergodic_core::samplers::DIVERGENT;
+
+/// A number between 0 and 1 of a draw; mixed thoroughly, so that those with different salt are independent.
+fn hash(chain: usize, i: u32, salt: u32) -> f64 {
+    let mut z = i ^ (salt << 20) ^ ((chain as u32) << 24);
+    for factor in [0x9e37_79b9_u32, 0x85eb_ca6b, 0xc2b2_ae35] {
+        z = (z ^ (z >> 15)).wrapping_mul(factor);
+    }
+    f64::from(z ^ (z >> 16)) / f64::from(u32::MAX)
+}
 
 /// Draws of another program: `b` follows `a` closely, `c` turns away from it loosely, `flat` does not vary.
 fn session(chains: usize, draws: u32, divergent: impl Fn(usize, u32) -> bool) -> Session {
@@ -21,14 +31,7 @@ fn session(chains: usize, draws: u32, divergent: impl Fn(usize, u32) -> bool) ->
     for chain in 0..chains {
         let mut list = ChainDraws::new(4, 1);
         for i in 0..draws {
-            // Thorough mixing, so that the three are independent.
-            let hash = |salt: u32| {
-                let mut z = i ^ (salt << 20) ^ ((chain as u32) << 24);
-                for factor in [0x9e37_79b9_u32, 0x85eb_ca6b, 0xc2b2_ae35] {
-                    z = (z ^ (z >> 15)).wrapping_mul(factor);
-                }
-                f64::from(z ^ (z >> 16)) / f64::from(u32::MAX)
-            };
+            let hash = |salt: u32| hash(chain, i, salt);
             let (a, noise, more) = (hash(0), hash(1), hash(2));
             let row = [noise - 0.4 * a, a, a + 0.3 * more, 3.0];
             list.draws.push(&row);
@@ -61,6 +64,10 @@ type Page = Harness<'static, Shown<RunsView>>;
 
 fn page(mut session: Session) -> Page {
     session.send(Command::SelectVariable(1));
+    page_as_it_opens(session)
+}
+
+fn page_as_it_opens(session: Session) -> Page {
     let mut harness = page_harness(session, runs_ui);
     harness.run_steps(3);
     harness.get_by_role_and_label(Role::Tab, "Pairs").click();
@@ -152,6 +159,68 @@ fn divergent_transitions_have_a_sign_of_their_own() {
     chain.click();
     harness.run_steps(3);
     assert_eq!(crosses(&harness), 2);
+}
+
+/// A funnel: `flat` is the scale of `b`, and some transitions to a small scale diverge; `c` and `a` have nothing to do with it.
+fn funnel() -> Session {
+    let mut session = session(2, 400, |_, _| false);
+    let entry = session.state.runs.last_mut().unwrap();
+    let RunPhase::Read(read) = &mut entry.phase else {
+        panic!("draws were read");
+    };
+    let view = Arc::make_mut(&mut read.view);
+    for (number, chain) in view.chains.iter_mut().enumerate() {
+        let mut list = ChainDraws::new(4, 1);
+        for i in 0..400 {
+            let [c, a, b, depth] = [0, 1, 2, 3].map(|salt| hash(number, i, salt));
+            let scale = (6.0 * depth).exp();
+            list.draws.push(&[c, a, scale * (b - 0.5), scale]);
+            list.info
+                .push(&[f64::from(u8::from(depth < 0.2 && i % 3 == 0))]);
+        }
+        chain.draws = list;
+    }
+    session
+}
+
+#[test]
+fn the_worst_pairs_are_proposed_where_transitions_diverge() {
+    let mut harness = page_as_it_opens(funnel());
+    // Nobody has chosen a parameter, and the first is `c`.
+    harness.get_by_label_contains("Draws of flat against b: ");
+    let proposed = |harness: &Page| -> Vec<(String, bool)> {
+        harness
+            .get_all_by_role(Role::Button)
+            .map(|node| node.accesskit_node())
+            .filter_map(|node| Some((node.label()?, node.toggled() == Some(Toggled::True))))
+            .filter_map(|(label, on)| Some((label.strip_prefix("Worst pair: ")?.to_owned(), on)))
+            .collect()
+    };
+    let found = proposed(&harness);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[0], ("flat × b".to_owned(), true));
+    let (second, other) = (&found[1].0, found[1].0.strip_prefix("flat × ").unwrap());
+    assert!(!found[1].1 && ["a", "c"].contains(&other), "{found:?}");
+    harness
+        .get_by_role_and_label(Role::Button, &format!("Worst pair: {second}"))
+        .click();
+    harness.run_steps(3);
+    let sent = &harness.state().sent;
+    assert_eq!(sent.last(), Some(&Command::SelectVariable(3)));
+    harness.get_by_label_contains(&format!("Draws of flat against {other}: "));
+    assert!(proposed(&harness)[1].1);
+    // The choice of another parameter goes first.
+    let shown = &mut harness.state_mut().session;
+    shown.send(Command::SelectVariable(2));
+    harness.run_steps(3);
+    harness.get_by_label_contains(&format!("Draws of b against {other}: "));
+    let harness = page(funnel());
+    harness.get_by_label_contains("Draws of a against ");
+    assert!(proposed(&harness).iter().all(|(_, on)| !on));
+    // Where nothing diverges nothing is proposed.
+    let harness = page_as_it_opens(session(2, 400, |_, _| false));
+    harness.get_by_label_contains("Draws of c against ");
+    assert!(harness.query_by_label_contains("Worst pair").is_none());
 }
 
 #[test]

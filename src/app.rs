@@ -14,6 +14,7 @@ pub mod comparing_runs;
 pub mod correcting;
 pub mod document;
 mod draft_change;
+pub mod draft_pictures;
 mod drafting;
 pub mod entry;
 pub mod examples;

@@ -172,6 +172,67 @@ fn the_pair_that_goes_most_along_with_divergent_transitions_is_drawn() {
 }
 
 #[test]
+fn searches_likelihood_fits_priors_and_ranks_have_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut data = "y,x,g\n".to_owned();
+    for row in 0..120 {
+        let (x, group) = (f64::from(row * 37 % 101) / 50.0, row % 8);
+        let y = 0.5 * x + f64::from(group * 5 % 8) / 3.0 + f64::from(row * 61 % 17) / 10.0;
+        data.push_str(&format!("{y},{x},g{group}\n"));
+    }
+    fs::write(folder.join("d.csv"), data).unwrap();
+    let model = "--data d.csv --formula y~x+(1|g)";
+    fit(folder, "a", &format!("{model} --template mixed"));
+    ergodic(folder, "plot a --what mode --out mode.csv", 0);
+    let json: Json = serde_json::from_slice(&fs::read(folder.join("a/run.json")).unwrap()).unwrap();
+    let course = marks(folder, "mode.csv", "gradient in posterior sd");
+    let trace = json["mode"]["trace"].as_array().unwrap();
+    assert_eq!(course.len(), trace.len());
+    // The same fit, of the run and by itself, and its numbers.
+    ergodic(folder, "plot a --what likelihood --out run.csv", 0);
+    let line = format!("estimate {model} --plot alone.csv --out e");
+    ergodic(folder, &line, 0);
+    let drawn_of = |name: &str| -> Vec<f64> {
+        // Of each group the outer and the inner interval, and the mode.
+        let rows = marks(folder, name, "groups");
+        rows.chunks(3).map(|group| group[2][0]).collect()
+    };
+    let modes = drawn_of("run.csv");
+    assert_eq!(modes.len(), 8);
+    assert!(modes.is_sorted_by(|a, b| a >= b));
+    for (of_run, alone) in modes.iter().zip(drawn_of("alone.csv")) {
+        assert!((of_run - alone).abs() < 1e-6, "{of_run} {alone}");
+    }
+    // Its columns are group, level, term, mode and sd.
+    let table = fs::read_to_string(folder.join("e/effects.csv")).unwrap();
+    let mut saved: Vec<f64> = (table.lines().skip(1))
+        .map(|line| line.split(',').nth(3).unwrap().parse().unwrap())
+        .collect();
+    saved.sort_by(|a, b| b.total_cmp(a));
+    for (of_run, saved) in modes.iter().zip(saved) {
+        assert!((of_run - saved).abs() < 1e-6, "{of_run} {saved}");
+    }
+    let plain = ergodic(
+        folder,
+        "estimate --data d.csv --formula y~x --plot no.svg",
+        2,
+    );
+    assert!(text(&plain.stderr).contains("no effects that vary by group"));
+    let line = format!("prior-predictive {model} --template mixed --plot priors.svg");
+    ergodic(folder, &line, 0);
+    let svg = fs::read_to_string(folder.join("priors.svg")).unwrap();
+    assert!(svg.ends_with("</svg>\n"));
+    let line = "calibrate linear --simulations 5 --draws 9 --plot ranks.csv --json";
+    let found = ergodic(folder, line, 0);
+    assert!(!found.stdout.is_empty());
+    let bars = marks(folder, "ranks.csv", "simulations").into_iter();
+    let counted: f64 = bars.map(|[.., height]| height).sum();
+    // Each quantity has a rank in each simulation.
+    assert!(counted >= 5.0 && counted % 5.0 == 0.0, "{counted}");
+}
+
+#[test]
 fn shares_of_yes_by_predictor_stand_beside_their_probabilities() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

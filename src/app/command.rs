@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::answering::AnswersAsked;
 use super::draft_change::DraftChange;
+use super::draft_pictures::DraftPicture;
 use super::extras::ColumnsAsked;
 use super::preferences::{Depth, Theme};
 use super::reporting::Picture;
@@ -231,6 +232,10 @@ pub enum Command {
     PickPicture(u64, Picture),
     /// Save a picture of a run; the ending of the file's name says how.
     SavePicture(u64, Picture, PathBuf),
+    /// Ask where to save a picture of what is found of the draft.
+    PickDraftPicture(DraftPicture),
+    /// Save a picture of what is found of the draft; the ending of the file's name says how.
+    SaveDraftPicture(DraftPicture, PathBuf),
     /// Ask where to save the draft as a recipe.
     PickSaveRecipe,
     /// Save the draft as a recipe.
@@ -301,6 +306,7 @@ impl Command {
             Self::Export(_, _, path)
             | Self::SaveReport(_, _, path)
             | Self::SavePicture(_, _, path)
+            | Self::SaveDraftPicture(_, path)
             | Self::ExportPredictions(_, path)
             | Self::SaveRecipe(path)
             | Self::SaveProjectAs(path) => Some(path),

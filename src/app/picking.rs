@@ -41,6 +41,7 @@ fn command(purpose: &Pick, path: PathBuf) -> Command {
         Pick::Export(id, format, _) => Command::Export(*id, format, path),
         Pick::Report(id, format, _) => Command::SaveReport(*id, format, path),
         Pick::Picture(id, picture, _) => Command::SavePicture(*id, *picture, path),
+        Pick::DraftPicture(picture) => Command::SaveDraftPicture(*picture, path),
     }
 }
 
@@ -53,6 +54,7 @@ pub(super) fn type_path(state: &mut AppState, purpose: Pick, no_dialog: bool) {
         | Pick::Export(_, _, name)
         | Pick::Report(_, _, name)
         | Pick::Picture(_, _, name) => name,
+        Pick::DraftPicture(picture) => picture.file_name(),
         Pick::SaveRecipe => "recipe.toml",
         Pick::ExportFit(_) => "likelihood-fit",
     });

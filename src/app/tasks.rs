@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::draft_pictures::DraftPicture;
 use super::reporting::Picture;
 use super::state::AppState;
 use ergodic_base::control::{Control, Pace};
@@ -309,6 +310,8 @@ pub enum Pick {
     Report(u64, &'static str, String),
     /// Where to save a picture of a run, with a proposed file name.
     Picture(u64, Picture, String),
+    /// Where to save a picture of what is found of the draft.
+    DraftPicture(DraftPicture),
 }
 
 /// What `update` may do to the outside world.

@@ -3,6 +3,7 @@
 use super::advising::advise;
 use super::command::{Command, Page};
 use super::correcting::correct;
+use super::draft_pictures;
 use super::drafting::{change_document, convert, step};
 use super::entry::{RunPhase, Saved};
 use super::opening::{
@@ -215,6 +216,10 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::PickPicture(id, picture) => reporting::pick_picture(state, (id, picture), fx),
         Command::SavePicture(id, picture, path) => {
             reporting::save_picture(state, (id, picture), path, fx);
+        }
+        Command::PickDraftPicture(picture) => draft_pictures::pick(picture, fx),
+        Command::SaveDraftPicture(picture, path) => {
+            draft_pictures::save(state, picture, &path);
         }
         Command::SaveProject => project::save(state, fx),
         Command::PickSaveProject => fx.pick(Pick::SaveProject(project::proposed_name(state))),

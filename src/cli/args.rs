@@ -355,6 +355,9 @@ pub struct CalibrateArgs {
     /// Change a recipe entry, such as priors.b='normal(0, 1)' or model.prior_variance=4
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// File for a picture of the ranks: .svg, .png or .csv
+    #[arg(long, value_name = "PATH")]
+    pub plot: Option<PathBuf>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
@@ -367,6 +370,9 @@ pub struct PriorPredictiveArgs {
     /// Data, model, priors and seed; sampler, run control and folder are not used
     #[command(flatten)]
     pub model: FitArgs,
+    /// File for a picture of what the priors expect: .svg, .png or .csv
+    #[arg(long, value_name = "PATH")]
+    pub plot: Option<PathBuf>,
 }
 
 /// In what notation `show` writes.

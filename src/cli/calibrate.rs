@@ -11,9 +11,15 @@ use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Recipe, templates};
 use ergodic_base::control::Control;
 use ergodic_data::samples;
+use ergodic_export::check_place;
+use ergodic_report::{PictureFormat, calibration_ranks, save_figure};
 
 /// Calibrates.
 pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.plot {
+        PictureFormat::of(path).map_err(Failure::request)?;
+        check_place(path, args.data.iter()).map_err(Failure::request)?;
+    }
     let (given, job) = job_of(args)?;
     let extent = Extent {
         simulations: args.simulations,
@@ -59,6 +65,10 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
              better, or fewer draws",
             calibration.short, calibration.draws
         ));
+    }
+    if let Some(path) = &args.plot {
+        let figure = calibration_ranks(&calibration).map_err(Failure::request)?;
+        output::note(&save_figure(&figure, path).map_err(Failure::run)?);
     }
     output::note(&calibration.sentence());
     if control.is_cancelled() {

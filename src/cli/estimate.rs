@@ -23,7 +23,8 @@ use ergodic_core::families::choices::FAMILY_CHOICES;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::names;
 use ergodic_diagnostics::quantiles::NORMAL_95;
-use ergodic_export::{RunFolder, likelihood as files};
+use ergodic_export::{RunFolder, check_place, likelihood as files};
+use ergodic_report::{PictureFormat, group_intervals, save_figure};
 
 /// Rows of predictions printed.
 const ROWS_PRINTED: usize = 10;
@@ -82,6 +83,9 @@ pub struct EstimateArgs {
     /// formula of spreadsheets have an apostrophe before them
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// File for a picture of the effects of groups with their intervals: .svg, .png or .csv
+    #[arg(long, value_name = "PATH")]
+    pub plot: Option<PathBuf>,
     /// Print fit.json instead of tables
     #[arg(long)]
     pub json: bool,
@@ -126,6 +130,10 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     options.reml = gaussian && !args.ml && args.against.is_none() && (args.reml || !em);
     if let Some(out) = &args.out {
         RunFolder::check(out).map_err(Failure::request)?;
+    }
+    if let Some(path) = &args.plot {
+        PictureFormat::of(path).map_err(Failure::request)?;
+        check_place(path, args.predict.iter()).map_err(Failure::request)?;
     }
     let done = run(&recipe, &folder, &options)?;
     let ratio = match &args.against {
@@ -181,6 +189,14 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         if warning.severity != Severity::Info {
             output::note(&format!("warning: {warning}"));
         }
+    }
+    if let Some(path) = &args.plot {
+        let figure = group_intervals(&done.fit).ok_or_else(|| {
+            Failure::request(
+                "The model has no effects that vary by group, so there is no picture of them; leave --plot out",
+            )
+        })?;
+        output::note(&save_figure(&figure, path).map_err(Failure::run)?);
     }
     if let Some(out) = &args.out {
         files::save(&done, out).map_err(Failure::run)?;

@@ -1,20 +1,32 @@
 //! `prior-predictive`: every parameter with its prior, and what the priors expect in outcome units.
 
 use ergodic_analysis::templates;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::args::PriorPredictiveArgs;
+use super::source::Source;
 use super::{Failure, fit, output};
 use ergodic_analysis::job;
 use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, PreviewRows, PriorPredictive};
 use ergodic_base::param::varying_words;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::models::ParamInfo;
+use ergodic_export::check_place;
+use ergodic_report::{PictureFormat, outcomes_of_priors, save_figure};
 
 /// Prints the priors of a recipe or of flags, and what they expect.
 pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.plot {
+        PictureFormat::of(path).map_err(Failure::request)?;
+        let model = &args.model;
+        let read = (model.data.iter().map(Path::new))
+            .chain(model.source.as_ref().map(Source::path))
+            .chain(model.model.as_deref());
+        check_place(path, read).map_err(Failure::request)?;
+    }
     let request = fit::recipe_of(&args.model)?;
     let recipe = &request.recipe;
     let entry = templates::find(&recipe.model.template).map_err(Failure::request)?;
@@ -27,6 +39,9 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let found = PreviewRows::new(&design, model.observation())
         .expect(recipe, &ergodic_base::control::Control::default())
         .map_err(Failure::request)?;
+    if let Some(path) = &args.plot {
+        output::note(&save_figure(&outcomes_of_priors(&found), path).map_err(Failure::run)?);
+    }
     if args.model.json {
         let priors: Vec<_> = model.params().iter().map(prior_json).collect();
         let value = json!({

@@ -1,6 +1,7 @@
 //! The system's file dialogs, on a thread of their own.
 
 use std::cell::Cell;
+use std::path::PathBuf;
 
 use crate::app::{Pick, Picked};
 
@@ -71,12 +72,8 @@ pub fn pick(purpose: Pick) -> Picked {
             .set_title("Save a report")
             .set_file_name(name)
             .save_file(),
-        Pick::Picture(_, _, name) => rfd::FileDialog::new()
-            .set_title("Save a picture")
-            .set_file_name(name)
-            .add_filter("Vector picture", &["svg"])
-            .add_filter("Table of what is drawn", &["csv"])
-            .save_file(),
+        Pick::Picture(_, _, name) => save_picture(name),
+        Pick::DraftPicture(picture) => save_picture(picture.file_name()),
         Pick::Export(_, _, name) | Pick::ExportPredictions(_, name) => rfd::FileDialog::new()
             .set_title("Export")
             .set_file_name(name)
@@ -87,6 +84,16 @@ pub fn pick(purpose: Pick) -> Picked {
         purpose,
         path,
     }
+}
+
+/// Asks where to save a picture.
+fn save_picture(name: &str) -> Option<PathBuf> {
+    rfd::FileDialog::new()
+        .set_title("Save a picture")
+        .set_file_name(name)
+        .add_filter("Vector picture", &["svg"])
+        .add_filter("Table of what is drawn", &["csv"])
+        .save_file()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod columns;
 pub mod compare;
 pub mod data;
+mod draft_picture;
 mod likelihood_method;
 pub mod menu;
 pub mod model;

@@ -57,7 +57,9 @@ fn title(purpose: &Pick) -> &'static str {
         Pick::ExportPredictions(..) => "Export the predictions",
         Pick::ExportFit(_) => "Export the likelihood fit into a new folder",
         Pick::Report(..) => "Save a report",
-        Pick::Picture(..) => "Save a picture: .svg, .png, or .csv for a table of what is drawn",
+        Pick::Picture(..) | Pick::DraftPicture(_) => {
+            "Save a picture: .svg, .png, or .csv for a table of what is drawn"
+        }
         Pick::Export(..) => "Export",
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::job::{self, JobError};
+use super::predict::Fitted;
 use super::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::reporter::{Severity, Warning};
@@ -21,6 +22,7 @@ use ergodic_core::families::{Family, FamilyError};
 use ergodic_core::formula::Formula;
 use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
+use ergodic_data::table::Table;
 
 /// Code of remarks that predictors separate outcomes.
 const SEPARATION: &str = "separation";
@@ -116,12 +118,40 @@ pub fn fit(
             &read
         }
     };
-    let mut frame = job::model_frame(recipe, &loaded.table)?;
+    let about = |columns: &[&str]| loaded.warnings_about(columns);
+    fit_table(recipe, &loaded.table, about, options, control)
+}
+
+/// Fits the model of a run again, by likelihood, with the default options.
+///
+/// # Errors
+/// The model has no likelihood fit, or it failed.
+pub fn fit_again(fitted: &Fitted, control: &Control) -> Result<LikelihoodFit, LikelihoodError> {
+    let recipe = &fitted.recipe;
+    if !has_fit(recipe) {
+        return Err(LikelihoodError::Option(format!(
+            "Models of template `{}` have no likelihood fit",
+            recipe.model.template
+        )));
+    }
+    let options = LikelihoodOptions::of(recipe);
+    fit_table(recipe, &fitted.table, |_| Vec::new(), &options, control)
+}
+
+/// Fits the model of `recipe` to a table; `about` says what there is to remark on some of its columns.
+fn fit_table(
+    recipe: &Recipe,
+    table: &Table,
+    about: impl FnOnce(&[&str]) -> Vec<Warning>,
+    options: &LikelihoodOptions,
+    control: &Control,
+) -> Result<LikelihoodFit, LikelihoodError> {
+    let mut frame = job::model_frame(recipe, table)?;
     let asked = of_formula(options.family, &frame.formula);
     frame.response_use = asked.definition().response;
-    let built = Design::build(&loaded.table, &frame);
+    let built = Design::build(table, &frame);
     let (design, reporter) = built.map_err(|error| refused(error, asked))?;
-    let mut warnings = loaded.warnings_about(&frame.formula.columns());
+    let mut warnings = about(&frame.formula.columns());
     warnings.extend(reporter.warnings);
     let about_data = checks::check(&design).warnings;
     warnings.extend(
@@ -130,7 +160,7 @@ pub fn fit(
             .filter(|w| w.severity != Severity::Info)
             .map(without_prior),
     );
-    let coding = Coding::of(&loaded.table, &frame, &design).map_err(JobError::from)?;
+    let coding = Coding::of(table, &frame, &design).map_err(JobError::from)?;
     let row = design.row.clone();
     let response = design.response.clone();
     warnings.extend(about_density(&design));

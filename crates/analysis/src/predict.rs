@@ -254,7 +254,7 @@ pub struct Fitted {
     pub(super) terms: Vec<DesignTerm>,
     pub(super) response: ResponseInfo,
     pub(super) has_groups: bool,
-    recipe: Recipe,
+    pub(super) recipe: Recipe,
     seed: u64,
 }
 

@@ -4,6 +4,7 @@ use super::{FigureInputs, ReportError};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
 use ergodic_core::samplers::{DIVERGENT, energy_column};
 use ergodic_diagnostics::bias::BiasReport;
@@ -89,6 +90,11 @@ impl<'a> Chains<'a> {
     /// What the bias check found, where it has run.
     pub fn bias(&self) -> Option<&'a BiasReport> {
         self.results.manifest.as_ref()?.bias.as_ref()
+    }
+
+    /// How the mode was found, where it was.
+    pub fn search(&self) -> Option<&'a Search> {
+        self.results.manifest.as_ref()?.mode.as_ref()
     }
 
     /// The clusters, for samplers of partitions.

@@ -4,6 +4,7 @@ use super::ReportError;
 use ergodic_analysis::JobError;
 use ergodic_analysis::check::{Check, CheckError, Resolution};
 use ergodic_analysis::effects::{Conditional, EffectsError, EffectsOptions, MOST_CURVES};
+use ergodic_analysis::likelihood::{LikelihoodFit, fit_again};
 use ergodic_analysis::loo::{CrossValidation, LooError, cross_validate};
 use ergodic_analysis::predict::scores::{PredictionScores, ScoresError};
 use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions, Predictions};
@@ -27,6 +28,8 @@ pub enum Needs {
     Check,
     /// Scores of rows that were held out.
     Scores,
+    /// How the mode was found.
+    Search,
     /// Trajectories from where the chains ended.
     Trajectories,
     /// The expected outcome along each predictor.
@@ -35,6 +38,8 @@ pub enum Needs {
     Loo,
     /// What the priors expect.
     Prior,
+    /// The model fitted again by likelihood.
+    Likelihood,
     /// Predictions of the rows of the fit.
     Predictions,
 }
@@ -113,6 +118,8 @@ pub struct FigureInputs<'a> {
     pub loo: Option<CrossValidation>,
     /// What the priors expect.
     pub prior: Option<PriorPredictive>,
+    /// The model fitted by likelihood.
+    pub likelihood: Option<LikelihoodFit>,
     /// Predictions of the rows of the fit.
     pub predictions: Option<Predictions>,
     /// Another run.
@@ -134,7 +141,7 @@ impl<'a> FigureInputs<'a> {
             other,
             ..Self::default()
         };
-        if needs == Needs::Draws {
+        if matches!(needs, Needs::Draws | Needs::Search) {
             return Ok(inputs);
         }
         if needs == Needs::Info {
@@ -164,7 +171,7 @@ impl<'a> FigureInputs<'a> {
         let fitted = read(control).map_err(ScoresError::from)?;
         let (draws, weights) = results.usable();
         match needs {
-            Needs::Draws | Needs::Info | Needs::Trajectories => {}
+            Needs::Draws | Needs::Search | Needs::Info | Needs::Trajectories => {}
             Needs::Check => {
                 let resolution = Resolution {
                     bins: access.bins,
@@ -196,6 +203,14 @@ impl<'a> FigureInputs<'a> {
                 let options = PredictOptions::default();
                 let found = fitted.predict(&draws, &weights, None, options, control);
                 inputs.predictions = Some(found.map_err(ScoresError::from)?);
+            }
+            Needs::Likelihood => {
+                let found = fit_again(&fitted, control);
+                control.check(ReportError::Cancelled)?;
+                inputs.likelihood = Some(found.map_err(|error| ReportError::Unsuitable {
+                    figure,
+                    why: error.to_string(),
+                })?);
             }
             Needs::Prior => inputs.prior = Some(fitted.prior_predictive(control)?),
         }

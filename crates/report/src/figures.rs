@@ -20,7 +20,9 @@ mod ess;
 mod groups;
 mod info;
 mod intervals;
+mod likelihood;
 mod loo_pit;
+mod mode;
 mod moments;
 mod outcomes;
 mod pairs;
@@ -38,6 +40,8 @@ mod trace;
 mod trajectory;
 
 pub use course::courses;
+pub use likelihood::group_intervals;
+pub use prior_predictive::outcomes_of_priors;
 
 /// All figures, in the order in which lists show them.
 pub static FIGURES: &[FigureEntry] = &[
@@ -47,6 +51,7 @@ pub static FIGURES: &[FigureEntry] = &[
     intervals::ENTRY,
     boxes::ENTRY,
     groups::ENTRY,
+    likelihood::ENTRY,
     effects::ENTRY,
     autocorrelation::ENTRY,
     convergence::ENTRY,
@@ -60,6 +65,7 @@ pub static FIGURES: &[FigureEntry] = &[
     bias::ENTRY,
     clusters::ENTRY,
     trajectory::ENTRY,
+    mode::ENTRY,
     prior_predictive::ENTRY,
     predictions::ENTRY,
     statistics::ENTRY,

@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calibration;
 mod chains;
 mod choice;
 mod comparison;
@@ -28,12 +29,15 @@ pub mod report;
 mod thin;
 mod xml;
 
+pub use calibration::calibration_ranks;
 pub use chains::Chains;
 pub use choice::choose;
 pub use comparison::density_overlay;
 pub use error::ReportError;
 pub use figure::Figure;
 pub use figure_inputs::{Access, FigureInputs, FollowChains, Needs, OtherRun, ReadModel};
-pub use figures::{FIGURES, FigureEntry, OtherShown, Takes, courses, find};
+pub use figures::{
+    FIGURES, FigureEntry, OtherShown, Takes, courses, find, group_intervals, outcomes_of_priors,
+};
 pub use picture::{PictureFormat, Pictured, save_figure, write_picture};
 pub use report::Report;

@@ -6,9 +6,11 @@ use eframe::egui::{CentralPanel, Checkbox, ComboBox, Frame, Margin, ScrollArea, 
 
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Compared, Comparison};
+use crate::app::draft_pictures::DraftPicture;
 use crate::app::{AppState, Command, DraftChange, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::draft_picture;
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -340,6 +342,9 @@ fn body_ui(
                 widgets::hint(ui, &text);
                 if let Some(compared) = &comparison.facts {
                     densities_ui(ui, &rows, compared, &mut view.parameter);
+                    if rows.iter().any(|row| row.outcome.is_ok()) {
+                        draft_picture::save_ui(ui, DraftPicture::Densities, out);
+                    }
                 }
             });
         });

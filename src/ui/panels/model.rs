@@ -530,7 +530,7 @@ fn remarks_inside(
         hint(ui, "It is described here once the model is checked");
         return;
     };
-    prior_preview::prior_preview_ui(ui, check, preview);
+    prior_preview::prior_preview_ui(ui, check, preview, out);
     if !check.response_levels.is_empty() {
         ui.separator();
         heading(ui, "Outcome");

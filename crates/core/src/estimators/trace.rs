@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mode::Objective;
+use super::mode::{GOOD_ENOUGH, Objective};
 use super::{registry, smoothing};
 use crate::oracle::Centre;
 use ergodic_base::linalg::dot;
@@ -41,6 +41,23 @@ pub struct Search {
 }
 
 impl Search {
+    /// Log density below the mode, in nats, that no longer matters: that of a tenth of a standard deviation.
+    pub const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
+
+    /// The norm of the gradient in posterior standard deviations, and how far the log density is below its end in nats, each against
+    /// passes over the data: points [passes, value], with values of at least `least`, as a logarithmic axis needs them. A start from a
+    /// subset climbs another density, whose height says nothing, and is left out of the second.
+    pub fn courses(&self, least: f64) -> [Vec<[f64; 2]>; 2] {
+        let top = self.trace.last().map_or(0.0, |point| point.log_density);
+        let gradient = |point: &TracePoint| [point.passes, point.gradient_norm.max(least)];
+        let gap = |point: &TracePoint| [point.passes, (top - point.log_density).max(least)];
+        let whole = (self.trace.iter()).filter(|point| point.method != "newton-subset");
+        [
+            self.trace.iter().map(gradient).collect(),
+            whole.map(gap).collect(),
+        ]
+    }
+
     /// In words, without a final period: "Adam, 3000 iterations, 30 passes over the data; stopped 0.41 posterior sd from the
     /// mode, finished by 2 Newton iterations".
     pub fn sentence(&self) -> String {

@@ -4,7 +4,7 @@ use super::predictive::{broken, discs, thick};
 use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roomy};
 use crate::figure::{Axis, Bars, Figure, Ink, Key, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
-use ergodic_analysis::prior_predictive::{Category, Cells, Expected, Outcomes};
+use ergodic_analysis::prior_predictive::{Category, Cells, Expected, Outcomes, PriorPredictive};
 use ergodic_base::numerals::thousands;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -25,6 +25,11 @@ const DATA: &str = "data";
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let found = chains.inputs().and_then(|inputs| inputs.prior.as_ref());
     let found = found.ok_or(Trouble::Nothing("the priors of the model are not known"))?;
+    Ok(outcomes_of_priors(found))
+}
+
+/// The picture of what priors expect, with a sentence for each outcome.
+pub fn outcomes_of_priors(found: &PriorPredictive) -> Figure {
     let mut figure = Figure::new(ENTRY.id, "Outcomes that the priors expect".to_owned());
     figure.panel_height = 110.0;
     figure.panels = found.outcomes.iter().flat_map(panels).map(Some).collect();
@@ -46,7 +51,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     ));
     let sentences = found.outcomes.iter().map(|it| it.sentence.clone());
     figure.notes.extend(sentences);
-    Ok(figure)
+    figure
 }
 
 fn panels(expected: &Expected) -> Vec<Panel> {

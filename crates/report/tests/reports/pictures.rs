@@ -325,6 +325,39 @@ fn the_pair_that_goes_most_along_with_divergent_transitions_is_drawn_unasked() {
 }
 
 #[test]
+fn the_course_of_the_mode_search_is_what_was_recorded() {
+    let ran = plain();
+    let search = ran.job.mode.as_ref().unwrap();
+    let figure = figure_of(ran, find("mode").unwrap()).unwrap();
+    let rows = table(&figure);
+    let lines: Vec<[f64; 2]> = rows
+        .iter()
+        .filter(|(words, _)| words[0].contains(",line"))
+        .map(|(_, numbers)| [numbers[0], numbers[1]])
+        .collect();
+    let passes = search.trace.iter().map(|point| point.passes);
+    assert!(search.trace.len() > 1);
+    let drawn: Vec<f64> = lines[..search.trace.len()].iter().map(|it| it[0]).collect();
+    assert_eq!(drawn, passes.collect::<Vec<f64>>());
+    for (at, point) in lines.iter().zip(&search.trace) {
+        assert_eq!(at[1], point.gradient_norm.max(1e-8));
+    }
+    // The search ends at the mode, below its limit.
+    let end = lines.last().unwrap();
+    assert_eq!(end[1], 1e-8);
+    assert!(figure.caption().contains(&search.sentence()));
+    // Draws of other origin have no search.
+    let other = weighted(|_| 1.0);
+    let chains = Chains::of(&other).unwrap();
+    let why = find("mode").unwrap().draw(&chains, &[]).unwrap_err();
+    assert!(
+        why.to_string()
+            .contains("mode of the posterior was not found"),
+        "{why}"
+    );
+}
+
+#[test]
 fn box_plots_are_quartiles_with_whiskers_by_their_rule() {
     let ran = plain();
     let chains = Chains::of(&ran.results).unwrap();

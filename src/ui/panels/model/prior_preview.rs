@@ -3,7 +3,10 @@
 use eframe::egui::{Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::ModelCheck;
+use crate::app::draft_pictures::DraftPicture;
 use crate::app::prior_preview::PriorPreview;
+use crate::ui::outbox::Outbox;
+use crate::ui::panels::draft_picture;
 use crate::ui::plots::axes::{faded, linear_ticks, log_ticks};
 use crate::ui::plots::data_table::{PlotData, picture_table_ui};
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
@@ -22,7 +25,12 @@ const ROW: f32 = 22.0;
 const MOST_ROWS: usize = 16;
 
 /// Shows the section: what the prior being typed expects, or those of the draft.
-pub fn prior_preview_ui(ui: &mut Ui, check: &ModelCheck, preview: Option<&PriorPreview>) {
+pub fn prior_preview_ui(
+    ui: &mut Ui,
+    check: &ModelCheck,
+    preview: Option<&PriorPreview>,
+    out: &mut Outbox,
+) {
     heading(ui, "Before seeing outcomes");
     if let Some((preview, expected)) = preview.and_then(|p| Some((p, p.expected.as_deref()?))) {
         hint(
@@ -30,10 +38,14 @@ pub fn prior_preview_ui(ui: &mut Ui, check: &ModelCheck, preview: Option<&PriorP
             &format!("If the prior of `{}` were {}", preview.key, preview.text),
         );
         expected_ui(ui, expected);
+        draft_picture::save_ui(ui, DraftPicture::Priors, out);
         return;
     }
     match &check.expected {
-        Some(Ok(expected)) => expected_ui(ui, expected),
+        Some(Ok(expected)) => {
+            expected_ui(ui, expected);
+            draft_picture::save_ui(ui, DraftPicture::Priors, out);
+        }
         Some(Err(why)) => {
             hint(ui, why);
         }

@@ -4,20 +4,19 @@ use eframe::egui::{Frame, Margin, Ui};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::RunEntry;
+use crate::app::reporting::Picture;
+use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::convergence::Wants;
 use crate::ui::plots::{ConvergenceRow, ConvergenceSpan, convergence_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, number};
+use crate::ui::widgets::{self, Button, number};
+use ergodic_core::estimators::Search;
 use ergodic_core::estimators::mode::GOOD_ENOUGH;
-use ergodic_core::estimators::{Search, TracePoint};
 
 /// Smallest value on the logarithmic axes: below it is rounding. The number beside the curve is the value itself.
 const FLOOR: f64 = 1e-8;
-/// Log density below the mode, in nats, that no longer matters: that of a tenth of a standard deviation.
-const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
 
 /// How the mode was found.
 #[derive(Default)]
@@ -30,12 +29,12 @@ impl Pane for Mode {
     const ABOUT: &'static str = "How the maximum of the posterior was found";
     const HOME: Home = Home::Right;
 
-    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
-        mode_pane(ui, of.entry);
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        mode_pane(ui, of.entry, out);
     }
 }
 
-fn mode_pane(ui: &mut Ui, entry: &RunEntry) {
+fn mode_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     let Some(search) = entry.mode() else {
         let text = "The posterior's mode was not found, or nothing was recorded about it";
         widgets::empty_state(ui, icons::CHART_LINE_UP, text, None);
@@ -45,8 +44,18 @@ fn mode_pane(ui: &mut Ui, entry: &RunEntry) {
     let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
         widgets::sentence_line(ui, &search.sentence(), Text::Caption, true);
+        let save = Button::new("Save as a picture…")
+            .small()
+            .icon(icons::CHART_LINE);
+        if ui.add(save).clicked() {
+            let picture = Picture {
+                figure: "mode",
+                variable: 0,
+            };
+            out.send(Command::PickPicture(entry.id, picture));
+        }
     });
-    let (gradient, gap) = courses(search);
+    let [gradient, gap] = search.courses(FLOOR);
     let last = search.trace.last();
     let row = |title, want: String, limit, selected, exact| ConvergenceRow {
         title,
@@ -72,8 +81,8 @@ fn mode_pane(ui: &mut Ui, entry: &RunEntry) {
         ),
         row(
             "Below the mode, in nats",
-            want(GAP),
-            GAP,
+            want(Search::GAP),
+            Search::GAP,
             &gap[..],
             gap.last().map(|_| 0.0),
         ),
@@ -85,20 +94,4 @@ fn mode_pane(ui: &mut Ui, entry: &RunEntry) {
     };
     let height = ui.available_height();
     convergence_ui(ui, Palette::of(ui), &rows, span, None, height);
-}
-
-/// Norm of the gradient and distance of the log density from its end, against passes over the data. The start from a
-/// subset climbs another density, whose height says nothing.
-fn courses(search: &Search) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
-    let top = search.trace.last().map_or(0.0, |point| point.log_density);
-    let gap = |point: &TracePoint| [point.passes, (top - point.log_density).max(FLOOR)];
-    let gradient = |point: &TracePoint| [point.passes, point.gradient_norm.max(FLOOR)];
-    let whole = search
-        .trace
-        .iter()
-        .filter(|point| point.method != "newton-subset");
-    (
-        search.trace.iter().map(gradient).collect(),
-        whole.map(gap).collect(),
-    )
 }

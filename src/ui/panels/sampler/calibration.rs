@@ -3,9 +3,11 @@
 use eframe::egui::{CornerRadius, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::calibrating::{Calibrated, EXTENT};
+use crate::app::draft_pictures::DraftPicture;
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::draft_picture;
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -61,6 +63,7 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         let calibrated = state.calibrated.done();
         if let Some(calibrated) = calibrated.filter(|calibrated| calibrated.recipe == *recipe) {
             table_ui(ui, calibrated);
+            draft_picture::save_ui(ui, DraftPicture::Ranks, out);
         }
     });
 }

@@ -2,9 +2,11 @@
 
 use eframe::egui::Ui;
 
+use crate::app::draft_pictures::DraftPicture;
 use crate::app::{AppState, Command, likelihood};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::draft_picture;
 use crate::ui::panels::likelihood_method::MethodChoice;
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::tasks;
@@ -65,6 +67,9 @@ pub fn likelihood_ui(
             .filter(|done| likelihood::holds_for(done, recipe));
         if let Some(done) = done {
             result_ui(ui, done);
+            if !done.fit.effects.is_empty() {
+                draft_picture::save_ui(ui, DraftPicture::Groups, out);
+            }
             let export = Button::new("Export the fit").icon(icons::EXPORT);
             let clicked = ui
                 .add(export)

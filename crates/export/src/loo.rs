@@ -45,6 +45,7 @@ fn run_json(name: &str, run: &CrossValidation) -> Json {
             json!({
                 "row": row + 1,
                 "elpd_loo": score.elpd,
+                "mcse_elpd_loo": score.mc_variance.sqrt(),
                 "p_loo": score.p(),
                 "elpd_waic": score.elpd_waic(),
                 "pareto_k": score.k,

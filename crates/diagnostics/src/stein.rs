@@ -162,6 +162,43 @@ mod tests {
         assert!((stein_kernel(&x, &sx, &y, &sy) - expected).abs() < 1e-6);
     }
 
+    /// A case of `tests/reference/stein.py`.
+    #[derive(Deserialize)]
+    struct Case {
+        dim: usize,
+        points: Vec<f64>,
+        scores: Vec<f64>,
+        weights: Vec<f64>,
+        u: f64,
+        weighted: f64,
+    }
+
+    /// Numbers of jax, whose derivatives of the kernel are automatic.
+    #[test]
+    fn discrepancies_are_those_of_derivatives_by_another_program() {
+        let text = include_str!("../../../tests/reference/stein.json");
+        let cases: Vec<Case> = serde_json::from_str(text).unwrap();
+        assert_eq!(cases.len(), 3);
+        let mut rng = stream(7, 0, Purpose::Data);
+        for case in &cases {
+            let near = |found: f64, expected: f64| {
+                let error = (found - expected).abs();
+                let dim = case.dim;
+                assert!(
+                    error < 1e-10 * expected.abs().max(1.0),
+                    "{dim}: {found} {expected}"
+                );
+            };
+            let of = (case.points.as_slice(), case.scores.as_slice());
+            near(squared_discrepancy(of.0, of.1, case.dim), case.u);
+            for (weights, expected) in [(&[][..], case.u), (case.weights.as_slice(), case.weighted)]
+            {
+                let found = tested_discrepancy(of, case.dim, weights, &mut rng);
+                near(found.unwrap().squared, expected);
+            }
+        }
+    }
+
     /// p-values of draws from the target are uniform, also where scores are noisy; those of others are small. Weights that turn one
     /// law into the target make its draws as good.
     #[test]

@@ -207,6 +207,36 @@ mod tests {
         assert_eq!((apart.value, apart.halves), (1.0, Some(0.0)));
     }
 
+    /// A case of `tests/reference/total_variation.py`.
+    #[derive(serde::Deserialize)]
+    struct Case {
+        name: String,
+        one: Vec<Vec<f64>>,
+        other: Vec<Vec<f64>>,
+        weights: [Vec<Vec<f64>>; 2],
+        bins: usize,
+        value: f64,
+        halves: f64,
+    }
+
+    #[test]
+    fn distances_are_those_of_exact_fractions() {
+        let text = include_str!("../../../tests/reference/total_variation.json");
+        let cases: Vec<Case> = serde_json::from_str(text).unwrap();
+        assert_eq!(cases.len(), 10);
+        for case in &cases {
+            let [one, other] = &case.weights;
+            let found = compare((&case.one, one), (&case.other, other), case.bins).unwrap();
+            for (found, expected) in [
+                (found.value, case.value),
+                (found.halves.unwrap(), case.halves),
+            ] {
+                let error = (found - expected).abs();
+                assert!(error < 1e-12, "{}: {found} {expected}", case.name);
+            }
+        }
+    }
+
     /// Weights that turn normal(0, 1) into normal(0.5, 1).
     #[test]
     fn weights_count_and_negative_ones_have_no_distance() {

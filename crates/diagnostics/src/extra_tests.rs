@@ -184,6 +184,57 @@ fn shortest_intervals_are_those_of_arviz() {
     }
 }
 
+/// Numbers of numpy, by `tests/reference/shares.py`.
+#[test]
+fn probabilities_above_zero_and_in_a_range_are_those_of_numpy() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/");
+    let lines = |file: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.map(str::to_owned).collect()
+    };
+    let known = lines("shares.csv");
+    assert_eq!(known.len(), 1 + 2 * 9);
+    for line in &known[1..] {
+        let (set, numbers) = line.split_once(',').unwrap();
+        let numbers: Vec<f64> = numbers.split(',').map(|it| it.parse().unwrap()).collect();
+        let [weighted, above, from, to, within] = numbers[..] else {
+            panic!("{line}");
+        };
+        let rows: Vec<Vec<f64>> = lines(&format!("draws_{set}.csv"))
+            .iter()
+            .map(|row| row.split(',').map(|cell| cell.parse().unwrap()).collect())
+            .collect();
+        let width = rows[0].len();
+        let chain = |k: usize| {
+            let mut list = DrawList::new(1);
+            rows.iter().for_each(|row| list.push(&[row[k]]));
+            list
+        };
+        let chains: Vec<DrawList> = (0..width).map(chain).collect();
+        let weight = |k: usize, i: usize| 1.0 + ((i * width + k) % 7) as f64 / 4.0;
+        let weights_of = |k: usize| -> Vec<f64> { (0..rows.len()).map(|i| weight(k, i)).collect() };
+        let weights: Vec<Vec<f64>> = match weighted > 0.0 {
+            true => (0..width).map(weights_of).collect(),
+            false => Vec::new(),
+        };
+        let inputs = ExtraInputs {
+            chains: &chains.iter().collect::<Vec<_>>(),
+            numbers: &(1..=width).collect::<Vec<_>>(),
+            weights: &weights,
+            seconds: 0.0,
+            superchains: None,
+            interval: 0.9,
+            rope: Some([from, to]),
+        };
+        let found = Extras::of(&[Extra::PPositive, Extra::InRope], &inputs);
+        for (found, expected) in found.rows[0].iter().zip([above, within]) {
+            let error = (found.unwrap() - expected).abs();
+            assert!(error < 1e-12, "{line}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn intervals_and_shares_are_those_of_the_draws() {
     // 1 to 1,000 cubed: the shortest interval of 60 % is the lower one, and two thirds lie above 0 if 333 are moved below.

@@ -152,3 +152,53 @@ fn interval(values: &[f64], relative: Option<&[f64]>, probability: f64) -> [f64;
     sorted.sort_unstable_by(f64::total_cmp);
     probs.map(|prob| weights::quantile(&sorted, &cdf, prob))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of numpy, by `tests/reference/shares.py`.
+    #[test]
+    fn probabilities_above_zero_and_in_a_range_are_those_of_numpy() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/");
+        let table = |file: &str| -> Vec<Vec<String>> {
+            let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            let cells = |line: &str| line.split(',').map(str::to_owned).collect();
+            lines.map(cells).collect()
+        };
+        let known = table("shares.csv");
+        assert_eq!(known.len(), 1 + 2 * 9);
+        for line in &known[1..] {
+            let number = |k: usize| -> f64 { line[k].parse().unwrap() };
+            let rows = table(&format!("draws_{}.csv", line[0]));
+            let width = rows[0].len();
+            let mut lists = vec![DrawList::new(1); width];
+            let mut draw_weights = vec![Vec::new(); width];
+            for (i, row) in rows.iter().enumerate() {
+                for (k, cell) in row.iter().enumerate() {
+                    lists[k].push(&[cell.parse().unwrap()]);
+                    draw_weights[k].push(1.0 + ((i * width + k) % 7) as f64 / 4.0);
+                }
+            }
+            if number(1) == 0.0 {
+                draw_weights.clear();
+            }
+            let columns: Vec<f64> = lists.iter().flat_map(|list| list.column(0)).collect();
+            let lists: Vec<&DrawList> = lists.iter().collect();
+            let layout = Layout::of(&lists, &draw_weights, usize::MAX);
+            let options = EffectsOptions {
+                rope: Some([number(3), number(4)]),
+                ..EffectsOptions::default()
+            };
+            let values = [(ParamId::named("b"), columns)];
+            let found = layout.derive(&values, 0.0, &options).unwrap().remove(0);
+            for (found, expected) in [
+                (found.above, number(2)),
+                (found.in_rope.unwrap(), number(5)),
+            ] {
+                assert!((found - expected).abs() < 1e-12, "{line:?}: {found}");
+            }
+        }
+    }
+}

@@ -34,11 +34,11 @@ const CLEAR: f64 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowPit {
     /// Shares of the predictive distribution below the outcome, and up to it.
-    ends: [f64; 2],
+    pub(super) ends: [f64; 2],
     /// A random place between them.
     value: f64,
     /// Pareto k of the importance weights.
-    k: f64,
+    pub(super) k: f64,
 }
 
 impl RowPit {

@@ -14,6 +14,7 @@ use super::*;
 use crate::Recipe;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
+mod references;
 mod residual_means;
 mod transforms;
 

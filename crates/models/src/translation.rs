@@ -19,6 +19,7 @@ mod curves;
 mod groups;
 mod regression;
 
+pub(super) use groups::index_letter;
 pub(super) use regression::{Glm, formula_of_brms, r_coding, with_raw_intercept};
 
 /// A model in other notations.

@@ -7,7 +7,9 @@ use super::options;
 use crate::ModelError;
 use crate::logistic::of_trials;
 use crate::numerics::wishart::NormalInverseWishart;
-use crate::translation::{Context, Glm, Program, Translation, comment, each_of, number, numbers};
+use crate::translation::{
+    Context, Glm, Program, Translation, comment, each_of, index_letter, number, numbers,
+};
 use ergodic_base::param::Class;
 
 pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
@@ -92,8 +94,9 @@ fn equation(
     if design.weights.is_some() {
         lines.push("row i counts weight[i] times".to_owned());
     }
+    let g = index_letter(group);
     lines.push(format!(
-        "theta[g] ~ multi_normal(mu, Sigma) for all groups g of {group}"
+        "theta[{g}] ~ multi_normal(mu, Sigma) for all groups {g} of {group}"
     ));
     let (means, covariance) = priors(context);
     let names: Vec<&str> = means.iter().map(|(name, _)| *name).collect();

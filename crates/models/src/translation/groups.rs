@@ -5,6 +5,11 @@ use crate::design::matrix::GroupDesign;
 use crate::formula::quote_name;
 use ergodic_base::param::{Class, ParamId};
 
+/// The letter of one of the groups of `name` in an equation, where `name` stands for itself and `i` for a row.
+pub fn index_letter(name: &str) -> char {
+    if name == "g" { 'j' } else { 'g' }
+}
+
 /// A group term, as it is written.
 pub(super) struct Group<'a> {
     term: &'a GroupDesign,
@@ -116,14 +121,15 @@ impl<'a> Group<'a> {
     /// Relations of its parameters; `unit` is what the response is divided by, in words.
     pub fn relations(&self, unit: &str) -> Vec<String> {
         let name = self.name;
+        let g = index_letter(name);
         let mut lines = Vec::new();
         if self.correlations.is_some() {
             lines.push(format!(
-                "r[{name},g] ~ multi_normal(0, D R D), D = diag(sd[{name}]), R = cor[{name}], for all groups g of {name}"
+                "r[{name},{g}] ~ multi_normal(0, D R D), D = diag(sd[{name}]), R = cor[{name}], for all groups {g} of {name}"
             ));
         } else {
             lines.extend(self.term.names.iter().map(|effect| {
-                format!("r[{name},g,{effect}] ~ normal(0, sd[{name},{effect}]) for all groups g of {name}")
+                format!("r[{name},{g},{effect}] ~ normal(0, sd[{name},{effect}]) for all groups {g} of {name}")
             }));
         }
         for (effect, prior) in self.term.names.iter().zip(&self.sds) {

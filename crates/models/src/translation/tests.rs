@@ -450,6 +450,27 @@ fn groups_are_a_cholesky_factor_in_stan_and_lkj_in_brms() {
     );
 }
 
+/// A grouping that is called as its groups usually are has another letter for these.
+#[test]
+fn the_letter_of_a_group_is_not_the_name_of_the_grouping() {
+    let data = SMALL.replacen("plan", "g", 1);
+    for (template, formula, line) in [
+        (
+            "mixed",
+            "n ~ x + (1 | g)",
+            "r[g,j,Intercept] ~ normal(0, sd[g,Intercept]) for all groups j of g",
+        ),
+        (
+            "hierarchical",
+            "y ~ x + (1 + x | g)",
+            "theta[j] ~ multi_normal(mu, Sigma) for all groups j of g",
+        ),
+    ] {
+        let (all, _) = described(&data, template, formula, &[], &[], true);
+        has(&all.equation, &[line]);
+    }
+}
+
 #[test]
 fn a_gamma_response_has_shape_and_rate_in_stan_and_shape_in_brms() {
     let family = [("family", Value::Text("gamma".to_owned()))];

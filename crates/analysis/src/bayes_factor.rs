@@ -4,7 +4,10 @@
 //!
 //! The prior density is exact ([`ergodic_core::models::Model::prior_density`]). The posterior's is estimated from the draws
 //! ([`ergodic_diagnostics::local_density`]), and its Monte Carlo error is that of the logarithm of the factor. The ratio is right
-//! where the priors of the other parameters do not depend on the coefficient, as those of all templates.
+//! where the priors of the other parameters do not depend on the coefficient, as of all coefficients of predictors. It is not so of
+//! `b[Intercept]` where that is reported at predictors of 0 and its prior is set at average predictors: the two differ by the sum of coefficients
+//! times means, so that these depend on it a priori, and the factor is that against a model whose other coefficients have the prior
+//! that they have given that it is 0.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

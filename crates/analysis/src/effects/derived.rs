@@ -2,6 +2,7 @@
 
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
+use ergodic_diagnostics::mcse::mcse_quantile;
 use ergodic_diagnostics::{SummaryRow, quantiles, summarise, weights};
 
 use super::EffectsOptions;
@@ -13,6 +14,8 @@ pub struct Derived {
     pub summary: SummaryRow,
     /// Quantiles that leave the same probability on both sides.
     pub interval: [f64; 2],
+    /// Monte Carlo standard errors of these; `None` where they are not known, and of weighted draws.
+    pub interval_mcse: [Option<f64>; 2],
     /// Probability that the value is above zero; of a ratio that it is above one.
     pub above: f64,
     /// Probability that the value is practically zero, where the user said what that is.
@@ -112,6 +115,10 @@ impl Layout {
             let share = |holds: &dyn Fn(f64) -> bool| share(values, relative.as_deref(), holds);
             Derived {
                 interval: interval(values, relative.as_deref(), options.interval),
+                interval_mcse: match relative {
+                    None => interval_mcse(values, self.per_chain, options.interval),
+                    Some(_) => [None; 2],
+                },
                 above: share(&|value| value > zero),
                 in_rope: options
                     .rope
@@ -134,12 +141,24 @@ fn share(values: &[f64], weights: Option<&[f64]>, holds: &dyn Fn(f64) -> bool) -
     (held.sum::<f64>() / values.len() as f64).clamp(0.0, 1.0) + 0.0
 }
 
+/// The ends of a central interval, as probabilities of being below them.
+fn tails(probability: f64) -> [f64; 2] {
+    [0.5 - 0.5 * probability, 0.5 + 0.5 * probability]
+}
+
+/// Monte Carlo standard errors of the quantiles of `values`, of which each chain has `per_chain`, that leave the same probability on
+/// both sides.
+fn interval_mcse(values: &[f64], per_chain: usize, probability: f64) -> [Option<f64>; 2] {
+    let chains: Vec<&[f64]> = values.chunks(per_chain.max(1)).collect();
+    tails(probability).map(|prob| mcse_quantile(&chains, prob).ok())
+}
+
 /// Quantiles that leave the same probability on both sides; NaN where a draw is not finite.
 fn interval(values: &[f64], relative: Option<&[f64]>, probability: f64) -> [f64; 2] {
     if !values.iter().all(|value| value.is_finite()) {
         return [f64::NAN; 2];
     }
-    let probs = [0.5 - 0.5 * probability, 0.5 + 0.5 * probability];
+    let probs = tails(probability);
     let mut sorted = values.to_vec();
     let Some(relative) = relative else {
         sorted.sort_unstable_by(f64::total_cmp);

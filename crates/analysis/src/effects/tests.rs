@@ -536,7 +536,7 @@ fn what_rounds_to_nothing_is_about_the_same() {
     let unit = (made.effects.iter()).find(|effect| effect.contrast == Contrast::Unit);
     assert_eq!(
         made.sentence(unit.unwrap()),
-        "With x one unit higher, the mean of y is on average about the same (90 % interval -0.01 to 0.01), so the direction is open"
+        "With x one unit higher, the mean of y is on average about the same (90 % interval -0.010 to 0.010), so the direction is open"
     );
 }
 

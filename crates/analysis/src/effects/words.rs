@@ -1,9 +1,10 @@
-//! Effects in plain words, in the unit of the outcome, with as many digits as the draws tell.
+//! Effects in plain words, in the unit of the outcome, with as many digits as the draws tell: up to the first one that the Monte Carlo
+//! error of the number moves, and no more than two of the standard deviation.
 
-use ergodic_base::numerals::{brief, fixed};
+use ergodic_base::numerals::{brief, fixed, significant};
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
-use super::{Conditional, Contrast, Curve, Derived, Effect, Effects};
+use super::{Conditional, Contrast, Curve, Effect, Effects};
 use crate::predict;
 
 /// Standard deviations of a predictor for which an effect of one unit is a number that people read: a unit is neither more than
@@ -26,19 +27,35 @@ pub(super) fn noun(contrast: &Contrast) -> String {
     }
 }
 
-/// Decimals up to the first digit that the Monte Carlo error moves or, if that comes earlier, to the first digit of the standard
-/// deviation.
-fn decimals(value: &Derived, factor: f64) -> usize {
+/// A number in a sentence, of which `mcse` is the Monte Carlo standard error and `sd` the standard deviation of the draws that it is
+/// of, all in the same unit. The last digit is the first one that the Monte Carlo error moves, but no further than the second
+/// significant digit of the standard deviation: what lies beyond is far below what the data know. Without either, three decimals.
+fn to_error(value: f64, mcse: Option<f64>, sd: Option<f64>) -> String {
     let place = |x: Option<f64>| {
-        let x = factor * x?.abs();
-        (x > 0.0 && x.is_finite()).then(|| (-x.log10().floor()).clamp(0.0, 12.0) as usize)
+        let x = x?;
+        (x > 0.0 && x.is_finite()).then(|| -x.log10().floor())
     };
-    let by_error = place(value.summary.mcse_mean);
-    let by_spread = place(value.summary.sd);
-    match (by_error, by_spread) {
+    let by_spread = place(sd).map(|first| first + 1.0);
+    let decimals = match (place(mcse), by_spread) {
         (Some(a), Some(b)) => a.min(b),
-        (a, b) => a.or(b).unwrap_or(3),
+        (a, b) => a.or(b).unwrap_or(3.0),
+    };
+    fixed(value, decimals.clamp(0.0, 12.0) as usize)
+}
+
+/// An end of an interval, as [`to_error`]. One that is not 0 within its Monte Carlo error does not stand as 0, on whichever side of
+/// it it lies, but with its first significant digit.
+fn end(value: f64, mcse: Option<f64>, sd: Option<f64>) -> String {
+    let text = to_error(value, mcse, sd);
+    match is_zero(&text) && value.abs() > mcse.unwrap_or(0.0) {
+        true => significant(value, 1),
+        false => text,
     }
+}
+
+/// Whether a number in a text is 0, to its digits.
+fn is_zero(text: &str) -> bool {
+    text.chars().all(|c| matches!(c, '0' | '.'))
 }
 
 /// Whether outcomes are shares of successes, or what is expected of them is a probability.
@@ -128,31 +145,20 @@ impl Effects {
             );
         }
         let factor = if self.is_share() { 100.0 } else { 1.0 };
-        let digits = decimals(value, factor);
-        // Without the sign of a rounded zero.
-        let number = |x: f64| {
-            let text = fixed(factor * x, digits);
-            let is_zero = text
-                .trim_start_matches('-')
-                .chars()
-                .all(|c| matches!(c, '0' | '.'));
-            if is_zero {
-                text.trim_start_matches('-').to_owned()
-            } else {
-                text
-            }
-        };
-        let amount = number(mean.abs());
+        let scaled = |x: Option<f64>| x.map(|x| factor * x);
+        let (mcse, sd) = (scaled(value.summary.mcse_mean), scaled(value.summary.sd));
+        let amount = to_error(factor * mean.abs(), mcse, sd);
         let way = if mean < 0.0 { "lower" } else { "higher" };
         let far = match (self.is_share(), amount.as_str()) {
-            (_, amount) if amount.chars().all(|c| matches!(c, '0' | '.')) => {
-                "about the same".to_owned()
-            }
+            (_, amount) if is_zero(amount) => "about the same".to_owned(),
             (true, "1") => format!("1 percentage point {way}"),
             (true, amount) => format!("{amount} percentage points {way}"),
             (false, amount) => format!("{amount} {way}"),
         };
-        let [low, high] = value.interval.map(number);
+        let [low, high] = [0, 1].map(|side| {
+            let of_end = scaled(value.interval_mcse[side]).or(mcse);
+            end(factor * value.interval[side], of_end, sd)
+        });
         let percent = brief(100.0 * self.options.interval);
         let settled = if value.interval[0] <= 0.0 && value.interval[1] >= 0.0 {
             ", so the direction is open"
@@ -162,5 +168,43 @@ impl Effects {
         format!(
             "{change}{set}, the {quantity} is on average {far} ({percent} % interval {low} to {high}){settled}"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers, Monte Carlo errors, standard deviations, and how far they are told.
+    #[test]
+    fn digits_follow_the_monte_carlo_error() {
+        for (value, mcse, sd, text) in [
+            // 25 effective draws: the error is the coarser of both.
+            (0.213_7, Some(0.04), Some(0.2), "0.21"),
+            (0.213_7, Some(0.12), Some(0.2), "0.2"),
+            (31.4, Some(12.0), Some(40.0), "31"),
+            // Many draws: two digits of the standard deviation.
+            (0.213_7, Some(0.000_4), Some(0.03), "0.214"),
+            (0.213_7, Some(0.000_4), Some(0.3), "0.21"),
+            (-0.213_7, Some(0.004), None, "-0.214"),
+            (0.213_7, None, Some(0.03), "0.214"),
+            (0.213_7, None, None, "0.214"),
+        ] {
+            assert_eq!(to_error(value, mcse, sd), text, "{value} {mcse:?} {sd:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_an_interval_is_0_only_within_its_error() {
+        for (value, mcse, sd, text) in [
+            (0.042_7, Some(0.004), Some(0.4), "0.04"),
+            // Known to be on one side of 0, though far below the standard deviation.
+            (0.004_2, Some(0.004), Some(0.4), "0.004"),
+            (-0.004_2, Some(0.004), Some(0.4), "-0.004"),
+            (-0.003_8, Some(0.004), Some(0.4), "0.00"),
+            (0.0, Some(0.0), Some(0.4), "0.00"),
+        ] {
+            assert_eq!(end(value, mcse, sd), text, "{value}");
+        }
     }
 }

@@ -110,6 +110,7 @@ mod tests {
         Derived {
             summary,
             interval: [1.2, 1.9],
+            interval_mcse: [Some(0.02); 2],
             above: 0.9,
             in_rope,
         }

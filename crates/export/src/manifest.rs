@@ -10,9 +10,13 @@ use ergodic_analysis::{Job, bias_check, templates};
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_core::arithmetic::Class;
-use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _, StopReason};
+use ergodic_core::design::censoring;
+use ergodic_core::engine::{
+    ChainState, Remark, Report, RunState, RunView, Sampling as _, StopReason, stages,
+};
 use ergodic_core::estimators::Search;
 use ergodic_core::families::Family;
+use ergodic_core::formula::Formula;
 use ergodic_core::models::Marginal;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_diagnostics::Verdict;
@@ -67,6 +71,10 @@ pub struct Manifest {
     pub response: String,
     /// Success level, if the response has levels.
     pub success: Option<String>,
+    /// Outcomes of rows used that are only known to be larger than their value, and those only known to be smaller, where the formula
+    /// says how far outcomes were seen; earlier versions did not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub censored: Option<[usize; 2]>,
     /// Reference level of each categorical predictor.
     pub reference_levels: Vec<(String, String)>,
     /// Scale of priors and of reported coefficients.
@@ -89,6 +97,9 @@ pub struct Manifest {
     pub passes: f64,
     /// Why the run ended.
     pub stop_reason: Option<StopReason>,
+    /// How the draws themselves decided how many there are, where they did; the recipe of a run that has ended says their number alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_rule: Option<StopRule>,
     /// Divergent transitions among kept draws.
     pub divergences: u64,
     /// One word.
@@ -102,6 +113,42 @@ pub struct Manifest {
     pub bias: Option<BiasReport>,
     /// Warnings.
     pub warnings: Vec<Warning>,
+}
+
+/// The precision that decided how many draws a run made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopRule {
+    /// Effective sample size asked for of every variable, in the bulk and in the tails, all chains together, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ess: Option<f64>,
+    /// Largest R-hat asked for.
+    pub rhat: f64,
+    /// Draws per chain after which it was not reached, so that chains were extended, ascending; empty where it was looked at all along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extended_at: Vec<u64>,
+}
+
+impl StopRule {
+    /// Of a run that was asked for a precision, or that went on by itself; `None` of others.
+    fn of(job: &Job, view: &RunView) -> Option<Self> {
+        let run = &job.recipe.run;
+        let extended = view
+            .log
+            .iter()
+            .filter_map(|entry| match entry.warning.remark() {
+                Some(Remark::GoingOn { draws, .. }) => Some(*draws),
+                _ => None,
+            });
+        let extended_at: Vec<u64> = extended.collect();
+        let asked = run.precision().filter(|_| run.draws_of_chains.is_none());
+        let by_itself = (!extended_at.is_empty()).then(|| stages::precision(view.usable().count()));
+        let precision = asked.or(by_itself)?;
+        Some(Self {
+            ess: precision.ess,
+            rhat: precision.rhat,
+            extended_at,
+        })
+    }
 }
 
 /// One chain's part.
@@ -129,13 +176,15 @@ impl Manifest {
         (self.verdict != Verdict::Good).then_some(self.verdict_sentence.as_str())
     }
 
-    /// The model in words: the title of its template, and the response family where that leaves it open.
+    /// The model in words: the title of its template or, where that leaves the response family open, what a model of the family is,
+    /// which is mixed if effects vary by group.
     pub fn model_in_words(&self) -> String {
         let id = self.template.as_str();
         let title = templates::find(id).map_or(id, |entry| entry.spec.title);
-        match self.family.as_deref().and_then(Family::find) {
-            Some(family) => format!("{title}, {}", family.definition().in_words()),
-            None => title.to_owned(),
+        let family = self.family.as_deref().and_then(Family::find);
+        match (family, self.formula.parse::<Formula>()) {
+            (Some(family), Ok(formula)) => family.definition().model(!formula.groups.is_empty()),
+            _ => title.to_owned(),
         }
     }
 
@@ -177,6 +226,7 @@ impl Manifest {
             not_kept: job.unkept_variables(),
             response: job.design.response.name.clone(),
             success: job.design.response.success().map(str::to_owned),
+            censored: job.design.censoring.as_deref().map(censoring::counts),
             reference_levels: job.design.reference_levels.clone(),
             scales: scales(job),
             priors: job
@@ -214,6 +264,7 @@ impl Manifest {
                 RunState::Finished(reason) => Some(reason),
                 _ => None,
             },
+            stop_rule: StopRule::of(job, view),
             divergences: report.divergences,
             verdict: report.verdict,
             verdict_sentence: report.sentence.clone(),

@@ -15,6 +15,7 @@ use ergodic_core::arithmetic::Class;
 use ergodic_core::engine::protocol::{RunState, StopReason};
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_export::journal::Journal;
+use ergodic_export::manifest::Manifest;
 use ergodic_export::resume::{self, Further};
 use ergodic_export::{Claim, Results, RunFolder};
 use support::{ENDLESS, draws, job, start, wait};
@@ -57,6 +58,11 @@ fn a_run_goes_on_until_it_is_precise() {
     if made < 16_000 {
         assert_eq!(view.state, RunState::Finished(StopReason::Precision));
     }
+    let manifest = Manifest::of(run.job(), &view, &run.report());
+    let rule = manifest.stop_rule.unwrap();
+    let extended: Vec<u64> = (0..told.len()).map(|k| 1000 << k).collect();
+    assert_eq!(rule.extended_at, extended);
+    assert_eq!((rule.ess, rule.rhat), (Some(300.0), 1.01));
     let mut again = start(unsure());
     again.join();
     assert_eq!(draws(&view), draws(&again.view()));

@@ -249,6 +249,9 @@ pub struct Definition {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
+    /// What models of it are called, as what can stand before "regression" and "mixed model", with what else there is to say after a
+    /// comma.
+    pub kind: &'static str,
     /// Outcomes that it is for, as what can follow "for".
     pub about: &'static str,
     /// What the linear predictor is, as what can stand before the name of the response: "log odds of".
@@ -268,21 +271,17 @@ pub struct Definition {
     pub auxiliaries: &'static [Auxiliary],
 }
 
-/// Titles that begin with the name of a person.
-const NAMES: [&str; 3] = ["Poisson", "Student", "Weibull"];
-
 impl Definition {
-    /// The family as it is named inside a sentence: "beta family", "normal family, known errors".
-    pub fn in_words(&self) -> String {
-        let is_name = NAMES.iter().any(|name| self.title.starts_with(name));
-        let mut letters = self.title.chars();
-        let title = match letters.next() {
-            Some(first) if !is_name => first.to_lowercase().chain(letters).collect(),
-            _ => self.title.to_owned(),
+    /// What a model of the family is, `has_groups` if effects vary by group: "Weibull regression", "Linear mixed model, known errors".
+    pub fn model(&self, has_groups: bool) -> String {
+        let what = if has_groups {
+            "mixed model"
+        } else {
+            "regression"
         };
-        match title.split_once(',') {
-            Some((family, rest)) => format!("{family} family,{rest}"),
-            None => format!("{title} family"),
+        match self.kind.split_once(',') {
+            Some((kind, rest)) => format!("{kind} {what},{rest}"),
+            None => format!("{} {what}", self.kind),
         }
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn written(table: &dyn Columns, name: &str) -> Option<[String; 2]> {
 }
 
 /// Right-censored and left-censored outcomes.
-pub(super) fn counts(statuses: &[Censoring]) -> [usize; 2] {
+pub fn counts(statuses: &[Censoring]) -> [usize; 2] {
     [Censoring::Right, Censoring::Left]
         .map(|which| statuses.iter().filter(|it| **it == which).count())
 }

@@ -20,6 +20,7 @@ pub use super::binomial::Outcome;
 pub(super) const DEFINITION: Definition = Definition {
     id: "bernoulli",
     title: "Yes/no",
+    kind: "Logistic",
     about: "two values",
     check,
     ..binomial::DEFINITION

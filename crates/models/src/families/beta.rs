@@ -34,6 +34,7 @@ const FARTHEST: f64 = 200.0;
 pub(super) const DEFINITION: Definition = Definition {
     id: "beta",
     title: "Beta",
+    kind: "Beta",
     about: "numbers between 0 and 1, such as shares",
     quantity: "log odds of the expected",
     response: ResponseUse::Number,

@@ -27,6 +27,7 @@ const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
 pub(super) const DEFINITION: Definition = Definition {
     id: "binomial",
     title: "Successes",
+    kind: "Binomial",
     about: "successes among trials",
     quantity: "log odds of",
     response: ResponseUse::Outcome,

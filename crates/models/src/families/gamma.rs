@@ -30,6 +30,7 @@ use ergodic_base::special::trigamma;
 pub(super) const DEFINITION: Definition = Definition {
     id: "gamma",
     title: "Gamma",
+    kind: "Gamma",
     about: "positive numbers that vary in proportion to their mean",
     quantity: "log of the expected",
     response: ResponseUse::Number,

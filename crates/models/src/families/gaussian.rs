@@ -25,6 +25,7 @@ mod residuals;
 pub(super) const DEFINITION: Definition = Definition {
     id: "gaussian",
     title: "Normal",
+    kind: "Linear",
     about: "numbers",
     quantity: "mean of",
     response: ResponseUse::Number,

@@ -31,6 +31,7 @@ use ergodic_base::rng::ChainRng;
 pub(super) const DEFINITION: Definition = Definition {
     id: "lognormal",
     title: "Lognormal",
+    kind: "Lognormal",
     about: "positive numbers whose logarithm is normal",
     quantity: "log of the median",
     response: ResponseUse::Number,

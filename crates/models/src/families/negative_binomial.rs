@@ -30,6 +30,7 @@ const MOST_SUMMED: f64 = 200.0;
 pub(super) const DEFINITION: Definition = Definition {
     id: "negative_binomial",
     title: "Negative binomial",
+    kind: "Negative binomial",
     about: "counts that vary more",
     auxiliaries: &[SHAPE],
     ..poisson::DEFINITION

@@ -39,6 +39,7 @@ const FAR: f64 = 1e9;
 pub(super) const DEFINITION: Definition = Definition {
     id: "ordered",
     title: "Ordered levels",
+    kind: "Ordinal",
     about: "levels with an order, such as ratings",
     quantity: "log odds of a higher",
     response: ResponseUse::Ordered,

@@ -27,6 +27,7 @@ const OVERDISPERSED: f64 = 1.5;
 pub(super) const DEFINITION: Definition = Definition {
     id: "poisson",
     title: "Poisson",
+    kind: "Poisson",
     about: "counts whose variance is their mean",
     quantity: "log of the expected",
     response: ResponseUse::Count,

@@ -31,6 +31,7 @@ const LEAST_NU: f64 = 1.0;
 pub(super) const DEFINITION: Definition = Definition {
     id: "student",
     title: "Student t",
+    kind: "Student t",
     about: "numbers with outliers",
     quantity: "middle of",
     response: ResponseUse::Number,

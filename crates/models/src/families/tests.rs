@@ -53,14 +53,15 @@ fn identifiers_are_unique_and_found() {
 }
 
 #[test]
-fn names_inside_a_sentence_have_capitals_where_they_are_of_persons() {
-    for (family, words) in [
-        (Family::Beta, "beta family"),
-        (Family::GaussianSe, "normal family, known errors"),
-        (Family::Weibull, "Weibull family"),
-        (Family::ZeroInflatedPoisson, "zero-inflated Poisson family"),
+fn models_are_mixed_where_there_are_groups() {
+    for (family, has_groups, words) in [
+        (Family::Weibull, false, "Weibull regression"),
+        (Family::Weibull, true, "Weibull mixed model"),
+        (Family::Gaussian, true, "Linear mixed model"),
+        (Family::GaussianSe, false, "Linear regression, known errors"),
+        (Family::Bernoulli, true, "Logistic mixed model"),
     ] {
-        assert_eq!(family.definition().in_words(), words);
+        assert_eq!(family.definition().model(has_groups), words);
     }
 }
 

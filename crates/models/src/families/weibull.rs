@@ -30,6 +30,7 @@ use ergodic_base::special::trigamma;
 pub(super) const DEFINITION: Definition = Definition {
     id: "weibull",
     title: "Weibull",
+    kind: "Weibull",
     about: "times and other positive numbers whose hazard rises or falls",
     quantity: "log of the expected",
     response: ResponseUse::Number,

@@ -14,6 +14,7 @@ use crate::design::matrix::Design;
 pub(super) const DEFINITION: Definition = Definition {
     id: "zero_inflated_negative_binomial",
     title: "Zero-inflated negative binomial",
+    kind: "Zero-inflated negative binomial",
     about: "counts that vary more, with more zeros",
     quantity: "log of the expected, extra zeros left out,",
     auxiliaries: &[SHAPE, ZI],

@@ -13,6 +13,7 @@ use crate::design::matrix::Design;
 pub(super) const DEFINITION: Definition = Definition {
     id: "zero_inflated_poisson",
     title: "Zero-inflated Poisson",
+    kind: "Zero-inflated Poisson",
     about: "counts with more zeros",
     quantity: "log of the expected, extra zeros left out,",
     auxiliaries: &[ZI],

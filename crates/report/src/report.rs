@@ -9,9 +9,10 @@ use super::{Chains, FIGURES, Figure, Needs, ReadModel, ReportError};
 use ergodic_analysis::description::Description;
 use ergodic_analysis::effects::Effects;
 use ergodic_analysis::predict::r2::R2;
-use ergodic_analysis::templates;
+use ergodic_analysis::predict::scores::PredictionScores;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
+use ergodic_base::numerals::thousands;
 use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::engine::topics::TopWords;
 use ergodic_export::label::Label;
@@ -20,7 +21,8 @@ use ergodic_export::{Results, RunFolder};
 
 mod answers;
 mod estimates;
-mod groups_found;
+mod facts;
+mod found;
 mod head;
 mod html;
 mod latex;
@@ -56,6 +58,8 @@ pub struct Report {
     pub no_effects: Option<String>,
     /// The share of the variance of the outcome that the model explains, where it is defined and the data are there.
     pub r2: Option<R2>,
+    /// Scores of the predictions of rows held out, where there are any, the data are there, and these can be scored.
+    pub held_out: Option<PredictionScores>,
     /// The worst of each measure of convergence, over all parameters.
     pub worst: Worst,
     /// Priors, those of the effects of groups in one row for all.
@@ -127,6 +131,7 @@ impl Report {
             effects: answers.effects,
             no_effects: answers.no_effects,
             r2: answers.r2,
+            held_out: answers.held_out,
             worst: Worst::of(&results.summary),
             priors: priors::rows(&manifest),
             recipe: recipe.clone(),
@@ -165,15 +170,36 @@ impl Report {
 
     /// What the report is of, in one line.
     pub fn title(&self) -> String {
-        let template = self.template();
-        let model = match self.manifest.response.as_str() {
-            "" => template,
-            response => format!("{template} of {response}"),
+        let model = self.manifest.model_in_words();
+        let of = match self.manifest.response.as_str() {
+            "" => String::new(),
+            response => format!(" of {response}"),
+        };
+        // "Linear regression of y, known errors".
+        let model = match model.split_once(',') {
+            Some((model, rest)) => format!("{model}{of},{rest}"),
+            None => format!("{model}{of}"),
         };
         match &self.label.name {
             Some(name) => format!("{name}: {model}"),
             None => model,
         }
+    }
+
+    /// How many outcomes are censored: "40 of 120 outcomes are right-censored"; `None` where the formula does not say how far outcomes
+    /// were seen.
+    fn censored(&self) -> Option<String> {
+        let [right, left] = self.manifest.censored?;
+        let [larger, smaller, both, of] =
+            [right, left, right + left, self.manifest.rows_used].map(|it| thousands(it as u64));
+        Some(match (right, left) {
+            (0, 0) => format!("none of {of} outcomes is censored"),
+            (_, 0) => format!("{larger} of {of} outcomes are right-censored"),
+            (0, _) => format!("{smaller} of {of} outcomes are left-censored"),
+            _ => format!(
+                "{both} of {of} outcomes are censored, {larger} from the right and {smaller} from the left"
+            ),
+        })
     }
 
     /// The word of the verdict, and its sentence without that word at the head.
@@ -183,12 +209,6 @@ impl Report {
         let rest = sentence.strip_prefix(word);
         let rest = rest.and_then(|rest| rest.strip_prefix(": "));
         (word, rest.unwrap_or(sentence))
-    }
-
-    /// The template's name for people.
-    fn template(&self) -> String {
-        let id = self.manifest.template.as_str();
-        templates::find(id).map_or(id.to_owned(), |entry| entry.spec.title.to_owned())
     }
 }
 
@@ -218,14 +238,15 @@ pub static FORMATS: &[Format] = &[
     Format {
         id: "markdown",
         title: "Results, Markdown",
-        about: "The table of results, and a sentence for each effect on the outcome and for each coefficient",
+        about: "The table of results with a sentence for each effect on the outcome and for each coefficient, priors, data, methods, \
+                references, settings and the recipe",
         file_name: "results.md",
         write: markdown::write,
     },
     Format {
         id: "latex",
         title: "Results, LaTeX",
-        about: "The same for a paper: needs \\usepackage{booktabs}",
+        about: "The same for a paper: needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}, and a file in UTF-8",
         file_name: "results.tex",
         write: latex::write,
     },
@@ -247,6 +268,9 @@ pub fn find(id: &str) -> Result<&'static Format, ReportError> {
             }
         })
 }
+
+/// Heading of the recipe.
+const RECIPE: &str = "Recipe: every choice; ergodic fit makes the run again from it";
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

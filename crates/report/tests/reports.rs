@@ -22,10 +22,12 @@ use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
+use ergodic_core::engine::StopReason;
 use ergodic_core::engine::checkpoint::{ChainMark, Marks};
 use ergodic_core::engine::trajectories::trajectories;
 use ergodic_core::samplers::{DIVERGENT, WEIGHT};
 use ergodic_diagnostics::quantiles;
+use ergodic_export::manifest::StopRule;
 use ergodic_export::{Results, RunFolder, summary};
 use ergodic_report::report::{self, Column};
 use ergodic_report::{
@@ -376,9 +378,12 @@ fn a_report_says_what_was_done() {
         assert!(html.contains(words), "`{words}` is missing");
     }
     assert!(html.contains("(logistic regression) was fitted"));
-    for (ran, family) in [(odd(), "normal"), (censored(), "Weibull")] {
+    for (ran, model) in [
+        (odd(), "linear mixed model"),
+        (censored(), "Weibull mixed model"),
+    ] {
         let html = written(&report_of(ran), "html");
-        assert!(html.contains(&format!("(mixed model, {family} family) was fitted")));
+        assert!(html.contains(&format!("({model}) was fitted")), "{model}");
     }
     let chosen = "metric <code>dense</code>, first metric <code>curvature</code>";
     assert!(html.contains(&format!("Settings besides fixed defaults: {chosen}.")));
@@ -401,6 +406,139 @@ fn a_report_says_what_was_done() {
     let first = words.split('`').next().unwrap();
     assert!(html.contains(first), "{first}");
     assert!(html.contains("Stan program"));
+}
+
+/// What makes a run again and what a paper needs stands in what is copied into one too.
+#[test]
+fn all_reports_have_priors_data_methods_settings_and_recipe() {
+    let report = report_of(plain());
+    let (manifest, recipe) = (&report.manifest, report.recipe.to_toml());
+    for format in ["html", "markdown", "latex"] {
+        let text = written(&report, format);
+        for words in [
+            "Priors by default are normal(0, 2.5) for the intercept (at average predictors); normal(0, 2.5) for coefficients (per standard \
+             deviation of the predictor).",
+            "R-hat of at most 1.01 and effective sample sizes of at least 300 (100 per chain)",
+            "Priors hold for standardised predictors",
+            "default, per standard deviation",
+            "Vehtari, Gelman, Simpson",
+            manifest.data_fingerprint.as_str(),
+            "the same version on ",
+            "chain 3: 300 draws after 60 iterations of warm-up",
+            "seed = ",
+        ] {
+            assert!(text.contains(words), "{format}: `{words}` is missing");
+        }
+    }
+    assert!(written(&report, "markdown").contains(&format!("```toml\n{}\n```", recipe.trim_end())));
+}
+
+#[test]
+fn priors_of_the_user_are_told_by_name_and_effects_of_groups_are_not() {
+    let mut report = report_of(odd());
+    let slope = "b[<b>&\"x\"]";
+    let mut priors = report.manifest.priors.iter_mut();
+    let prior = priors.find(|(name, ..)| name == slope).unwrap();
+    prior.1 = "student_t(4, 0, 1)".to_owned();
+    prior.2 = prior.2.replace("default", "set by you");
+    let markdown = written(&report, "markdown");
+    for words in [
+        "Priors by default are normal(0, 2.5) for the intercept (at average predictors, in sd of `y` from its mean); \
+         half-Student-t(3, 0, 2.5) for ",
+        "spreads between groups",
+        "Priors set by the user are Student-t(4, 0, 1) for `b[<b>&\"x\"]` (per standard deviation of the predictor, in sd of `y`).",
+    ] {
+        assert!(markdown.contains(words), "`{words}` is missing: {markdown}");
+    }
+    assert!(!markdown.contains("normal(0, sd[g<script>,Intercept]) for"));
+}
+
+#[test]
+fn a_run_that_was_extended_until_it_was_precise_says_so() {
+    let ended = |reason: StopReason, extended_at: &[u64], draws: usize| {
+        let mut report = report_of(plain());
+        report.manifest.stop_reason = Some(reason);
+        report.manifest.stop_rule = Some(StopRule {
+            ess: Some(300.0),
+            rhat: 1.01,
+            extended_at: extended_at.to_vec(),
+        });
+        report
+            .manifest
+            .chains
+            .iter_mut()
+            .for_each(|it| it.draws = draws);
+        written(&report, "markdown").replace('\u{202f}', " ")
+    };
+    let wanted = "until every R-hat was at most 1.01, and every effective sample size, in the bulk and in the tails, at least 300";
+    for (reason, extended_at, draws, words) in [
+        (
+            StopReason::Precision,
+            &[1000, 2000, 4000][..],
+            8000,
+            format!(
+                "Chains were extended {wanted}: at 1 000, 2 000 and 4 000 draws of each this was not reached, at 8 000 it was."
+            ),
+        ),
+        (
+            StopReason::Draws,
+            &[8000],
+            16_000,
+            format!(
+                "Chains were extended {wanted}: at 8 000 draws of each this was not reached, and they ended at 16 000, the most that the \
+                 rule allows."
+            ),
+        ),
+        (
+            StopReason::Precision,
+            &[],
+            734,
+            format!("Chains drew {wanted}."),
+        ),
+    ] {
+        let text = ended(reason, extended_at, draws);
+        assert!(text.contains(&words), "`{words}` is missing: {text}");
+        assert!(!text.contains("How the run ended"));
+    }
+    let plain = written(&report_of(plain()), "markdown");
+    assert!(!plain.contains("extended") && !plain.contains("Chains drew"));
+}
+
+#[test]
+fn censored_outcomes_are_counted() {
+    let report = report_of(censored());
+    assert_eq!(report.title(), "Weibull mixed model of time");
+    for (format, term) in [
+        ("html", "<dt>Censored outcomes</dt><dd>"),
+        ("markdown", "- Censored outcomes: "),
+        ("latex", "\\item[Censored outcomes] "),
+    ] {
+        let text = written(&report, format);
+        assert!(
+            text.contains("In these rows 40 of 120 outcomes are right-censored."),
+            "{format}: {text}"
+        );
+        assert!(text.contains(&format!("{term}40 of 120 outcomes are right-censored")));
+    }
+}
+
+#[test]
+fn rows_held_out_are_scored() {
+    let ran = &others()[2];
+    let report = report_of(ran);
+    let scores = report.held_out.as_ref().unwrap();
+    let (draws, weights) = ran.results.usable();
+    let again = Fitted::of(&ran.job).unwrap();
+    let again = again.scores(&draws, &weights, None, usize::MAX, &Control::default());
+    assert_eq!(scores.measures, again.unwrap().measures);
+    for format in ["html", "markdown", "latex"] {
+        let text = written(&report, format);
+        let many = scores.rows.len();
+        let words = format!("How well {many} rows are predicted that the model was not fitted to.");
+        assert!(text.contains(&words), "{format}: {text}");
+        assert!(text.contains("log density ") && text.contains("AUC 0."));
+    }
+    assert!(report_of(plain()).held_out.is_none());
 }
 
 /// The sentences are those of `ergodic effects`, and stand before those of the coefficients.

@@ -1,8 +1,10 @@
-//! What a model says on the scale of its outcome: how the expected outcome differs by predictors, and how much is explained.
+//! What a model says on the scale of its outcome: how the expected outcome differs by predictors, how much is explained, and how well
+//! rows held out are predicted.
 
 use ergodic_analysis::effects::{Effect, Effects, EffectsError, EffectsOptions};
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::predict::r2::R2;
+use ergodic_analysis::predict::scores::PredictionScores;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_export::Results;
@@ -13,6 +15,10 @@ use crate::{FigureInputs, ReadModel, ReportError};
 /// Sentences of a predictor, which has one for each of its levels, and of all predictors.
 const MOST_OF_ONE: usize = 20;
 const MOST_SENTENCES: usize = 200;
+/// Densities of rows held out under a draw that a report may take, a second or so; where there are many rows, fewer draws are used, but
+/// so many at least.
+const MOST_SCORING: usize = 20_000_000;
+const LEAST_DRAWS: usize = 400;
 /// Predictors whose curves are drawn.
 const MOST_CURVES: usize = 12;
 
@@ -23,6 +29,7 @@ pub(super) struct Answers {
     pub(super) no_effects: Option<String>,
     pub(super) curves: FigureInputs<'static>,
     pub(super) r2: Option<R2>,
+    pub(super) held_out: Option<PredictionScores>,
 }
 
 impl Answers {
@@ -60,11 +67,15 @@ impl Answers {
             Ok(_) => FigureInputs::of_curves(fitted, draws, MOST_CURVES, control),
             Err(_) => Err(EffectsError::NoPredictors),
         };
+        // Refused, without work, where no rows are held out.
+        let most = (MOST_SCORING / fitted.num_held_out().max(1)).max(LEAST_DRAWS);
+        let scores = fitted.scores(draws.0, draws.1, None, most, control);
         Self {
             effects: effects.ok().flatten(),
             no_effects,
             curves: curves.unwrap_or_default(),
             r2: fitted.r2(draws.0, draws.1, control).ok().flatten(),
+            held_out: scores.ok(),
         }
     }
 }

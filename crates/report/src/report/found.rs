@@ -1,24 +1,46 @@
-//! Clusters of a mixture and topics of documents: a heading, a sentence, and a list, in which names stand between backticks.
+//! Scores of rows held out, clusters of a mixture and topics of documents: a heading, a sentence, and a list, in which names stand
+//! between backticks.
 
 use super::Report;
-use ergodic_base::numerals::thousands;
+use ergodic_base::numerals::{decimals_by_error, fixed, significant, thousands};
 use ergodic_core::design::columns::plural;
 
 /// Clusters whose profiles are listed.
 const MOST_CLUSTERS: usize = 20;
 
-/// What a run found of clusters or topics.
-pub struct GroupsFound {
+/// What a run found besides its parameters.
+pub struct Found {
     /// Heading.
     pub title: &'static str,
     /// What the list is of.
     pub sentence: String,
-    /// One line for each cluster or topic.
+    /// One line for each score, cluster or topic.
     pub lines: Vec<String>,
 }
 
 /// All that a report has.
-pub fn of(report: &Report) -> Vec<GroupsFound> {
+pub fn of(report: &Report) -> Vec<Found> {
+    let scores = report.held_out.as_ref().map(|scores| {
+        let lines = scores.measures.iter().map(|(measure, score)| {
+            let (name, about) = (measure.name(), measure.about());
+            match score.se {
+                Some(se) => format!(
+                    "{name} {}, standard error {}: {about}",
+                    fixed(score.value, decimals_by_error(score.se)),
+                    significant(se, 2)
+                ),
+                None => format!("{name} {}: {about}", significant(score.value, 3)),
+            }
+        });
+        Found {
+            title: "Rows held out",
+            sentence: format!(
+                "How well {} are predicted that the model was not fitted to.",
+                plural(scores.rows.len(), "row")
+            ),
+            lines: lines.chain(scores.remarks()).collect(),
+        }
+    });
     let clusters = report.clusters.as_ref().map(|clusters| {
         let total = clusters.profiles.len();
         let profiles = clusters.profiles.iter().take(MOST_CLUSTERS);
@@ -28,7 +50,7 @@ pub fn of(report: &Report) -> Vec<GroupsFound> {
         });
         let more = total.saturating_sub(MOST_CLUSTERS);
         let more = (more > 0).then(|| format!("and {} smaller ones", thousands(more as u64)));
-        GroupsFound {
+        Found {
             title: "Clusters",
             sentence: format!(
                 "The point partition has {} of {} units; its mean variation of information to {} draws is {:.3}.",
@@ -48,7 +70,7 @@ pub fn of(report: &Report) -> Vec<GroupsFound> {
                 topic.sentence()
             )
         });
-        GroupsFound {
+        Found {
             title: "Topics",
             sentence: format!(
                 "Shares and most probable words of topics at the newest draw of chain {}.",
@@ -57,5 +79,5 @@ pub fn of(report: &Report) -> Vec<GroupsFound> {
             lines: lines.collect(),
         }
     });
-    clusters.into_iter().chain(topics).collect()
+    scores.into_iter().chain(clusters).chain(topics).collect()
 }

@@ -2,11 +2,13 @@
 //! of results is a `data` element whose `value` has all digits, those of `summary.json`.
 
 use super::estimates::Column;
-use super::{Part, Report, Section, answers, groups_found, methods, parts, sentence, style};
+use super::facts::{self, Fact};
+use super::{Part, RECIPE, Report, Section, answers, found, methods, parts, sentence, style};
 use crate::figure::svg;
 use crate::xml::escape;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::shown::capitalised;
 use ergodic_diagnostics::Verdict;
 use ergodic_export::number::shortest;
 
@@ -43,11 +45,13 @@ impl Page {
         }
     }
 
-    /// Terms and what is said about them; those without anything are left out.
-    fn facts(&mut self, facts: &[(&str, String)]) {
+    /// Terms and what is said about them.
+    fn facts(&mut self, facts: Vec<Fact>) {
         self.line("<dl>");
-        for (term, markup) in facts.iter().filter(|(_, markup)| !markup.is_empty()) {
-            self.line(&format!("<dt>{}</dt><dd>{markup}</dd>", escape(term)));
+        for fact in facts {
+            let lines: Vec<String> = fact.lines.into_iter().map(markup).collect();
+            let (term, lines) = (escape(fact.term), lines.join("<br/>"));
+            self.line(&format!("<dt>{term}</dt><dd>{lines}</dd>"));
         }
         self.line("</dl>");
     }
@@ -66,10 +70,10 @@ fn prose(text: &str) -> String {
     markup(parts(text))
 }
 
-/// A text with its names as code.
+/// A text with its names as code, and with minus signs before numbers that are not in code.
 fn markup(parts: impl IntoIterator<Item = Part>) -> String {
     let part = |part| match part {
-        Part::Words(text) => escape(&text),
+        Part::Words(text) => minus(&escape(&text)),
         Part::Name(name) => code(&name),
     };
     parts.into_iter().map(part).collect()
@@ -174,7 +178,7 @@ fn results(page: &mut Page, report: &Report) {
             page.paragraph(&format!("{sentence}."));
         }
     }
-    for found in groups_found::of(report) {
+    for found in found::of(report) {
         page.line(&format!("<h3>{}</h3>", found.title));
         page.paragraph(&found.sentence);
         page.list(found.lines.iter().map(|line| prose(line)));
@@ -287,68 +291,13 @@ fn model(page: &mut Page, report: &Report) {
     page.line("</tbody></table></div>");
     page.line(&format!(
         "<p class=\"quiet\">{}</p>",
-        prose(&sentence_case(&report.manifest.scales))
+        prose(&capitalised(&report.manifest.scales))
     ));
-}
-
-fn sentence_case(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 fn data(page: &mut Page, report: &Report) {
     page.heading("Data");
-    let manifest = &report.manifest;
-    let count = |number: usize| thousands(number as u64);
-    let described = report.description.as_ref().ok();
-    let left_out = manifest.rows_total - manifest.rows_used.min(manifest.rows_total);
-    let missing = described.map_or_else(String::new, |it| {
-        let each = it.dropped.iter();
-        let each = each.map(|(column, rows)| format!("{} without {}", count(*rows), code(column)));
-        each.collect::<Vec<_>>().join(", ")
-    });
-    let left_out = match (left_out, missing.as_str()) {
-        (0, _) => "none".to_owned(),
-        (rows, "") => count(rows),
-        (rows, missing) => format!("{} ({missing})", count(rows)),
-    };
-    let response = match (&manifest.success, manifest.response.as_str()) {
-        (_, "") => String::new(),
-        (None, name) => code(name),
-        (Some(success), name) => format!("{}, success is {}", code(name), code(success)),
-    };
-    let references = manifest.reference_levels.iter();
-    let references =
-        references.map(|(column, level)| format!("{} of {}", code(level), code(column)));
-    let constant = described.map_or_else(String::new, |it| {
-        let terms: Vec<String> = it.left_out.iter().map(|term| code(term)).collect();
-        terms.join(", ")
-    });
-    page.facts(&[
-        ("Source", code(&manifest.data_source)),
-        ("Rows", count(manifest.rows_total + manifest.rows_held_out)),
-        ("Rows used", count(manifest.rows_used)),
-        (
-            "Rows held out",
-            match manifest.rows_held_out {
-                0 => String::new(),
-                rows => count(rows),
-            },
-        ),
-        ("Rows left out", left_out),
-        (
-            "Columns",
-            described.map_or_else(String::new, |it| count(it.columns)),
-        ),
-        ("Outcome", response),
-        (
-            "Reference levels",
-            references.collect::<Vec<_>>().join(", "),
-        ),
-        ("Terms left out, the same in all rows", constant),
-        ("Fingerprint, SHA-256", code(&manifest.data_fingerprint)),
-    ]);
+    page.facts(facts::data(report));
 }
 
 fn methods_of(page: &mut Page, report: &Report) {
@@ -376,52 +325,6 @@ fn figures(page: &mut Page, report: &Report) {
 
 fn settings(page: &mut Page, report: &Report) {
     page.heading("Settings and versions");
-    let manifest = &report.manifest;
-    let chains = manifest.chains.iter().enumerate().map(|(k, chain)| {
-        let failure = chain.failure.as_ref();
-        let failure =
-            failure.map_or_else(String::new, |why| format!("; it failed: {}", prose(why)));
-        format!(
-            "chain {}: {} draws after {} iterations of warm-up{failure}",
-            k + 1,
-            thousands(chain.draws as u64),
-            thousands(chain.warmup as u64)
-        )
-    });
-    let chains: Vec<String> = chains.collect();
-    page.facts(&[
-        ("Program", escape(&manifest.program)),
-        (
-            "This report",
-            escape(&format!("ergodic {}", env!("CARGO_PKG_VERSION"))),
-        ),
-        ("Template", code(&manifest.template)),
-        (
-            "Sampler",
-            format!(
-                "{} <span class=\"quiet\">{}</span>",
-                code(&manifest.sampler),
-                prose(&manifest.sampler_reason)
-            ),
-        ),
-        ("Chains", chains.join("<br/>")),
-        ("Seed", manifest.seed.to_string()),
-        (
-            "Gradients of single rows",
-            format!(
-                "{} ({} passes over the data)",
-                thousands(manifest.datum_grads),
-                ergodic_base::numerals::amount(manifest.passes)
-            ),
-        ),
-        (
-            "Time",
-            ergodic_base::numerals::duration(manifest.elapsed_secs),
-        ),
-        ("Draws are the same on", escape(&manifest.reproducible_on)),
-    ]);
-    page.folded(
-        "Recipe: every choice; ergodic fit makes the run again from it",
-        &report.recipe.to_toml(),
-    );
+    page.facts(facts::settings(report));
+    page.folded(RECIPE, &report.recipe.to_toml());
 }

@@ -1,9 +1,64 @@
-//! Results in LaTeX: the table with the rules of booktabs, and a sentence for each effect on the outcome and for each coefficient.
+//! Results in LaTeX: the table with the rules of booktabs, a sentence for each effect on the outcome and for each coefficient, and how
+//! they were made. Greek letters, which fonts of text have not got, are mathematics.
 
 use super::estimates::Column;
-use super::{Part, Report, answers, groups_found, parts, sentence};
+use super::facts::{self, Fact};
+use super::{Part, RECIPE, Report, answers, found, methods, parts, sentence};
 use ergodic_base::numerals::{NARROW, thousands};
-use ergodic_base::shown::visible_line;
+use ergodic_base::shown::{capitalised, visible_line};
+
+/// Packages that the text needs. Without the last, LaTeX before 2018 knows no letters but those of ASCII.
+const NEEDS: &str = "% needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}; this file is in UTF-8, for which LaTeX before 2018 needs \
+                     \\usepackage[utf8]{inputenc}\n";
+
+/// Letters and signs that are mathematics, and the command of each; capitals that look as Latin ones are these.
+const MATHS: [(char, &str); 45] = [
+    ('α', "\\alpha"),
+    ('β', "\\beta"),
+    ('γ', "\\gamma"),
+    ('δ', "\\delta"),
+    ('ε', "\\varepsilon"),
+    ('ζ', "\\zeta"),
+    ('η', "\\eta"),
+    ('θ', "\\theta"),
+    ('ι', "\\iota"),
+    ('κ', "\\kappa"),
+    ('λ', "\\lambda"),
+    ('μ', "\\mu"),
+    ('µ', "\\mu"),
+    ('ν', "\\nu"),
+    ('ξ', "\\xi"),
+    ('ο', "o"),
+    ('π', "\\pi"),
+    ('ρ', "\\rho"),
+    ('σ', "\\sigma"),
+    ('ς', "\\varsigma"),
+    ('τ', "\\tau"),
+    ('υ', "\\upsilon"),
+    ('φ', "\\varphi"),
+    ('χ', "\\chi"),
+    ('ψ', "\\psi"),
+    ('ω', "\\omega"),
+    ('Γ', "\\Gamma"),
+    ('Δ', "\\Delta"),
+    ('Θ', "\\Theta"),
+    ('Λ', "\\Lambda"),
+    ('Ξ', "\\Xi"),
+    ('Π', "\\Pi"),
+    ('Σ', "\\Sigma"),
+    ('Φ', "\\Phi"),
+    ('Ψ', "\\Psi"),
+    ('Ω', "\\Omega"),
+    ('²', "^2"),
+    ('³', "^3"),
+    ('−', "-"),
+    ('×', "\\times"),
+    ('±', "\\pm"),
+    ('≤', "\\le"),
+    ('≥', "\\ge"),
+    ('∞', "\\infty"),
+    ('·', "\\cdot"),
+];
 
 /// Words in which nothing is a command.
 fn words(text: &str) -> String {
@@ -18,11 +73,12 @@ fn words(text: &str) -> String {
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
             '…' => out.push_str("\\ldots{}"),
-            '²' => out.push_str("$^2$"),
             NARROW => out.push_str("\\,"),
             '\u{a0}' => out.push('~'),
-            '−' => out.push_str("$-$"),
-            c => out.push(c),
+            c => match MATHS.iter().find(|(letter, _)| *letter == c) {
+                Some((_, command)) => out.push_str(&format!("${command}$")),
+                None => out.push(c),
+            },
         }
     }
     out
@@ -53,10 +109,7 @@ fn prose(parts: impl IntoIterator<Item = Part>) -> String {
 pub fn write(report: &Report) -> String {
     let heads = Column::ALL.map(|column| words(column.head()));
     let (word, sentence) = report.verdict();
-    let mut out = format!(
-        "% needs \\usepackage{{booktabs}}\n\\textbf{{{word}}}: {}\n\n",
-        prose(parts(sentence))
-    );
+    let mut out = format!("{NEEDS}\\textbf{{{word}}}: {}\n\n", prose(parts(sentence)));
     let told = answers::sentences(report);
     if !told.is_empty() {
         let item =
@@ -110,7 +163,7 @@ pub fn write(report: &Report) -> String {
             out.push_str(&format!("{}.\n\n", words(&sentence)));
         }
     }
-    for found in groups_found::of(report) {
+    for found in found::of(report) {
         let sentence = prose(parts(&found.sentence));
         out.push_str(&format!("{sentence}\n\\begin{{itemize}}\n"));
         for line in &found.lines {
@@ -118,9 +171,64 @@ pub fn write(report: &Report) -> String {
         }
         out.push_str("\\end{itemize}\n\n");
     }
-    out.push_str(&prose(super::methods::paragraph(report)));
-    out.push('\n');
+    priors(&mut out, report);
+    list_facts(&mut out, "Data", facts::data(report));
+    let paragraph = prose(methods::paragraph(report));
+    out.push_str(&format!("\\subsection*{{Methods}}\n{paragraph}\n\n"));
+    out.push_str("\\subsection*{References}\n\\begin{itemize}\n");
+    for reference in methods::references(report) {
+        out.push_str(&format!("  \\item {}\n", words(&reference)));
+    }
+    out.push_str("\\end{itemize}\n\n");
+    list_facts(&mut out, "Settings and versions", facts::settings(report));
+    out.push_str(&format!("{}:\n\n", words(RECIPE)));
+    out.push_str(&listing(&report.recipe.to_toml()));
     out
+}
+
+/// A table of priors, and for which scales they hold.
+fn priors(out: &mut String, report: &Report) {
+    out.push_str("\\begin{table}\n  \\centering\n  \\caption{Priors}\n");
+    out.push_str("  \\begin{tabular}{llp{0.4\\linewidth}}\n    \\toprule\n");
+    out.push_str("    parameter & prior & where it comes from \\\\\n    \\midrule\n");
+    for row in &report.priors {
+        let count = match row.count {
+            1 => String::new(),
+            many => format!(" ({})", words(&thousands(many as u64))),
+        };
+        let prior = match row.prior.as_str() {
+            "" => String::new(),
+            prior => code(prior),
+        };
+        let (name, source) = (code(&row.name), prose(parts(&row.source)));
+        out.push_str(&format!("    {name}{count} & {prior} & {source} \\\\\n"));
+    }
+    out.push_str("    \\bottomrule\n  \\end{tabular}\n\\end{table}\n\n");
+    let scales = prose(parts(&capitalised(&report.manifest.scales)));
+    out.push_str(&format!("{scales}.\n\n"));
+}
+
+fn list_facts(out: &mut String, title: &str, facts: Vec<Fact>) {
+    out.push_str(&format!(
+        "\\subsection*{{{title}}}\n\\begin{{description}}\n"
+    ));
+    for fact in facts {
+        let lines: Vec<String> = fact.lines.into_iter().map(prose).collect();
+        let (term, lines) = (words(fact.term), lines.join("; "));
+        out.push_str(&format!("  \\item[{term}] {lines}\n"));
+    }
+    out.push_str("\\end{description}\n\n");
+}
+
+/// A text of several lines in typewriter letters.
+fn listing(text: &str) -> String {
+    // An empty box begins each line, for a bracket behind the end of one would be its argument.
+    let line = |line: &str| format!("\\mbox{{}}{}", words(line).replace("  ", "~~"));
+    let lines: Vec<String> = text.trim_end().lines().map(line).collect();
+    format!(
+        "{{\\footnotesize\\ttfamily\\raggedright\\noindent\n{}\\par}}\n",
+        lines.join("\\\\\n")
+    )
 }
 
 #[cfg(test)]
@@ -132,6 +240,11 @@ mod tests {
         assert_eq!(
             code("b[a_1%\\x{y}^2]"),
             "\\texttt{b[a\\_1\\%\\textbackslash{}x\\{y\\}\\textasciicircum{}2]}"
+        );
+        assert_eq!(code("σ[größe]"), "\\texttt{$\\sigma$[größe]}");
+        assert_eq!(
+            listing("[data]\nx = \"a_b\"\n"),
+            "{\\footnotesize\\ttfamily\\raggedright\\noindent\n\\mbox{}[data]\\\\\n\\mbox{}x = \"a\\_b\"\\par}\n"
         );
         assert_eq!(
             (number("-0.5"), number("too few draws")),

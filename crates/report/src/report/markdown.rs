@@ -1,15 +1,20 @@
-//! Results in Markdown: the table, and a sentence for each effect on the outcome and for each coefficient.
+//! Results in Markdown: the table, a sentence for each effect on the outcome and for each coefficient, and how they were made.
 
 use super::estimates::Column;
-use super::{Part, Report, answers, groups_found, parts, sentence};
+use super::facts::{self, Fact};
+use super::{Part, RECIPE, Report, answers, found, methods, parts, sentence};
 use ergodic_base::numerals::thousands;
-use ergodic_base::shown::visible_line;
+use ergodic_base::shown::{capitalised, visible_line};
+
+/// The longest run of backticks in a text: what stands between more is code.
+fn longest_ticks(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
 
 /// A name as code, in which nothing is markup.
 fn code(name: &str) -> String {
     let name = visible_line(name);
-    // A run of backticks longer than any in the name.
-    let longest = name.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let longest = longest_ticks(&name);
     let ticks = "`".repeat(longest + 1);
     let gap = if longest > 0 { " " } else { "" };
     format!("{ticks}{gap}{name}{gap}{ticks}")
@@ -60,8 +65,7 @@ pub fn write(report: &Report) -> String {
         out.push_str(&format!("|---|{}\n", "---:|".repeat(heads.len())));
         for (row, _) in &section.rows {
             let cells = Column::ALL.map(|column| words(&column.text(row)));
-            // A bar ends a cell even within code.
-            let name = code(&row.variable).replace('|', "\\|");
+            let name = in_cell(&code(&row.variable));
             out.push_str(&format!("| {name} | {} |\n", cells.join(" | ")));
         }
         out.push('\n');
@@ -84,7 +88,7 @@ pub fn write(report: &Report) -> String {
             out.push_str(&format!("{}.\n\n", words(&sentence)));
         }
     }
-    for found in groups_found::of(report) {
+    for found in found::of(report) {
         let sentence = prose(parts(&found.sentence));
         out.push_str(&format!("### {}\n\n{sentence}\n\n", found.title));
         for line in &found.lines {
@@ -92,9 +96,53 @@ pub fn write(report: &Report) -> String {
         }
         out.push('\n');
     }
-    out.push_str(&prose(super::methods::paragraph(report)));
+    priors(&mut out, report);
+    list_facts(&mut out, "Data", facts::data(report));
+    let paragraph = prose(methods::paragraph(report));
+    out.push_str(&format!("### Methods\n\n{paragraph}\n\n### References\n\n"));
+    for reference in methods::references(report) {
+        out.push_str(&format!("- {}\n", words(&reference)));
+    }
     out.push('\n');
+    list_facts(&mut out, "Settings and versions", facts::settings(report));
+    let recipe = report.recipe.to_toml();
+    let fence = "`".repeat(longest_ticks(&recipe).max(2) + 1);
+    let recipe = recipe.trim_end();
+    out.push_str(&format!("{RECIPE}:\n\n{fence}toml\n{recipe}\n{fence}\n"));
     out
+}
+
+/// What stands in a cell of a table, which a bar ends even within code.
+fn in_cell(markup: &str) -> String {
+    markup.replace('|', "\\|")
+}
+
+/// The table of priors, and for which scales they hold.
+fn priors(out: &mut String, report: &Report) {
+    out.push_str("### Priors\n\n| parameter | prior | where it comes from |\n|---|---|---|\n");
+    for row in &report.priors {
+        let count = match row.count {
+            1 => String::new(),
+            many => format!(" ({})", thousands(many as u64)),
+        };
+        let prior = match row.prior.as_str() {
+            "" => String::new(),
+            prior => in_cell(&code(prior)),
+        };
+        let (name, source) = (in_cell(&code(&row.name)), prose(parts(&row.source)));
+        out.push_str(&format!("| {name}{count} | {prior} | {source} |\n"));
+    }
+    let scales = prose(parts(&capitalised(&report.manifest.scales)));
+    out.push_str(&format!("\n{scales}.\n\n"));
+}
+
+fn list_facts(out: &mut String, title: &str, facts: Vec<Fact>) {
+    out.push_str(&format!("### {title}\n\n"));
+    for fact in facts {
+        let lines: Vec<String> = fact.lines.into_iter().map(prose).collect();
+        out.push_str(&format!("- {}: {}\n", fact.term, lines.join("; ")));
+    }
+    out.push('\n');
 }
 
 /// The sentence of a row; its name may have backticks.

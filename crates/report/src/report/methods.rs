@@ -1,15 +1,18 @@
 //! The paragraph on methods, and what it cites.
 
 use super::estimates::Column;
-use super::{Part, Report, parts};
+use super::{Part, Report, parts, priors};
 use ergodic_analysis::templates;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::settings::Value;
 use ergodic_base::shown::capitalised;
 use ergodic_core::engine::StopReason;
+use ergodic_core::engine::stages::MOST_DRAWS;
 use ergodic_core::samplers::{self, DIVERGENT};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::{count, rhat_text};
+use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, RHAT_LIMIT};
+use ergodic_export::manifest::StopRule;
 
 /// Where control variates of finished runs come from.
 const MIRA: &str = "Mira, Solgi, Imparato (2013), \"Zero variance Markov chain Monte Carlo for Bayesian estimators\", Statistics and \
@@ -45,6 +48,13 @@ pub fn paragraph(report: &Report) -> Vec<Part> {
         }),
         words(format!(" with {}. ", program(report))),
     ]);
+    if let Some(censored) = report.censored() {
+        paragraph.push(words(format!("In these rows {censored}. ")));
+    }
+    for sentence in priors::sentences(manifest) {
+        paragraph.extend(parts(&sentence));
+        paragraph.push(words(" ".to_owned()));
+    }
     paragraph.extend(parts(&sampling(report)));
     paragraph
 }
@@ -73,8 +83,12 @@ fn sampling(report: &Report) -> String {
             if failed == 1 { "is" } else { "are" }
         ));
     }
+    let rule = manifest.stop_rule.as_ref();
+    text.extend(rule.map(|rule| precision(report, rule)));
     match manifest.stop_reason {
         None | Some(StopReason::Draws) => {}
+        // The rule has just been told with its numbers.
+        Some(StopReason::Precision) if rule.is_some() => {}
         Some(reason) => text.push(format!("How the run ended: {}.", reason.sentence())),
     }
     if let Some(bias) = &manifest.approximation {
@@ -109,6 +123,50 @@ fn sampling(report: &Report) -> String {
         ));
     }
     text.join(" ")
+}
+
+/// How the precision of the draws decided how many there are.
+fn precision(report: &Report, rule: &StopRule) -> String {
+    let sizes = rule.ess.map_or_else(String::new, |ess| {
+        format!(
+            ", and every effective sample size, in the bulk and in the tails, at least {}",
+            count(ess)
+        )
+    });
+    let wanted = format!("every R-hat was at most {}{sizes}", rule.rhat);
+    let reason = report.manifest.stop_reason;
+    let Some((last, first)) = rule.extended_at.split_last() else {
+        // Looked at while chains draw, so that they end a little later.
+        return match reason {
+            Some(StopReason::Precision) => format!("Chains drew until {wanted}."),
+            _ => format!("Chains were to draw until {wanted}, and ended before."),
+        };
+    };
+    let first: Vec<String> = first.iter().map(|&draws| thousands(draws)).collect();
+    let not_yet = match first.as_slice() {
+        [] => thousands(*last),
+        first => format!("{} and {}", first.join(", "), thousands(*last)),
+    };
+    let made = report
+        .manifest
+        .chains
+        .iter()
+        .map(|chain| chain.draws as u64);
+    let made = made.max().unwrap_or(0);
+    let draws = thousands(made);
+    let end = match reason {
+        Some(StopReason::Precision) => format!("at {draws} it was"),
+        Some(StopReason::Draws) if made >= MOST_DRAWS => {
+            format!("and they ended at {draws}, the most that the rule allows")
+        }
+        Some(StopReason::Draws) => format!(
+            "and they ended at {draws}, since more would have taken long or would not have helped"
+        ),
+        _ => format!("and they ended at {draws}"),
+    };
+    format!(
+        "Chains were extended until {wanted}: at {not_yet} draws of each this was not reached, {end}."
+    )
 }
 
 /// The settings of the sampler that its defaults do not say: those that differ from them, or are chosen for each model.
@@ -194,9 +252,17 @@ fn convergence(report: &Report) -> Option<String> {
         true => "all parameters",
         false => "the parameters whose draws were kept",
     };
+    let chains = report.manifest.chains.iter();
+    let chains = chains.filter(|chain| chain.failure.is_none()).count();
+    let (units, unit) = match report.recipe.run.superchains {
+        Some(groups) => (groups, "group of chains"),
+        None => (chains, "chain"),
+    };
     Some(format!(
-        "Over {of} the largest rank-normalised split R-hat is {} and the smallest effective sample sizes are {} in the \
+        "Convergence was judged by R-hat of at most {RHAT_LIMIT} and effective sample sizes of at least {} ({ESS_PER_CHAIN} per {unit}). \
+         Over {of} the largest rank-normalised split R-hat is {} and the smallest effective sample sizes are {} in the \
          bulk and {} in the tails (Vehtari et al. 2021).",
+        count(ESS_PER_CHAIN * units as f64),
         rhat_text(rhat),
         count(bulk),
         count(tail)
@@ -230,7 +296,7 @@ impl Worst {
 }
 
 /// Titles that begin with the name of a person.
-const NAMES: [&str; 2] = ["Poisson", "Dirichlet"];
+const NAMES: [&str; 4] = ["Poisson", "Dirichlet", "Student", "Weibull"];
 
 /// A title inside a sentence; words in capitals and names stay.
 fn lower_first(text: &str) -> String {

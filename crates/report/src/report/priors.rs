@@ -1,7 +1,23 @@
-//! Priors as a table.
+//! Priors as a table, and in a sentence.
 
-use ergodic_base::param::ParamId;
+use ergodic_analysis::templates;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_export::manifest::Manifest;
+
+/// Names of parameters whose prior the user set that a sentence lists.
+const MOST_NAMED: usize = 6;
+
+/// Distributions as papers name them, where that is not as Stan does.
+const IN_PAPERS: [(&str, &str); 8] = [
+    ("student_t", "Student-t"),
+    ("half_student_t", "half-Student-t"),
+    ("half_normal", "half-normal"),
+    ("half_cauchy", "half-Cauchy"),
+    ("cauchy", "Cauchy"),
+    ("laplace", "Laplace"),
+    ("lkj", "LKJ"),
+    ("inv_wishart", "inverse-Wishart"),
+];
 
 /// The prior of a parameter, or of a vector of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,4 +53,113 @@ pub fn rows(manifest: &Manifest) -> Vec<PriorRow> {
         }
     }
     rows
+}
+
+/// The priors in sentences: those by default by what they are of, and those that the user set by name. What follows from other
+/// parameters, such as effects of groups from their spread, is part of the model and not told. Names stand between backticks.
+pub fn sentences(manifest: &Manifest) -> Vec<String> {
+    if templates::is_text(&manifest.template) {
+        return vec!["Priors are those that the text of the model names.".to_owned()];
+    }
+    // Prior and what it is per, with what it is of; in the order of the parameters.
+    let (mut by_default, mut by_user): (Vec<Shared>, Vec<Shared>) = Default::default();
+    for row in rows(manifest).iter().filter(|row| !row.prior.is_empty()) {
+        // Who chose it is what stands before the scale that it holds for.
+        let end = row.source.find([',', ';']).unwrap_or(row.source.len());
+        let (who, place) = row.source.split_at(end);
+        let place = place.strip_prefix(", ").unwrap_or_default();
+        let (all, of) = match who {
+            who if who.starts_with("set by") => (&mut by_user, quoted(&row.name)),
+            who if who.contains("default") => {
+                (&mut by_default, noun(&ParamId::from(row.name.as_str())))
+            }
+            _ => continue,
+        };
+        match (all.iter_mut())
+            .find(|it| (it.prior.as_str(), it.place.as_str()) == (&row.prior, place))
+        {
+            Some(shared) if shared.of.contains(&of) => {}
+            Some(shared) => shared.of.push(of),
+            None => all.push(Shared {
+                prior: row.prior.clone(),
+                place: place.to_owned(),
+                of: vec![of],
+            }),
+        }
+    }
+    let told = |who: &str, all: &[Shared]| {
+        let all: Vec<String> = all.iter().map(Shared::clause).collect();
+        (!all.is_empty()).then(|| format!("Priors {who} are {}.", all.join("; ")))
+    };
+    [
+        told("by default", &by_default),
+        told("set by the user", &by_user),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A prior that several parameters have.
+struct Shared {
+    prior: String,
+    place: String,
+    of: Vec<String>,
+}
+
+impl Shared {
+    /// "normal(0, 2.5) for coefficients (per standard deviation of the predictor)".
+    fn clause(&self) -> String {
+        let more = self.of.len().saturating_sub(MOST_NAMED);
+        let mut of: Vec<String> = self.of.iter().take(MOST_NAMED).cloned().collect();
+        if more > 0 {
+            of.push(format!("{more} more"));
+        }
+        let of = match of.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+            None => String::new(),
+        };
+        let place = match self.place.as_str() {
+            "" => String::new(),
+            place => {
+                let whose = "per standard deviation of the predictor";
+                format!(" ({})", place.replace("per standard deviation", whose))
+            }
+        };
+        format!("{} for {of}{place}", in_papers(&self.prior))
+    }
+}
+
+/// A prior as papers write it.
+fn in_papers(prior: &str) -> String {
+    let end = prior.find('(').unwrap_or(prior.len());
+    let (name, arguments) = prior.split_at(end);
+    let found = IN_PAPERS.iter().find(|(stan, _)| *stan == name);
+    format!("{}{arguments}", found.map_or(name, |(_, paper)| paper))
+}
+
+/// A name between backticks, without any of its own.
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "'"))
+}
+
+/// What parameters of the class of `id` are called together.
+fn noun(id: &ParamId) -> String {
+    let is_intercept = id.term() == Some("Intercept");
+    let text = match id.class() {
+        Class::Coefficient if is_intercept => "the intercept",
+        Class::LevelCoefficient if is_intercept => "intercepts",
+        Class::Coefficient | Class::LevelCoefficient => "coefficients",
+        Class::Mean if is_intercept => "the mean of intercepts over groups",
+        Class::Mean => "means of coefficients over groups",
+        Class::Covariance => "covariances between groups",
+        Class::Sd if id.term().is_some() => "spreads between groups",
+        Class::Sd => "spreads of smooth curves",
+        Class::Correlation => "correlations of effects",
+        Class::CutPoint => "cut points",
+        Class::Probability => "probabilities",
+        _ => return quoted(id.word()),
+    };
+    text.to_owned()
 }

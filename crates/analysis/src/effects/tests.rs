@@ -516,7 +516,7 @@ fn sentences_have_the_unit_and_the_digits_that_are_known() {
     assert_eq!(told.len(), 3, "{told:?}");
     assert_eq!(
         told[0],
-        "With x one unit higher, the probability that b is 1 is on average 1 percentage point higher (90 % interval -1 to 3), so the direction is open"
+        "With x one unit higher, the probability that b is 1 is on average 1.5 percentage points higher (90 % interval -0.5 to 3.0), so the direction is open"
     );
     assert!(
         told[1].starts_with("With f b instead of a, "),

@@ -2,7 +2,7 @@
 
 use super::glm::GlmRows;
 use super::{Rows, Scratch};
-use crate::families::bernoulli::SignedBernoulli;
+use crate::families::bernoulli::{OffsetBernoulli, SignedBernoulli};
 use crate::families::poisson::PoissonCounts;
 use crate::families::rows::RowFamily;
 
@@ -49,18 +49,24 @@ impl<F: RowFamily> RowKernel for GlmRows<F> {
     }
 }
 
-/// Yes or no with the logit z, which has no offset: covariates (N×D, row-major) and whether a row is a yes.
+/// Yes or no with the logit z: `data` are the D covariates of a row and, if `has_offset`, its offset (N×D or N×(D + 1), row-major);
+/// `is_yes` says which rows are a yes.
 pub fn logit_rows(
     dim: usize,
-    mut covariates: Vec<f64>,
+    has_offset: bool,
+    mut data: Vec<f64>,
     is_yes: impl Fn(usize) -> bool,
 ) -> Box<dyn RowKernel> {
-    for (row, covariates) in covariates.chunks_exact_mut(dim).enumerate() {
+    let width = dim + usize::from(has_offset);
+    for (row, numbers) in data.chunks_exact_mut(width).enumerate() {
         if !is_yes(row) {
-            covariates.iter_mut().for_each(|x| *x = -*x);
+            numbers.iter_mut().for_each(|x| *x = -*x);
         }
     }
-    Box::new(GlmRows::new(SignedBernoulli, dim, covariates))
+    if has_offset {
+        return Box::new(GlmRows::new(OffsetBernoulli, dim, data));
+    }
+    Box::new(GlmRows::new(SignedBernoulli, dim, data))
 }
 
 /// Counts whose mean has the logarithm z: `data` are the D covariates of a row and then its offset, count, weight, and what its log

@@ -200,16 +200,28 @@ fn rows_of_known_families_go_by_the_loops_of_templates() {
         ("churned ~ bernoulli_logit(a + b * age + c * fee)", true),
         ("count ~ poisson_log(a + b * age + c * fee + log(2))", true),
         ("3 * poisson_log_lpmf(count, a + b * age + c * fee)", true),
-        // An offset, trials, and a normal outcome.
+        // Offsets per row and for all.
         (
             "churned ~ bernoulli_logit(a + b * age + c * fee + age)",
-            false,
+            true,
         ),
+        ("churned ~ bernoulli_logit(a + b * age - 0.3)", true),
+        // Coordinates that columns choose: most of them count for nothing in a row.
+        (
+            "churned ~ bernoulli_logit(a + e[region] + dot(w[plan], [age, fee]))",
+            true,
+        ),
+        (
+            "churned ~ bernoulli_logit(a + d[many] + dot(w[plan], [age, fee]) + 0.1 * age)",
+            true,
+        ),
+        ("count ~ poisson_log(a + d[many] * age)", true),
+        // Trials, and a normal outcome.
         ("churned ~ binomial_logit(3, a + b * age + c * fee)", false),
         ("age ~ normal(a + b * fee + c * count, 2)", false),
     ] {
         let text = format!(
-            "parameters\n a ~ normal(0, 1)\n b ~ normal(0, 1)\n c ~ normal(0, 1)\nrows\n {row}\n"
+            "parameters\n a ~ normal(0, 1)\n b ~ normal(0, 1)\n c ~ normal(0, 1)\n d[many] ~ normal(0, 1)\n e[region] ~ normal(0, 1)\n w: matrix(3, 2) ~ normal(0, 1)\nrows\n {row}\n"
         );
         let model = model(&text, columns);
         let (rows, view) = (model.rows().unwrap(), model.linear_rows().unwrap());

@@ -6,7 +6,8 @@
 use super::binomial::{LARGEST_THIRD, WeightedBinomial, exp_minus_abs, weighted_rows};
 use super::notation::{Notation, comment, quoted};
 use super::rows::{
-    Curvature, Factors, FamilyRows, FewAux, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms,
+    Curvature, Factors, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, MAX_AUX, ResponseScale,
+    RowFamily, Terms,
 };
 use super::{Definition, FamilyError, binomial};
 use crate::design::matrix::Design;
@@ -76,6 +77,43 @@ impl RowFamily for SignedBernoulli {
 
     fn outcome(&self, (): &()) -> super::Outcome {
         super::Outcome::Bernoulli(Outcome)
+    }
+}
+
+/// Bernoulli rows with their offset after the covariates, all multiplied by s = 2y − 1.
+#[derive(Clone, Copy, Debug)]
+pub struct OffsetBernoulli;
+
+impl RowFamily for OffsetBernoulli {
+    type Aux = FewAux;
+    const EXTRA: usize = 1;
+    const FACTORS: Factors = SignedBernoulli::FACTORS;
+    const LOG_CONCAVE: bool = true;
+    const WITHIN_LOOPS: bool = MANY_LOOPS;
+    type Shared = ();
+
+    fn shared(&self, _aux: &[f64]) {}
+
+    #[inline(always)]
+    fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, extra: &[Lane; 4], (): &()) -> Terms {
+        SignedBernoulli::terms::<A, VALUE>(z, extra, &())
+    }
+
+    #[inline(always)]
+    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], (): &()) -> Curvature {
+        SignedBernoulli::curvature::<A>(z, extra, &())
+    }
+
+    fn bounds(extra: &[f64]) -> [f64; 2] {
+        SignedBernoulli::bounds(extra)
+    }
+
+    fn third_bound(extra: &[f64]) -> f64 {
+        SignedBernoulli::third_bound(extra)
+    }
+
+    fn outcome(&self, (): &()) -> super::Outcome {
+        SignedBernoulli.outcome(&())
     }
 }
 

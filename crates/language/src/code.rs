@@ -4,7 +4,9 @@
 //! for all rows is computed once per pass, by a program of its own (the *head*). What is left runs over blocks of rows. Sums of
 //! products of the first with the second kind, such as linear predictors, are one step ([`Op::Affine`]), however long.
 
-use std::collections::HashMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::columns::{Columns, Evaluated};
 use crate::functions::Function;
@@ -125,7 +127,14 @@ pub(crate) struct RowCode {
     pub body: Code,
     /// The numbers that are its columns.
     columns: Vec<Id>,
+    outputs: Vec<Id>,
 }
+
+/// What stands in a row for a number that nothing there depends on.
+const STAND_IN: f64 = 1.0;
+
+/// In which rows something depends on a number; none where it does in all.
+type Taken = Option<Rc<[bool]>>;
 
 impl RowCode {
     /// The program that computes `outputs` of every row.
@@ -138,17 +147,19 @@ impl RowCode {
             head: (!heads.is_empty()).then(|| once(graph, heads)),
             body,
             columns: builder.columns,
+            outputs: outputs.to_vec(),
         }
     }
 
     /// The columns of the code in these rows. Numbers that are not finite are refused if `all` rows are asked for, unless the text
-    /// says them, as the `-inf` of `where(y == 0, 0, -inf)`.
+    /// says them, as the `-inf` of `where(y == 0, 0, -inf)`, or a condition on columns chooses others in that row.
     pub fn store(&self, graph: &Graph, columns: &Columns, all: bool) -> Result<Store, Fault> {
         let mut evaluated = Evaluated::default();
         let mut store = Store {
             numbers: Vec::new(),
             codes: columns.groups.iter().map(|it| it.codes.clone()).collect(),
         };
+        let mut taken = None;
         for &id in &self.columns {
             let Some(values) = evaluated.of(graph, columns, id) else {
                 return Err(Fault::new(
@@ -156,25 +167,103 @@ impl RowCode {
                     "A column depends on parameters",
                 ));
             };
-            let is_lost = |value: &f64| !value.is_finite() && !is_written(graph, id, *value);
-            let lost = values.iter().position(is_lost);
-            if let Some(row) = lost.filter(|_| all) {
-                let message = format!("A finite number is needed, but this is {}", values[row]);
-                return Err(Fault::new(graph.span(id), message).in_row(row));
+            let mut values = values.to_vec();
+            if values.iter().any(|value| !value.is_finite()) {
+                let taken = taken.get_or_insert_with(|| self.taken(graph, columns, &mut evaluated));
+                let in_rows = taken.get(&id).cloned().flatten();
+                let written = written(graph, id);
+                for (row, value) in values.iter_mut().enumerate() {
+                    if value.is_finite() || written.contains(&value.to_bits()) {
+                        continue;
+                    }
+                    if in_rows.as_ref().is_some_and(|rows| !rows[row]) {
+                        // A derivative of 0 times an infinite number would be none.
+                        *value = STAND_IN;
+                    } else if all {
+                        let message = format!("A finite number is needed, but this is {value}");
+                        return Err(Fault::new(graph.span(id), message).in_row(row));
+                    }
+                }
             }
-            store.numbers.push(values.to_vec());
+            store.numbers.push(values);
         }
         Ok(store)
     }
+
+    /// In which rows the outputs depend on each column: conditions on columns alone choose by row.
+    fn taken(
+        &self,
+        graph: &Graph,
+        columns: &Columns,
+        evaluated: &mut Evaluated,
+    ) -> HashMap<Id, Taken> {
+        let mut open: BTreeMap<Id, Taken> = self.outputs.iter().map(|&id| (id, None)).collect();
+        let mut found = HashMap::new();
+        // What a number is made of has smaller ids, so that all that depends on it has been seen before it.
+        while let Some((id, taken)) = open.pop_last() {
+            if graph.is_data(id) {
+                found.insert(id, taken);
+                continue;
+            }
+            let chosen = match *graph.node(id) {
+                Node::Select(condition, a, b) if graph.is_data(condition) => {
+                    let is = evaluated.of(graph, columns, condition);
+                    is.map(|is| (condition, [(a, true), (b, false)], is))
+                }
+                _ => None,
+            };
+            let Some((condition, parts, is)) = chosen else {
+                for child in graph.children(id) {
+                    also(&mut open, child, taken.clone());
+                }
+                continue;
+            };
+            for (part, wanted) in parts {
+                let in_row = |(row, is): (usize, &f64)| {
+                    (*is != 0.0) == wanted && taken.as_ref().is_none_or(|rows| rows[row])
+                };
+                let rows: Rc<[bool]> = is.iter().enumerate().map(in_row).collect();
+                also(&mut open, part, Some(rows));
+            }
+            also(&mut open, condition, taken);
+        }
+        found
+    }
 }
 
-/// Whether `value`, which is not finite, is a constant among those that the number chooses from.
-fn is_written(graph: &Graph, id: Id, value: f64) -> bool {
-    match *graph.node(id) {
-        Node::Constant(bits) => f64::from_bits(bits) == value,
-        Node::Select(_, a, b) => is_written(graph, a, value) || is_written(graph, b, value),
-        _ => false,
+/// Notes that something depends on `id` in these rows too.
+fn also(open: &mut BTreeMap<Id, Taken>, id: Id, rows: Taken) {
+    match open.entry(id) {
+        Entry::Vacant(entry) => {
+            entry.insert(rows);
+        }
+        Entry::Occupied(mut entry) => {
+            let both = match (entry.get(), rows) {
+                (Some(a), Some(b)) if Rc::ptr_eq(a, &b) => return,
+                (Some(a), Some(b)) => Some(a.iter().zip(&*b).map(|(a, b)| *a || *b).collect()),
+                _ => None,
+            };
+            entry.insert(both);
+        }
     }
+}
+
+/// Bits of the infinite constants among those that the number chooses from, or adds to others.
+fn written(graph: &Graph, id: Id) -> HashSet<u64> {
+    let (mut open, mut seen, mut found) = (vec![id], HashSet::new(), HashSet::new());
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        match *graph.node(id) {
+            Node::Constant(bits) if f64::from_bits(bits).is_infinite() => {
+                found.insert(bits);
+            }
+            Node::Select(_, a, b) | Node::Binary(Binary::Add, a, b) => open.extend([a, b]),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The sum over `count` rows of `term`.

@@ -21,6 +21,8 @@ pub(crate) enum Function {
     Tanh,
     Atan,
     Lgamma,
+    /// No function of the language: which numbers are whole.
+    Floor,
 }
 
 /// Names of functions; the first of each is the one that messages use.
@@ -81,6 +83,7 @@ impl Function {
             // Elsewhere than above 0 the library would panic or answer with a reflection, which no density means.
             Self::Lgamma if x > 0.0 && x.is_finite() => [ln_gamma(x), digamma(x)],
             Self::Lgamma => [f64::NAN; 2],
+            Self::Floor => [x.floor(), 0.0],
         }
     }
 

@@ -22,6 +22,7 @@ mod outcome;
 mod products;
 mod relations;
 mod stan;
+mod support;
 
 pub(crate) use calls::OTHER_FUNCTIONS;
 pub(crate) use declarations::{Bounds, Parameter};

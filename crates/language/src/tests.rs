@@ -24,6 +24,7 @@ mod products;
 mod reading;
 mod stan;
 mod subsampling;
+mod support;
 mod target_alone;
 mod templates;
 mod vectors;

@@ -10,7 +10,7 @@ use crate::graph::{Id, Node};
 use crate::syntax::Binary;
 
 /// Numbers looked at before one is taken to be always finite: sums over thousands of columns are, and looking at all would take long.
-const MOST_LOOKED_AT: usize = 1000;
+pub(super) const MOST_LOOKED_AT: usize = 1000;
 
 impl Lowering<'_> {
     /// a b, which is 0 where `a` is, also where `b` is infinite.

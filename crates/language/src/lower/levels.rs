@@ -66,7 +66,6 @@ impl Lowering<'_> {
             return Err(Fault::new(thresholds.span, message));
         }
         let y = self.part(outcome, picks)?;
-        self.check_levels(y, count + 1, outcome.span)?;
         let z = self.part(z, picks)?;
         let mut cuts = Vec::new();
         for k in 0..count {
@@ -86,6 +85,10 @@ impl Lowering<'_> {
             }
         }
         cuts.insert(0, z);
+        let log_p = match distributions::find("ordered_logistic") {
+            Some(distribution) => self.within_support(distribution, (y, &cuts), log_p),
+            None => log_p,
+        };
         Ok(Level {
             log_p,
             y,
@@ -128,7 +131,7 @@ impl Lowering<'_> {
     }
 
     /// Refuses columns, and constants, with values that are no level.
-    fn check_levels(&mut self, y: Id, levels: usize, span: Span) -> Result<(), Fault> {
+    pub(super) fn check_levels(&mut self, y: Id, levels: usize, span: Span) -> Result<(), Fault> {
         let constant = self.graph.as_constant(y).map(|value| vec![value]);
         let columns = self.columns;
         let values = match constant {

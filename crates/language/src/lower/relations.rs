@@ -147,6 +147,7 @@ impl Lowering<'_> {
         let sizes = self.shape(outcome)?;
         if distribution.support == Support::Levels {
             let level = self.level(outcome, &law.arguments, &Picks::none(), law.span)?;
+            self.check_levels(level.y, level.numbers.len(), outcome.span)?;
             terms.push(level.log_p);
             self.note_law(distribution, outcome, level.y, level.numbers);
             return Ok(());
@@ -297,7 +298,8 @@ impl Lowering<'_> {
         let mut names = vec![("y", y)];
         names.extend(distribution.named(numbers));
         self.graph.place = span;
-        self.formula(tree, &names, span)
+        let log_p = self.formula(tree, &names, span)?;
+        Ok(self.within_support(distribution, (y, numbers), log_p))
     }
 
     /// Notes numbers whose limits parameters may leave, and refuses constants out of them.

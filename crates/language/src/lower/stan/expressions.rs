@@ -381,5 +381,6 @@ fn stan_function(function: Function) -> &'static str {
         Function::Tanh => "tanh",
         Function::Atan => "atan",
         Function::Lgamma => "lgamma",
+        Function::Floor => "floor",
     }
 }

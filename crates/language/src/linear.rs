@@ -25,9 +25,9 @@ const MOST_CURVED: f64 = 0.25;
 const MOST_BENT: f64 = 0.096_225_044_864_937_63;
 
 /// Coordinates per summand of a predictor up to which a row loop over all coordinates is faster than the program of a row, by the
-/// largest table of them in bytes. A summand that a column indexes takes the program 5 ns or more, a coordinate takes the loop 0.16 ns
-/// where the table stays in a cache, half a nanosecond where memory brings it. A table beyond the second size is kept only where hardly
-/// anything of it is 0: it takes room twice, by rows and by tiles.
+/// largest table of them in bytes. A summand takes the program 3 to 10 ns where a column chooses its coordinate; a coordinate takes the
+/// loop 0.16 ns where the table stays in a cache, half a nanosecond where memory brings it. A table beyond the second size is kept only
+/// where hardly anything of it is 0: it takes room twice, by rows and by tiles.
 const MOST_SPARE: [(usize, usize); 3] = [(16 << 20, 32), (1 << 30, 8), (usize::MAX, 2)];
 
 /// One summand of the linear predictors.

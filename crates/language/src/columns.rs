@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::distributions::{is_of_categories, stem};
 use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, ExprKind, Statement, Tree};
@@ -20,6 +21,8 @@ pub enum Role {
     Number,
     /// As categories: an index, or compared with a text.
     Group,
+    /// As the outcome of a distribution of categories: these, or their numbers from 1.
+    Category,
 }
 
 /// A column that a program names.
@@ -88,6 +91,7 @@ pub(crate) fn uses(tree: &Tree, vectors: &[VectorColumns]) -> Result<Vec<ColumnU
         }
     }
     let mut expressions: Vec<&Expr> = Vec::new();
+    let mut categories: Vec<Span> = Vec::new();
     for declaration in &tree.declarations {
         expressions.extend(declaration.bounds.iter().flat_map(|(a, b)| [a, b]));
         expressions.extend(declaration.law.iter().flat_map(|law| &law.arguments));
@@ -99,6 +103,9 @@ pub(crate) fn uses(tree: &Tree, vectors: &[VectorColumns]) -> Result<Vec<ColumnU
             Statement::Relation(left, law) => {
                 expressions.push(left);
                 expressions.extend(&law.arguments);
+                if is_of_categories(&law.name.text) {
+                    categories.push(left.span);
+                }
             }
             Statement::Term(term) => expressions.push(term),
         }
@@ -118,12 +125,22 @@ pub(crate) fn uses(tree: &Tree, vectors: &[VectorColumns]) -> Result<Vec<ColumnU
                 }
             }
             ExprKind::Name(name) => names.push((name, it.span)),
+            ExprKind::Call(name, arguments) => {
+                if let (Some(outcome), Some(law)) = (arguments.first(), stem(&name.text))
+                    && is_of_categories(law)
+                {
+                    categories.push(outcome.span);
+                }
+            }
             _ => {}
         });
         for (name, span) in names {
-            let role = match groups.contains(&span) {
-                true => Role::Group,
-                false => Role::Number,
+            let role = if groups.contains(&span) {
+                Role::Group
+            } else if categories.contains(&span) {
+                Role::Category
+            } else {
+                Role::Number
             };
             use_of(name, span, role)?;
         }
@@ -135,6 +152,7 @@ fn words(role: Role) -> &'static str {
     match role {
         Role::Number => "a number",
         Role::Group => "categories",
+        Role::Category => "an outcome's categories",
     }
 }
 
@@ -175,10 +193,13 @@ impl Columns {
         for wanted in uses {
             let name = &wanted.name;
             match (wanted.role, known.get(name.as_str())) {
-                (Role::Number, Some(Predictor::Numeric(values))) => {
+                (Role::Number | Role::Category, Some(Predictor::Numeric(values))) => {
                     made.numbers.push((name.clone(), values.clone()));
                 }
-                (Role::Group, Some(Predictor::Categorical { levels, codes, .. })) => {
+                (
+                    Role::Group | Role::Category,
+                    Some(Predictor::Categorical { levels, codes, .. }),
+                ) => {
                     made.groups.push(Group {
                         name: name.clone(),
                         levels: levels.clone(),
@@ -190,7 +211,7 @@ impl Columns {
                     return Err(unknown(wanted, known.chain(declared.iter().copied())));
                 }
                 (Role::Number, Some(_)) => return Err(no_number(wanted)),
-                (Role::Group, Some(_)) => {
+                (Role::Group | Role::Category, Some(_)) => {
                     let message = format!("`{name}` has numbers, but categories are needed here");
                     return Err(Fault::new(wanted.span, message));
                 }

@@ -101,13 +101,12 @@ const BEGINNINGS: [(&str, &str); 22] = [
 const COVARIANCE: &str = "with a known inverse P of the covariance matrix write `-0.5 * dot(x - m, matmul(P, x - m))` in `target`";
 
 /// Distributions that have another name elsewhere, and what to write.
-const DISTRIBUTIONS: [(&str, &str); 22] = [
+const DISTRIBUTIONS: [(&str, &str); 20] = [
     (
         "dnorm",
         "write normal(mu, sigma), of a precision tau normal(mu, 1 / sqrt(tau))",
     ),
     ("gaussian", "write normal(mu, sigma)"),
-    ("std_normal", "write normal(0, 1)"),
     ("dt", "write student_t(nu, mu, sigma)"),
     ("t", "write student_t(nu, mu, sigma)"),
     ("dlnorm", "write lognormal(mu, sigma)"),
@@ -118,7 +117,6 @@ const DISTRIBUTIONS: [(&str, &str); 22] = [
     ("dweib", "write weibull(shape, scale)"),
     ("ddirch", "write dirichlet(alpha)"),
     ("ddexp", "write laplace(mu, sigma)"),
-    ("double_exponential", "write laplace(mu, sigma)"),
     ("dbern", "write bernoulli(p)"),
     ("dbin", "write binomial(n, p)"),
     ("dpois", "write poisson(rate)"),
@@ -130,7 +128,7 @@ const DISTRIBUTIONS: [(&str, &str); 22] = [
 ];
 
 /// Functions that have another name elsewhere, and what to write.
-const FUNCTIONS: [(&str, &str); 14] = [
+const FUNCTIONS: [(&str, &str); 16] = [
     ("pow", "write x^y"),
     ("fabs", "write abs(x)"),
     ("ifelse", "write where(condition, a, b)"),
@@ -141,6 +139,8 @@ const FUNCTIONS: [(&str, &str); 14] = [
     ("plogis", "write logistic(x)"),
     ("qlogis", "write logit(p)"),
     ("inv", "write 1 / x"),
+    ("pnorm", "write Phi(x), or normal_cdf(x, mu, sigma)"),
+    ("normal_ccdf", "write normal_cdf(-x, -mu, sigma)"),
     ("log10", "write log(x) / log(10)"),
     ("log1m", "write log1p(-x)"),
     ("log_inv_logit", "write -softplus(-x)"),

@@ -1,7 +1,8 @@
 //! Functions of one number, with their derivatives: of single numbers, and of eight at a time for rows.
 
-use ergodic_base::special::{logistic, softplus};
+use ergodic_base::special::{log_normal_cdf, logistic, normal_cdf, softplus};
 use ergodic_core::arithmetic::{Arithmetic, LANES, Lane, exp, exp_negative, ln_1p};
+use statrs::function::erf::{erf, erfc};
 use statrs::function::gamma::{digamma, ln_gamma};
 
 /// A function of one number.
@@ -23,10 +24,18 @@ pub(crate) enum Function {
     Lgamma,
     /// No function of the language: which numbers are whole.
     Floor,
+    Erf,
+    Erfc,
+    /// The normal distribution function Φ.
+    Phi,
+    /// The logarithm of Φ.
+    LogPhi,
+    /// log(1 − eˣ) of a number below 0.
+    Log1mExp,
 }
 
 /// Names of functions; the first of each is the one that messages use.
-pub(crate) const FUNCTIONS: [(&str, Function); 18] = [
+pub(crate) const FUNCTIONS: [(&str, Function); 23] = [
     ("exp", Function::Exp),
     ("log", Function::Log),
     ("log1p", Function::Log1p),
@@ -45,6 +54,11 @@ pub(crate) const FUNCTIONS: [(&str, Function); 18] = [
     ("lgamma", Function::Lgamma),
     ("ln", Function::Log),
     ("sigmoid", Function::Logistic),
+    ("erf", Function::Erf),
+    ("erfc", Function::Erfc),
+    ("Phi", Function::Phi),
+    ("std_normal_lcdf", Function::LogPhi),
+    ("log1m_exp", Function::Log1mExp),
 ];
 
 impl Function {
@@ -84,6 +98,22 @@ impl Function {
             Self::Lgamma if x > 0.0 && x.is_finite() => [ln_gamma(x), digamma(x)],
             Self::Lgamma => [f64::NAN; 2],
             Self::Floor => [x.floor(), 0.0],
+            Self::Erf => [erf(x), slope_of_erf(x)],
+            Self::Erfc => [erfc(x), -slope_of_erf(x)],
+            Self::Phi => {
+                use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+                let slope = 0.5 * FRAC_1_SQRT_2 * FRAC_2_SQRT_PI * (-0.5 * x * x).exp();
+                [normal_cdf(x), slope]
+            }
+            Self::LogPhi => log_normal_cdf(x),
+            Self::Log1mExp => {
+                // Whichever of both keeps its digits.
+                let value = match x > -std::f64::consts::LN_2 {
+                    true => (-x.exp_m1()).ln(),
+                    false => (-x.exp()).ln_1p(),
+                };
+                [value, -1.0 / (-x).exp_m1()]
+            }
         }
     }
 
@@ -158,6 +188,11 @@ impl Function {
         }
         (value, slope)
     }
+}
+
+/// The derivative of the error function.
+fn slope_of_erf(x: f64) -> f64 {
+    std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp()
 }
 
 /// exp(x), infinite and 0 where it is too large or too small for a number.
@@ -273,6 +308,12 @@ mod tests {
     fn slopes_are_those_of_the_values() {
         for (name, function) in FUNCTIONS {
             for x in [0.3, 0.9, 2.7] {
+                // This one is of numbers below 0.
+                let x = if function == Function::Log1mExp {
+                    -x
+                } else {
+                    x
+                };
                 let step = 1e-6;
                 let numeric = (function.at(x + step)[0] - function.at(x - step)[0]) / (2.0 * step);
                 let [_, slope] = function.at(x);

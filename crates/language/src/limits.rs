@@ -29,10 +29,14 @@ impl Limits {
     /// Those of what has the distribution.
     fn of_values(support: Support) -> Self {
         match support {
-            Support::Positive => Self::Positive,
+            Support::Positive | Support::Above => Self::Positive,
             Support::Unit => Self::Share,
             Support::Counts | Support::Trials | Support::Binary => Self::NonNegative,
-            Support::Real | Support::Between | Support::Simplex | Support::Levels => Self::Finite,
+            Support::Real
+            | Support::Between
+            | Support::Simplex
+            | Support::Levels
+            | Support::Categories => Self::Finite,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Definition, Expr, ExprKind, Name, Statement, Tree};
 
 mod calls;
+mod categories;
 mod declarations;
 mod indeterminate;
 mod indices;
@@ -21,6 +22,7 @@ mod levels;
 mod outcome;
 mod products;
 mod relations;
+mod rise;
 mod stan;
 mod support;
 

@@ -214,7 +214,7 @@ fn response(known: &Known, graph: &Graph, columns: &Columns, text: &str) -> Resp
     let y = of(law.y);
     let written = text.get(law.span.start..law.span.end).unwrap_or_default();
     let name = match &law.left {
-        Left::Column(name) | Left::Level(name, _) => name.clone(),
+        Left::Column(name) | Left::Level(name, _) | Left::Categories(name) => name.clone(),
         Left::Function(function, column, _) => format!("{}({column})", function.name()),
         Left::Other => {
             let words: Vec<&str> = written.split_whitespace().collect();
@@ -252,8 +252,8 @@ fn response(known: &Known, graph: &Graph, columns: &Columns, text: &str) -> Resp
             let largest = y.iter().copied().fold(0.0, f64::max);
             (ResponseKind::Count { total, largest }, Vec::new())
         }
-        Support::Levels => {
-            let levels: Vec<String> = (1..=law.numbers.len()).map(|it| it.to_string()).collect();
+        Support::Levels | Support::Categories => {
+            let levels = names_of_levels(law, columns);
             let mut rows = vec![0; levels.len()];
             for &y in &y {
                 // Rows without an outcome are no level.
@@ -262,9 +262,18 @@ fn response(known: &Known, graph: &Graph, columns: &Columns, text: &str) -> Resp
                 }
             }
             let counts = levels.iter().cloned().zip(rows).collect();
-            (ResponseKind::Ordered { levels }, counts)
+            let kind = match law.distribution.support {
+                Support::Levels => ResponseKind::Ordered { levels },
+                _ => ResponseKind::Unordered { levels },
+            };
+            (kind, counts)
         }
-        Support::Real | Support::Positive | Support::Unit | Support::Between | Support::Simplex => {
+        Support::Real
+        | Support::Positive
+        | Support::Above
+        | Support::Unit
+        | Support::Between
+        | Support::Simplex => {
             let mean = total / y.len() as f64;
             let squares: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
             let function = match &law.left {
@@ -284,6 +293,18 @@ fn response(known: &Known, graph: &Graph, columns: &Columns, text: &str) -> Resp
         }
     };
     ResponseInfo { name, kind, counts }
+}
+
+/// The levels of an outcome: categories by their names, others by their numbers.
+fn names_of_levels(law: &RowLaw, columns: &Columns) -> Vec<String> {
+    let named = match &law.left {
+        Left::Categories(name) => columns.groups.iter().find(|group| group.name == *name),
+        _ => None,
+    };
+    match named {
+        Some(group) => group.levels.clone(),
+        None => (1..=law.numbers.len()).map(|it| it.to_string()).collect(),
+    }
 }
 
 /// The category that counts as success, and what is none.
@@ -458,8 +479,7 @@ fn check(law: &RowLaw, (y, has): (&[f64], &[bool]), trials: Option<&[f64]>) -> R
     let levels = law.numbers.len() as f64;
     for (row, &y) in y.iter().enumerate().filter(|(row, _)| has[*row]) {
         let most = trials.and_then(|trials| trials.get(row).copied());
-        let is_level =
-            support != Support::Levels || y.fract() == 0.0 && (1.0..=levels).contains(&y);
+        let is_level = !support.is_of_levels() || y.fract() == 0.0 && (1.0..=levels).contains(&y);
         if !support.holds(y, most) || !is_level {
             let message = format!(
                 "`{}` is of {}, but the outcome is {y}",

@@ -13,6 +13,7 @@ mod conditional;
 mod densities;
 mod exact_transition;
 mod foreign;
+mod further;
 mod gallery;
 mod indeterminate;
 mod indices;
@@ -199,6 +200,23 @@ fn programs() -> Vec<(&'static str, Vec<(String, Predictor)>)> {
            is_north = (region == \"n\") - (plan != \"a\") * (age < 0)
            age ~ normal(b[region, plan] * v[region][1] + k * is_north, 1 + k^2)
            count ~ poisson_log(v[region, 2] / (1 + k))",
+        "parameters
+           a ~ std_normal()
+           d ~ double_exponential(0, 1)
+           k ~ skew_normal(0, 1, 2)
+           m in (1, inf) ~ pareto(1, 3)
+           r ~ exponential(1)
+           b: vector(2) ~ normal(0, 1)
+           p: simplex(4) ~ dirichlet(2)
+         rows
+           plan ~ categorical_logit([0, a + b[1] * age, d + b[2] * fee])
+           rating ~ categorical(p)
+           count ~ beta_binomial(8, m, r)
+           normal_lccdf(age | a, m) + log(Phi(k * fee)) + erf(a * age) * erfc(k)
+           log_diff_exp(normal_lcdf(age + 1 | a, m), normal_lcdf(age | a, m)) + normal_cdf(fee, k, r)
+           categorical_logit_lpmf(1 + (age > 0), [a, k]) + student_t_lpdf(age | 3 + r, a, m)
+           count ~ neg_binomial_2(exp(a), m)
+           fee ~ skew_normal(a, m, k)",
         "data
            x: vector = [age, fee, sh*]
          parameters

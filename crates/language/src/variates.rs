@@ -63,3 +63,33 @@ pub(crate) fn level(numbers: &[f64], rng: &mut ChainRng) -> f64 {
     let below = thresholds.iter().filter(|&&threshold| threshold < latent);
     1.0 + below.count() as f64
 }
+
+/// Skew normal, around 0 with scale 1: what |u| and v, both normal, are together with the correlation δ = α/√(1 + α²).
+pub(crate) fn skew_normal(alpha: f64, rng: &mut ChainRng) -> f64 {
+    let root = alpha.hypot(1.0);
+    (alpha * normal(rng).abs() + normal(rng)) / root
+}
+
+/// A category, from 1: `shares` are their probabilities.
+pub(crate) fn category(shares: &[f64], rng: &mut ChainRng) -> f64 {
+    let mut left = rng.random::<f64>() * shares.iter().sum::<f64>();
+    for (k, share) in shares.iter().enumerate() {
+        left -= share;
+        if left < 0.0 {
+            return k as f64 + 1.0;
+        }
+    }
+    if left.is_nan() {
+        return f64::NAN;
+    }
+    // Rounding has left something of the whole; the last one that can be.
+    let last = shares.iter().rposition(|share| *share > 0.0);
+    last.map_or(f64::NAN, |k| k as f64 + 1.0)
+}
+
+/// A category, from 1: `logits` are logarithms of multiples of the probabilities.
+pub(crate) fn category_by_logits(logits: &[f64], rng: &mut ChainRng) -> f64 {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let shares: Vec<f64> = logits.iter().map(|it| (it - largest).exp()).collect();
+    category(&shares, rng)
+}

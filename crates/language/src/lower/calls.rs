@@ -10,7 +10,7 @@ use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, Law, Name};
 
 /// Functions of several numbers or of vectors, for messages.
-pub(crate) const OTHER_FUNCTIONS: [&str; 11] = [
+pub(crate) const OTHER_FUNCTIONS: [&str; 15] = [
     "sum",
     "mean",
     "dot",
@@ -22,6 +22,10 @@ pub(crate) const OTHER_FUNCTIONS: [&str; 11] = [
     "max",
     "where",
     "logit",
+    "log_diff_exp",
+    "normal_cdf",
+    "normal_lcdf",
+    "normal_lccdf",
 ];
 
 impl Lowering<'_> {
@@ -83,7 +87,8 @@ impl Lowering<'_> {
             }
             MATMUL => return self.product(arguments, span, picks),
             "log_sum_exp" | "min" | "max" if is_vector => self.vector(&arguments[0])?,
-            "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" => {
+            "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" | "log_diff_exp"
+            | "normal_cdf" | "normal_lcdf" | "normal_lccdf" => {
                 let mut items = Vec::new();
                 for argument in arguments {
                     items.push(self.part(argument, picks)?);
@@ -116,6 +121,29 @@ impl Lowering<'_> {
                     self.graph.call(Function::Log1p, minus),
                 );
                 self.graph.binary(Binary::Sub, log_p, log_q)
+            }
+            "log_diff_exp" => {
+                self.arity(name, arguments, 2, span)?;
+                let difference = self.graph.binary(Binary::Sub, items[1], items[0]);
+                let less = self.graph.call(Function::Log1mExp, difference);
+                self.graph.binary(Binary::Add, items[0], less)
+            }
+            "normal_cdf" | "normal_lcdf" | "normal_lccdf" => {
+                self.arity(name, arguments, 3, span)?;
+                if let Some(normal) = distributions::find("normal") {
+                    self.note_limits(normal, (items[0], &items[1..]), span)?;
+                }
+                // Of the probability above, the distance from the mean the other way round.
+                let distance = match name.text == "normal_lccdf" {
+                    true => self.graph.binary(Binary::Sub, items[1], items[0]),
+                    false => self.graph.binary(Binary::Sub, items[0], items[1]),
+                };
+                let distance = self.graph.binary(Binary::Div, distance, items[2]);
+                let function = match name.text == "normal_cdf" {
+                    true => Function::Phi,
+                    false => Function::LogPhi,
+                };
+                self.graph.call(function, distance)
             }
             other => {
                 let Some((first, rest)) = items.split_first() else {
@@ -210,10 +238,12 @@ impl Lowering<'_> {
             span,
         };
         let distribution = self.check_law(&law)?;
-        if distribution.support == Support::Levels
+        if distribution.support.is_of_levels()
             && let [outcome, rest @ ..] = arguments
         {
-            return Ok(self.level(outcome, rest, picks, span)?.log_p);
+            return Ok(self
+                .level(distribution, (outcome, rest), picks, span)?
+                .log_p);
         }
         if distribution.tree().is_none() {
             let message = format!("`{stem}` is of vectors; write `p ~ {stem}(…)`");

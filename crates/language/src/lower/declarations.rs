@@ -275,6 +275,16 @@ impl Lowering<'_> {
         let natural = match (support, law) {
             (Some(Support::Positive), _) => Some((0.0, f64::INFINITY)),
             (Some(Support::Unit), _) => Some((0.0, 1.0)),
+            (Some(Support::Above), Some(law)) => match self.constant(&law.arguments[0]).ok() {
+                Some(least) if least > 0.0 => Some((least, f64::INFINITY)),
+                // A constant that is none of its limits is refused where the density is read.
+                Some(_) => Some((0.0, f64::INFINITY)),
+                None if limits.is_some() => limits,
+                None => {
+                    let message = "A bound that is a parameter needs a fixed one below it: `x in (1, inf) ~ pareto(…)`";
+                    return Err(Fault::new(law.span, message));
+                }
+            },
             (Some(Support::Between), Some(law)) => {
                 let known = [&law.arguments[0], &law.arguments[1]].map(|it| self.constant(it).ok());
                 match (known, limits) {

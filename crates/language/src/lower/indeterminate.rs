@@ -74,6 +74,7 @@ impl Lowering<'_> {
                 let is_pole = match function {
                     Function::Log => self.can_be(a, 0.0, left),
                     Function::Log1p => self.can_be(a, -1.0, left),
+                    Function::Log1mExp => self.can_be(a, 0.0, left),
                     Function::Softplus | Function::Square | Function::Sqrt | Function::Abs => false,
                     _ => return false,
                 };

@@ -9,7 +9,7 @@
 //! without the first and the last for K, the second and the last for 1. The last is the same for all rows and computed once.
 
 use super::{Lowering, Pick, Picks, Section, shape_words};
-use crate::distributions;
+use crate::distributions::{Distribution, Support};
 use crate::functions::Function;
 use crate::graph::Id;
 use crate::limits::{Limited, What};
@@ -17,26 +17,29 @@ use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Expr};
 
 /// Most levels of an outcome: more are numbers in all but name.
-const MOST_LEVELS: usize = 50;
+pub(super) const MOST_LEVELS: usize = 50;
 
 /// An outcome that is a level.
 pub(super) struct Level {
     pub log_p: Id,
     /// The level, from 1.
     pub y: Id,
-    /// The linear predictor and the thresholds.
+    /// The linear predictor and the thresholds; of categories one number each.
     pub numbers: Vec<Id>,
 }
 
 impl Lowering<'_> {
-    /// log p of a level, given its linear predictor and a vector of thresholds.
+    /// log p of a level, given its linear predictor and a vector of thresholds, or of a category, given a vector.
     pub(super) fn level(
         &mut self,
-        outcome: &Expr,
-        arguments: &[Expr],
+        distribution: &'static Distribution,
+        (outcome, arguments): (&Expr, &[Expr]),
         picks: &Picks,
         span: Span,
     ) -> Result<Level, Fault> {
+        if distribution.support == Support::Categories {
+            return self.category(distribution, (outcome, arguments), picks, span);
+        }
         let [z, thresholds] = arguments else {
             return Err(Fault::new(
                 span,
@@ -73,22 +76,17 @@ impl Lowering<'_> {
         }
         self.graph.place = span;
         let log_p = self.log_level(y, z, &cuts);
-        if let Some(distribution) = distributions::find("ordered_logistic") {
-            for (at, neighbours) in cuts.windows(2).enumerate() {
-                let number = self.graph.binary(Binary::Sub, neighbours[0], neighbours[1]);
-                self.limited.push(Limited {
-                    number,
-                    what: What::Threshold(at),
-                    distribution,
-                    span,
-                });
-            }
+        for (at, neighbours) in cuts.windows(2).enumerate() {
+            let number = self.graph.binary(Binary::Sub, neighbours[0], neighbours[1]);
+            self.limited.push(Limited {
+                number,
+                what: What::Threshold(at),
+                distribution,
+                span,
+            });
         }
         cuts.insert(0, z);
-        let log_p = match distributions::find("ordered_logistic") {
-            Some(distribution) => self.within_support(distribution, (y, &cuts), log_p),
-            None => log_p,
-        };
+        let log_p = self.within_support(distribution, (y, &cuts), log_p);
         Ok(Level {
             log_p,
             y,
@@ -130,8 +128,13 @@ impl Lowering<'_> {
         graph.binary(Binary::Sub, rest, under)
     }
 
-    /// Refuses columns, and constants, with values that are no level.
-    pub(super) fn check_levels(&mut self, y: Id, levels: usize, span: Span) -> Result<(), Fault> {
+    /// Refuses columns, and constants, with values that are no level of as many as `said` says there are.
+    pub(super) fn check_levels(
+        &mut self,
+        y: Id,
+        (levels, said): (usize, &str),
+        span: Span,
+    ) -> Result<(), Fault> {
         let constant = self.graph.as_constant(y).map(|value| vec![value]);
         let columns = self.columns;
         let values = match constant {
@@ -149,8 +152,7 @@ impl Lowering<'_> {
             None => Ok(()),
             Some(row) => {
                 let message = format!(
-                    "{} thresholds part levels that are numbered from 1 to {levels}, but this is {}",
-                    levels - 1,
+                    "{said} numbered from 1 to {levels}, but this is {}",
                     values[row]
                 );
                 let fault = Fault::new(span, message);

@@ -15,6 +15,8 @@ pub(crate) enum Left {
     Column(String),
     /// Whether a column of categories has this one.
     Level(String, usize),
+    /// A column of categories, one of which each row has.
+    Categories(String),
     /// A function of a column of numbers, whose place among these is known and to which all outcomes can be taken back.
     Function(Elementwise, String, usize),
     /// Anything else.
@@ -111,6 +113,7 @@ impl Lowering<'_> {
         match &outcome.kind {
             ExprKind::Name(_) => match entity(outcome) {
                 Some((name, Entity::Number(_))) => Left::Column(name),
+                Some((name, Entity::Group(_))) => Left::Categories(name),
                 Some((_, Entity::Definition(at))) => self.left(&self.defined[at].definition.value),
                 _ => Left::Other,
             },

@@ -145,9 +145,14 @@ impl Lowering<'_> {
     fn relation(&mut self, outcome: &Expr, law: &Law, terms: &mut Vec<Id>) -> Result<(), Fault> {
         let distribution = self.check_law(law)?;
         let sizes = self.shape(outcome)?;
-        if distribution.support == Support::Levels {
-            let level = self.level(outcome, &law.arguments, &Picks::none(), law.span)?;
-            self.check_levels(level.y, level.numbers.len(), outcome.span)?;
+        if distribution.support.is_of_levels() {
+            let of = (outcome, &law.arguments[..]);
+            let level = self.level(distribution, of, &Picks::none(), law.span)?;
+            if distribution.support == Support::Levels {
+                let levels = level.numbers.len();
+                let said = format!("{} thresholds part levels that are", levels - 1);
+                self.check_levels(level.y, (levels, &said), outcome.span)?;
+            }
             terms.push(level.log_p);
             self.note_law(distribution, outcome, level.y, level.numbers);
             return Ok(());
@@ -303,7 +308,7 @@ impl Lowering<'_> {
     }
 
     /// Notes numbers whose limits parameters may leave, and refuses constants out of them.
-    fn note_limits(
+    pub(super) fn note_limits(
         &mut self,
         distribution: &'static Distribution,
         (y, numbers): (Id, &[Id]),
@@ -372,6 +377,14 @@ impl Lowering<'_> {
                 let a = self.formula(a, names, span)?;
                 let b = self.formula(b, names, span)?;
                 self.graph.select(condition, a, b)
+            }
+            ExprKind::Call(name, arguments) if name.text == "lgamma_rise" => {
+                let [x, more] = arguments.as_slice() else {
+                    return Err(wrong());
+                };
+                let x = self.formula(x, names, span)?;
+                let more = self.formula(more, names, span)?;
+                self.lgamma_rise(x, more)
             }
             ExprKind::Call(name, arguments) => {
                 let function = Function::find(&name.text).ok_or_else(wrong)?;

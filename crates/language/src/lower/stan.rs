@@ -582,7 +582,9 @@ impl Writer<'_, '_> {
             let at = &at[at.len() - own.min(at.len())..];
             arguments.push(match (is_trials, name, k) {
                 (true, _, 0) => self.whole_number(argument, Support::Counts, at)?,
-                (_, "ordered_logistic", 1) => self.thresholds(argument)?,
+                (_, "ordered_logistic", 1) | (_, "categorical" | "categorical_logit", 0) => {
+                    self.thresholds(argument)?
+                }
                 _ => self.part(argument, at)?.text,
             });
         }
@@ -638,6 +640,11 @@ impl Writer<'_, '_> {
                 Entity::Vector(which) if self.whole_vectors.contains_key(&which) => {
                     self.note(Entity::Vector(which));
                     Ok(self.element_of(name, at))
+                }
+                // The outcome of a distribution of categories.
+                Entity::Group(at) => {
+                    self.note(Entity::Group(at));
+                    Ok(format!("{}[n]", self.name(name)))
                 }
                 _ => self.made_of(e, support),
             },
@@ -705,7 +712,7 @@ fn support_of(law: &Law) -> Option<Support> {
 fn whole_type(support: Support) -> &'static str {
     match support {
         Support::Binary => "int<lower=0, upper=1>",
-        Support::Levels => "int<lower=1>",
+        Support::Levels | Support::Categories => "int<lower=1>",
         _ => "int<lower=0>",
     }
 }

@@ -73,7 +73,7 @@ impl Lowering<'_> {
     /// Whether columns or constants are values of a distribution for certain, by a look at them alone.
     fn are_values(&mut self, support: Support, y: Id, numbers: &[Id]) -> bool {
         let most = match support {
-            Support::Between | Support::Levels => return false,
+            Support::Above | Support::Between | Support::Levels => return false,
             Support::Trials => match self.graph.as_constant(numbers[0]) {
                 None => return false,
                 most => most,
@@ -94,9 +94,11 @@ impl Lowering<'_> {
         let graph = &mut self.graph;
         let mut constant = |value: f64| graph.constant(value);
         let (lower, upper, is_value) = match distribution.support {
-            Support::Real | Support::Simplex => return Vec::new(),
+            // Categories are looked at where they are numbered.
+            Support::Real | Support::Simplex | Support::Categories => return Vec::new(),
             Support::Positive => (constant(0.0), None, is_value),
             Support::Unit => (constant(0.0), Some(constant(1.0)), is_value),
+            Support::Above => (numbers[0], None, true),
             Support::Between => (numbers[0], Some(numbers[1]), true),
             Support::Binary => (constant(0.0), Some(constant(1.0)), true),
             Support::Counts => (constant(0.0), None, true),

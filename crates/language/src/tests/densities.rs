@@ -9,7 +9,7 @@ use crate::distributions::{Distribution, Support};
 /// Values of parameters at which densities are checked.
 fn example(parameter: &str) -> f64 {
     match parameter {
-        "mu" | "z" => 0.3,
+        "mu" | "z" | "xi" => 0.3,
         "lower" => -1.0,
         "zero" => 0.0,
         "p" => 0.35,
@@ -25,18 +25,25 @@ pub(super) fn arguments(name: &str, parameters: &[&str]) -> Vec<String> {
     let value = |parameter: &&str| match (name, *parameter) {
         ("beta_proportion", "mu") => 0.3,
         ("neg_binomial_2", "mu") => 2.2,
+        // Heavier tails have no mean that sums of nodes would find.
+        ("pareto", "alpha") => 5.0,
         (_, it) => example(it),
     };
     parameters.iter().map(|it| value(it).to_string()).collect()
 }
 
+/// The log density of `y`, written down.
+fn written(name: &str, parameters: &[&str]) -> String {
+    let numbers = [vec!["y".to_owned()], arguments(name, parameters)].concat();
+    format!("{name}_lpdf({})", numbers.join(", "))
+}
+
 /// The density of a distribution at `y`, of a model that has nothing else.
 fn density_at(name: &str, parameters: &[&str], y: f64) -> f64 {
     // In the interior every coordinate is the number itself.
-    let numbers = arguments(name, parameters);
     let text = format!(
-        "parameters\n y: real\ntarget\n {name}_lpdf(y, {})\n",
-        numbers.join(", ")
+        "parameters\n y: real\ntarget\n {}\n",
+        written(name, parameters)
     );
     let (value, _) = density(model(&text, &[]).as_ref(), &[y]);
     value.exp()
@@ -44,11 +51,9 @@ fn density_at(name: &str, parameters: &[&str], y: f64) -> f64 {
 
 /// The expectation of a function of a value of `it`, by integration or summation of its density.
 pub(super) fn expectation(it: &Distribution, of: impl Fn(f64) -> f64) -> f64 {
-    let numbers = arguments(it.name, it.parameters);
     let text = format!(
-        "parameters\n y: real\ntarget\n {}_lpdf(y, {})\n",
-        it.name,
-        numbers.join(", ")
+        "parameters\n y: real\ntarget\n {}\n",
+        written(it.name, it.parameters)
     );
     let model = model(&text, &[]);
     let at = |y: f64| {
@@ -83,6 +88,7 @@ pub(super) fn expectation(it: &Distribution, of: impl Fn(f64) -> f64) -> f64 {
                             let q = 1.0 / (1.0 + (2.0 * s).exp());
                             (a + (b - a) * p, (b - a) * 2.0 * p * q)
                         }
+                        Support::Above => (example("y_min") + s.exp(), s.exp()),
                         // Both sides of a kink by themselves.
                         _ => (s.exp(), s.exp()),
                     };
@@ -105,7 +111,7 @@ pub(super) fn expectation(it: &Distribution, of: impl Fn(f64) -> f64) -> f64 {
 fn densities_integrate_to_one() {
     for it in DISTRIBUTIONS
         .iter()
-        .filter(|it| !matches!(it.support, Support::Simplex | Support::Levels))
+        .filter(|it| it.support != Support::Simplex && !it.support.is_of_levels())
     {
         let total = expectation(it, |_y| 1.0);
         assert!((total - 1.0).abs() < 1e-8, "{}: {total}", it.name);

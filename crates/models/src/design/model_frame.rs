@@ -254,7 +254,7 @@ impl<'a> FrameReader<'a> {
         name: &str,
         rows: &[u32],
     ) -> Result<(Predictor, Option<MergedLevels>), DesignError> {
-        let most = if self.is_long() {
+        let most = if self.frame.response_use == ResponseUse::Absent {
             MAX_ITEMS
         } else {
             MAX_LEVELS

@@ -13,7 +13,8 @@ use crate::formula::{Factor, Term, quote_term};
 /// Most levels that a categorical predictor may have; beyond it the design would be mostly zeros.
 pub const MAX_LEVELS: usize = 1000;
 
-/// Most different items of long data: counts of items are kept, not columns of zeros.
+/// Most categories of a column in a model without an outcome, such as items of long data or groups of a model as text: their codes are kept,
+/// not columns of zeros, and each is a number or more to draw.
 pub(crate) const MAX_ITEMS: usize = 20_000;
 
 /// A predictor column restricted to the rows used, n long.
@@ -83,8 +84,13 @@ pub(crate) fn categorical(
     }
     let kept: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
     if kept.len() > most {
+        let advice = if most == MAX_ITEMS {
+            ""
+        } else {
+            "use it as a group, "
+        };
         return Err(DesignError::Role(format!(
-            "The predictor `{name}` has {} different values, more than the {most} a categorical predictor may have; use it as a group, \
+            "The predictor `{name}` has {} different values, more than the {most} a categorical predictor may have; {advice}\
              keep the most frequent with `model.top_levels.{name}`, or ignore it if it is an identifier",
             kept.len()
         )));

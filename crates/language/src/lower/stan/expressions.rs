@@ -289,6 +289,10 @@ impl Writer<'_, '_> {
     ) -> Result<Code, Fault> {
         if let Some(function) = Function::find(&name.text) {
             let inner = self.part(&arguments[0], at)?.text;
+            // Stan's own has no sign between what it is of and nothing.
+            if function == Function::LogPhi {
+                return Ok(Code::atom(format!("normal_lcdf({inner} | 0, 1)")));
+            }
             return Ok(Code::atom(format!("{}({inner})", stan_function(function))));
         }
         let is_vector = arguments.len() == 1;
@@ -330,13 +334,19 @@ impl Writer<'_, '_> {
                 let b = self.part(&arguments[2], at)?.text;
                 Ok(Code::atom(format!("({condition} ? {a} : {b})")))
             }
-            "min" | "max" | "log_sum_exp" | "log_mix" | "logit" => {
+            "min" | "max" | "log_sum_exp" | "log_mix" | "logit" | "log_diff_exp" | "normal_cdf"
+            | "normal_lcdf" | "normal_lccdf" => {
                 let mut all = Vec::new();
                 for argument in arguments {
                     all.push(self.part(argument, at)?.text);
                 }
                 Ok(Code::atom(match name.text.as_str() {
-                    "log_mix" | "logit" => format!("{}({})", name.text, all.join(", ")),
+                    "normal_cdf" | "normal_lcdf" | "normal_lccdf" => {
+                        format!("{}({} | {})", name.text, all[0], all[1..].join(", "))
+                    }
+                    "log_mix" | "logit" | "log_diff_exp" => {
+                        format!("{}({})", name.text, all.join(", "))
+                    }
                     other => format!("{other}({{{}}})", all.join(", ")),
                 }))
             }
@@ -382,5 +392,10 @@ fn stan_function(function: Function) -> &'static str {
         Function::Atan => "atan",
         Function::Lgamma => "lgamma",
         Function::Floor => "floor",
+        Function::Erf => "erf",
+        Function::Erfc => "erfc",
+        Function::Phi => "Phi",
+        Function::LogPhi => "std_normal_lcdf",
+        Function::Log1mExp => "log1m_exp",
     }
 }

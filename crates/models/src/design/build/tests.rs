@@ -179,6 +179,17 @@ fn numbers_counts_and_formulas_without_a_response_are_read() {
         assert_eq!(values[i], f64::from(row) + 1.0);
         assert_eq!(codes[i], [1, 0, 2, 0, 1][row as usize]);
     }
+    // Categories that are kept as codes may be many.
+    let many = (0..1500).map(|i| Some(format!("g{i}"))).collect();
+    let table = MemoryColumns::new("t", vec![("g".into(), Values::Texts(many))]).unwrap();
+    let frame = ModelFrame {
+        response_use: ResponseUse::Absent,
+        ..ModelFrame::new("~ g".parse().unwrap())
+    };
+    let many = Design::build(&table, &frame).unwrap();
+    assert!(
+        matches!(&many.columns[..], [(_, Predictor::Categorical { levels, .. })] if levels.len() == 1500)
+    );
     // Rows of long data are items, whatever their type.
     let design = read("~ x + (1 | f)", ResponseUse::Absent).unwrap();
     assert!(

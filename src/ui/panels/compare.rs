@@ -21,6 +21,9 @@ use ergodic_core::samplers::names::NUTS;
 use ergodic_core::samplers::{SamplerEntry, SamplerSpec, recommend};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
+#[cfg(test)]
+mod tests;
+
 /// What other samplers take of the time of NUTS, at least and at most, as a rule.
 const LEAST: f64 = 0.2;
 const MOST: f64 = 3.0;
@@ -53,6 +56,8 @@ pub struct CompareView {
     choosing: bool,
     /// The parameter whose densities are shown.
     parameter: usize,
+    /// Further columns are shown where there is no room for all without scrolling.
+    more: bool,
 }
 
 /// Draws the page.
@@ -328,8 +333,16 @@ fn body_ui(
                 ui.add_space(t.space.x2);
             }
             ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+                let has_room = ui.available_width() >= ALL_COLUMNS;
+                if !has_room {
+                    ui.checkbox(&mut view.more, "More columns").on_hover_text(
+                        "Relative cost after the warm-up, rows that a step uses, acceptance rates and shares of signs",
+                    );
+                    ui.add_space(t.space.x1);
+                }
+                let shows_all = has_room || view.more;
                 Frame::NONE.fill(p.bg_surface).show(ui, |ui| {
-                    table_ui(ui, state, comparison, &rows, out);
+                    table_ui(ui, state, (comparison, &rows), shows_all, out);
                 });
                 ui.add_space(t.space.x2);
                 let reference = rows.iter().find(|row| is_reference(row, &rows));
@@ -353,8 +366,8 @@ fn body_ui(
 fn table_ui(
     ui: &mut Ui,
     state: &AppState,
-    comparison: &Comparison,
-    rows: &[Row],
+    (comparison, rows): (&Comparison, &[Row]),
+    shows_all: bool,
     out: &mut Outbox,
 ) {
     let t = tokens();
@@ -372,12 +385,12 @@ fn table_ui(
     let measured = Runs { rows };
     let plain = |text: String| Cell::number(text, Tone::Secondary);
     let significant = |value: f64| Cell::number(number::significant(value, 3), Tone::Secondary);
-    let shown = Table::new("samplers", "Samplers side by side", rows.len())
+    let mut table = Table::new("samplers", "Samplers side by side", rows.len())
         .whole()
         .row_height(t.size.row_table_roomy)
-        .column(Column::new("", 32.0, |k| Cell::verdict(p, kind_of(&rows[k]))))
+        .column(Column::new("", VERDICT, |k| Cell::verdict(p, kind_of(&rows[k]))).stays(true))
         .column(
-            Column::new("sampler", 210.0, move |k| Cell::text(title(k), Tone::Primary)).by_text(title),
+            Column::new("sampler", SAMPLER, move |k| Cell::text(title(k), Tone::Primary)).by_text(title).stays(true),
         )
         .column(
             Column::number("mean shift", NUMBER, |k| match &rows[k].outcome {
@@ -408,15 +421,20 @@ fn table_ui(
                     let Some(relative) = unit.and_then(|unit| m.relative_to(unit)) else {
                         return Cell::empty();
                     };
-                    let words = |it: Spread| [it.min, it.median, it.max].map(|ratio| number::significant(ratio, 2)).join(" / ");
-                    let after = format!("After the warm-up: {}", words(relative.after_warmup));
-                    plain(words(relative.whole)).hover(after)
+                    let after = format!("After the warm-up: {}", multiples(relative.after_warmup));
+                    plain(multiples(relative.whole)).hover(after)
                 }))
-        .column(measured.column(("time", NUMBER, "Time of the run, warm-up included"), |m| m.seconds, move |_, m| plain(number::duration(m.seconds))))
+        .column(measured.column(("time", NUMBER, "Time of the run, warm-up included"), |m| m.seconds, move |_, m| plain(number::duration(m.seconds))));
+    if shows_all {
+        table = further_columns(table, measured, unit);
+    }
+    let shown = table
         .column(
-            Column::new("", 96.0, move |k| {
+            Column::new("", USE, move |k| {
                 let row = &rows[k].variant;
-                if chosen.is_some_and(|it| it.id == row.entry.spec.id && it.settings == row.settings) {
+                if chosen
+                    .is_some_and(|it| it.id == row.entry.spec.id && it.settings == row.settings)
+                {
                     return Cell::text("in use", Tone::Secondary);
                 }
                 let able = rows[k].outcome.is_ok() && chosen.is_some();
@@ -430,6 +448,69 @@ fn table_ui(
             rows[row].variant.clone(),
         )));
     }
+}
+
+/// With the columns that `ergodic compare` prints too: costs after the warm-up, rows that a step uses, and, where a sampler has them,
+/// acceptance rates and shares of signs.
+fn further_columns<'a>(
+    mut table: Table<'a>,
+    measured: Runs<'a>,
+    unit: Option<&'a Measured>,
+) -> Table<'a> {
+    let after_warmup = move |k: usize| -> Option<Spread> {
+        let measured = measured.rows[k].outcome.as_ref().ok()?;
+        Some(measured.relative_to(unit?)?.after_warmup)
+    };
+    let relative = Column::number("after warm-up", RELATIVE, move |k| {
+        after_warmup(k).map_or(Cell::empty(), |it| {
+            Cell::number(multiples(it), Tone::Secondary)
+        })
+    })
+    .help("Relative cost of the draws after the warm-up alone: the least, the median and the largest over parameters")
+    .by(move |k| after_warmup(k).map_or(f64::NAN, |it| it.median));
+    table = table.column(relative).column(measured.column(
+        (
+            "rows, %",
+            NUMBER,
+            "Share of the rows that a step uses, in percent",
+        ),
+        |m| m.rows_share,
+        |_, m| Cell::number(number::fixed(100.0 * m.rows_share, 3), Tone::Secondary),
+    ));
+    let shares: [(&str, &str, fn(&Measured) -> Option<f64>); 3] = [
+        (
+            "accept",
+            "Mean acceptance probability of parameters, of samplers that report one",
+            |m| m.accept,
+        ),
+        (
+            "accept rows",
+            "Mean acceptance probability of new rows that stand for all, of samplers that move them",
+            |m| m.accept_rows,
+        ),
+        (
+            "sign",
+            "Share of draws with positive sign, of samplers with signed weights",
+            |m| m.positive,
+        ),
+    ];
+    for (head, help, share) in shares {
+        let key = move |k: usize| measured.share(k, share);
+        let cell = move |k: usize| {
+            key(k).map_or(Cell::empty(), |it| {
+                Cell::number(number::fixed(it, 3), Tone::Secondary)
+            })
+        };
+        let column = Column::number(head, NUMBER, cell).help(help);
+        table = table.column(column.by(move |k| key(k).unwrap_or(f64::NAN)));
+    }
+    table
+}
+
+/// The least, the median and the largest of multiples.
+fn multiples(it: Spread) -> String {
+    let all = [it.min, it.median, it.max].map(|ratio| number::significant(ratio, 2));
+    all.join(" / ")
 }
 
 /// Densities of one parameter by all samplers that were measured, as many as can be told apart.
@@ -496,6 +577,12 @@ const NUMBER: f32 = 84.0;
 const WIDE: f32 = 128.0;
 const RELATIVE: f32 = 192.0;
 const NUMBERS: f32 = 6.0 * NUMBER + WIDE + RELATIVE;
+/// Widths of the verdict, of the name of a sampler, and of the button that takes it.
+const VERDICT: f32 = 32.0;
+const SAMPLER: f32 = 210.0;
+const USE: f32 = 96.0;
+/// Width of a table with all columns.
+const ALL_COLUMNS: f32 = VERDICT + SAMPLER + NUMBERS + RELATIVE + 4.0 * NUMBER + USE;
 
 fn tone(is_past: bool, otherwise: Tone) -> Tone {
     if is_past {
@@ -512,6 +599,11 @@ struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
+    /// A share that not every sampler has; none of row `k` where that was not run.
+    fn share(self, k: usize, of: fn(&Measured) -> Option<f64>) -> Option<f64> {
+        self.rows[k].outcome.as_ref().ok().and_then(of)
+    }
+
     /// A column with its head, width and tooltip, what it is sorted by, and its cells.
     fn column(
         self,
@@ -545,184 +637,5 @@ fn kind_of(row: &Row) -> VerdictKind {
             true => VerdictKind::NotCertified,
             false => VerdictKind::Good,
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::testing::Session;
-    use crate::ui::testing::{Shown, page_harness};
-    use crate::ui::widgets::paint;
-    use egui_kittest::Harness;
-    use egui_kittest::kittest::{NodeT as _, Queryable as _};
-
-    fn row(sampler: &'static str, mean_shift: f64, rows_per_ess: f64) -> Row {
-        Row {
-            variant: sampler.parse().unwrap(),
-            outcome: Ok(Measured {
-                seconds: 1.0,
-                mean_shift,
-                sd_ratio: (0.9, 1.1),
-                rhat: 1.002,
-                ess: 900.0,
-                inefficiency: 2.0,
-                rows_per_ess,
-                rows_share: 1.0,
-                costs: vec![Some([rows_per_ess; 2])],
-                accept: None,
-                accept_rows: None,
-                positive: None,
-                curves: [].into(),
-            }),
-        }
-    }
-
-    #[test]
-    fn samplers_are_judged_by_shift_and_by_width() {
-        assert_eq!(kind_of(&row("sgld", 0.6, 10.0)), VerdictKind::NotCertified);
-        assert_eq!(kind_of(&row("nuts", 0.0, 50.0)), VerdictKind::Good);
-        // Too narrow is as far off as shifted.
-        let mut narrow = row("sghmc", 0.0, 90.0);
-        if let Ok(measured) = &mut narrow.outcome {
-            measured.sd_ratio = (0.98, 1.24);
-            assert!(is_scaled(measured) && !is_shifted(measured));
-        }
-        assert_eq!(kind_of(&narrow), VerdictKind::NotCertified);
-    }
-
-    #[test]
-    fn costs_of_five_digits_fit_into_their_column() {
-        page_harness(
-            Session::default(),
-            |ui, _state, _view: &mut CompareView, _out| {
-                let costs = [20_000.0, 25_000.0, 30_000.0].map(|cost| number::significant(cost, 2));
-                let color = Palette::of(ui).text_secondary;
-                let words = paint::line(ui, &costs.join(" / "), Text::Number, color, f32::INFINITY);
-                assert!(words.size().x + 2.0 * tokens().space.x1 <= RELATIVE);
-            },
-        );
-    }
-
-    #[test]
-    fn densities_say_on_which_scale_they_are() {
-        let mut measured = row("nuts", 0.0, 50.0);
-        if let Ok(measured) = &mut measured.outcome {
-            measured.curves = [vec![[-1.0, 0.0], [-0.5, 1.0], [0.0, 0.0]]].into();
-        }
-        let compared = Compared {
-            num_obs: 9,
-            names: vec!["b[age]".into()],
-            scale: Some("on the scale of standardised predictors"),
-        };
-        let mut harness = page_harness(
-            Session::default(),
-            move |ui, _state, view: &mut CompareView, _out| {
-                let rows = std::slice::from_ref(&measured);
-                densities_ui(ui, rows, &compared, &mut view.parameter);
-            },
-        );
-        harness.run_steps(2);
-        harness.get_by_label("Densities on the scale of standardised predictors");
-    }
-
-    #[test]
-    fn without_data_the_page_leads_to_where_they_are_opened() {
-        let mut harness = page_harness(Session::default(), compare_ui);
-        harness.run_steps(2);
-        harness.get_by_label("Open data").click();
-        harness.run_steps(2);
-        let to_start = Command::GoTo(Page::Start);
-        assert!(harness.state().sent.contains(&to_start));
-    }
-
-    #[test]
-    fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
-        let mut session = Session::with_sample("fish");
-        session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Run(
-            ergodic_core::engine::run_section::RunSection {
-                chains: 2,
-                warmup: Some(20),
-                draws: 60,
-                ..Default::default()
-            },
-        )));
-        session.send(Command::GoTo(Page::Compare));
-        // Nothing runs before it was said what, how often and for how long.
-        let mut harness = page_harness(session, compare_ui);
-        harness.run_steps(3);
-        assert!(harness.state().session.state.comparison.is_none());
-        let all = comparing::suitable(&harness.state().session.state).count();
-        assert!(all > 4);
-        let chosen = |harness: &Harness<'_, Shown<CompareView>>| {
-            let run = harness.query_all_by_label_contains("Run ");
-            let words = run
-                .filter_map(|node| node.accesskit_node().label())
-                .collect::<Vec<_>>();
-            words.iter().find_map(|text| {
-                text.strip_prefix("Run ")?
-                    .split(' ')
-                    .next()?
-                    .parse::<usize>()
-                    .ok()
-            })
-        };
-        let before = chosen(&harness).unwrap();
-        harness.get_by_label_contains("by the size of the data and the cores of this machine");
-        let state = &harness.state().session.state;
-        let left_out = comparing::suitable(state).find(|entry| {
-            comparing::reference(state) != Some(entry.spec.id) && !entry.spec.negative_control
-        });
-        let spec = &left_out.unwrap().spec;
-        let words = match spec.bias {
-            Some(_) => format!("{}, approximate", spec.title),
-            None => spec.title.to_owned(),
-        };
-        harness.get_by_label(&words).click();
-        harness.run_steps(3);
-        assert_eq!(chosen(&harness), Some(before - 1));
-        harness.get_by_label("Only the reference").click();
-        harness.run_steps(3);
-        let reference = comparing::reference(&harness.state().session.state);
-        assert_eq!(chosen(&harness), Some(usize::from(reference.is_some())));
-        harness.get_by_label("Usual choice").click();
-        harness.run_steps(3);
-        assert_eq!(chosen(&harness), Some(before));
-        let suitable = comparing::suitable(&harness.state().session.state);
-        let mut kept: Vec<Variant> = suitable.map(Variant::from).take(2).collect();
-        kept.push("metropolis:step_scale=0.5".parse().unwrap());
-        let mut session = std::mem::take(&mut harness.state_mut().session);
-        session.send(Command::CompareSamplers(kept.clone()));
-        let comparison = session.state.comparison.as_ref().unwrap();
-        let rows = comparison.rows();
-        let run: Vec<&Variant> = rows.iter().map(|row| &row.variant).collect();
-        assert_eq!(run, kept.iter().collect::<Vec<_>>());
-        assert_eq!(session.state.page, Page::Compare);
-        let comparison = session.state.comparison.as_ref().unwrap();
-        assert_eq!(comparison.problem, None);
-        assert!(comparison.working.is_none());
-        let rows = comparison.rows();
-        assert!(rows.len() >= 2, "{rows:?}");
-        let first = rows.iter().find(|row| row.outcome.is_ok()).unwrap();
-        let title = first.variant.title();
-        let mut harness = page_harness(session, compare_ui);
-        harness.run_steps(3);
-        // In the table and above its density.
-        assert!(harness.get_all_by_label(&title).count() >= 1);
-        harness.get_by_label_contains("Densities of ");
-        // Fish have no predictors, whose scale would be told.
-        harness.get_by_label("Densities");
-        harness.get_by_label("mean shift").click();
-        harness.run_steps(3);
-        harness.get_by_label("mean shift, ascending");
-        let uses: Vec<_> = harness.get_all_by_label("Use").collect();
-        assert!(!uses.is_empty());
-        uses[0].click();
-        harness.run_steps(3);
-        assert!(matches!(
-            harness.state().sent.last(),
-            Some(Command::Draft(DraftChange::Variant(_)))
-        ));
     }
 }

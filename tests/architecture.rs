@@ -224,6 +224,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/core/src/samplers/topics.rs", "topics"),
     ("crates/data/src/profile.rs", "categorical"),
     ("crates/diagnostics/src/zero_variance.rs", "linear"),
+    ("crates/language/src/equation.rs", "ordered"),
     ("crates/language/src/foreign.rs", "ordered"),
     ("crates/language/src/functions.rs", "logistic"),
     ("crates/language/src/limits.rs", "poisson"),

@@ -187,7 +187,7 @@ fn a_model_without_rows_needs_no_data() {
         done(at, &["show", "--model", "well.model", "--as", "equation"])
             .lines()
             .next(),
-        Some("parameters")
+        Some("log density: −3 × (x² − 1)²")
     );
 }
 
@@ -493,7 +493,7 @@ fn a_vector_of_columns_is_fitted_as_its_template() {
     );
     let equation = done(at, &[&["show", "--as", "equation"], &model[..]].concat());
     assert!(
-        equation.starts_with("data\n  x: vector = x*\n"),
+        equation.starts_with("x[i] = [columns x*]\ny[i] ~ Bernoulli(logit⁻¹(a + w · x[i]))\n"),
         "{equation}"
     );
     // A pattern that no column matches is shown where it stands.

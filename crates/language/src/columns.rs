@@ -8,6 +8,7 @@ use crate::graph::{Graph, Id, Node};
 use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, ExprKind, Statement, Tree};
 use crate::vectors::VectorColumns;
+use ergodic_core::design::columns::Columns as Table;
 use ergodic_core::design::matrix::Predictor;
 
 /// Constants that every program knows.
@@ -220,6 +221,50 @@ impl Columns {
         Ok(made)
     }
 
+    /// The columns of `table` that are used, without their rows: categories are those of rows that miss no value in any of them, which
+    /// are the rows that a design has.
+    pub fn without_rows(uses: &[ColumnUse], table: &dyn Table) -> Self {
+        let places = uses.iter().filter_map(|wanted| {
+            let place = table.position(&wanted.name)?;
+            Some((wanted, place))
+        });
+        let mut is_complete = vec![true; table.num_rows()];
+        for (_, place) in places.clone() {
+            if table.columns()[place].num_missing == 0 {
+                continue;
+            }
+            if let Some(numbers) = table.numbers(place) {
+                let rows = is_complete.iter_mut().zip(numbers);
+                rows.for_each(|(is, number)| *is &= !number.is_nan());
+            } else if let Some(texts) = table.texts(place) {
+                let rows = is_complete.iter_mut().zip(texts);
+                rows.for_each(|(is, text)| *is &= text.is_some());
+            }
+        }
+        let mut made = Self::default();
+        for (wanted, place) in places {
+            let name = wanted.name.clone();
+            if wanted.role == Role::Number {
+                made.numbers.push((name, Vec::new()));
+                continue;
+            }
+            let labels = table.labels(place);
+            let mut is_seen = vec![false; labels.levels.len()];
+            for (&code, _) in labels.codes.iter().zip(&is_complete).filter(|it| *it.1) {
+                if let Some(is_seen) = is_seen.get_mut(code as usize) {
+                    *is_seen = true;
+                }
+            }
+            let levels = labels.levels.into_iter().zip(is_seen);
+            made.groups.push(Group {
+                name,
+                levels: levels.filter(|it| it.1).map(|(level, _)| level).collect(),
+                codes: Vec::new(),
+            });
+        }
+        made
+    }
+
     /// With the places of the columns of `vectors`, all of which are there.
     pub fn with_vectors(mut self, vectors: &[VectorColumns]) -> Self {
         let numbers = self.numbers.iter().enumerate();
@@ -230,6 +275,26 @@ impl Columns {
             .map(|vector| vector.columns.iter().filter_map(place).collect())
             .collect();
         self
+    }
+}
+
+/// The columns of one table that texts read, without rows, kept from one check to the next: see [`crate::Program::check`].
+#[derive(Debug, Default)]
+pub struct KnownColumns {
+    read: Vec<(String, Role)>,
+    columns: Columns,
+}
+
+impl KnownColumns {
+    /// The columns of `table` that are used; it is always the same table.
+    pub(crate) fn of(&mut self, uses: &[ColumnUse], table: &dyn Table) -> Columns {
+        let read = uses.iter().map(|it| (it.name.clone(), it.role));
+        let read: Vec<(String, Role)> = read.collect();
+        if read != self.read {
+            self.columns = Columns::without_rows(uses, table);
+            self.read = read;
+        }
+        self.columns.clone()
     }
 }
 

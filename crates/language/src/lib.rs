@@ -30,6 +30,7 @@
 //! | draws from the prior | `prior` |
 //! | why a position has no density | `limits` |
 //! | rows, known and new, under draws | `observation` |
+//! | the notation of papers | `equation` |
 //! | the template `own` | `own` |
 //!
 //! Distributions are one line each in `distributions`. `docs/models-as-text.md` describes the language.
@@ -43,6 +44,7 @@ mod columns;
 mod complete;
 mod conditional;
 mod distributions;
+mod equation;
 mod foreign;
 mod functions;
 mod graph;
@@ -67,7 +69,7 @@ mod variates;
 mod vectors;
 mod workspace;
 
-pub use columns::{ColumnUse, Role};
+pub use columns::{ColumnUse, KnownColumns, Role};
 pub use complete::{Completion, complete};
 pub use distributions::{DISTRIBUTIONS, Distribution, Support};
 pub use highlight::{Word, highlight};

@@ -103,7 +103,7 @@ impl Template for Own {
                 if names.len() == 1 { "" } else { "s" },
                 names.join(", ")
             ),
-            equation: program.lines().join("\n"),
+            equation: program.equation(Some(context.design.rows_used)),
             stan: program.stan_of(&context.design.columns, context.design.num_obs()).map_err(|error| error.to_string()),
             brms: Err("A model of one's own has no formula that brms could fit; its Stan code is the translation".to_owned()),
         })

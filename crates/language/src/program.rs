@@ -7,7 +7,8 @@ use ergodic_core::design::matrix::{Design, Predictor};
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::Model;
 
-use crate::columns::{ColumnUse, Columns, Role, no_number, unknown, uses};
+use crate::columns::{ColumnUse, Columns, KnownColumns, Role, no_number, unknown, uses};
+use crate::equation::equation;
 use crate::lower::{lower, stan};
 use crate::model::ProgramModel;
 use crate::parser::parse;
@@ -142,6 +143,24 @@ impl Program {
         Ok(())
     }
 
+    /// Refuses what no values of the rows of `table` could make a model: besides columns ([`Self::check_columns`]) names without meaning,
+    /// numbers of arguments, and shapes that do not go together. As quick as the text is short: of rows no more than the categories of
+    /// columns is read, and `known` keeps these for the next text, which is to be checked against the same table.
+    ///
+    /// # Errors
+    /// Names the first place that is wrong.
+    pub fn check(&self, table: &dyn Table, known: &mut KnownColumns) -> Result<(), ProgramError> {
+        self.check_columns(table)?;
+        let lowered = self.reads(table.names()).and_then(|reads| {
+            let columns = known.of(&reads.uses, table);
+            lower(&self.tree, &columns.with_vectors(&reads.vectors))
+        });
+        match lowered {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(self.error(fault)),
+        }
+    }
+
     /// Names of the columns of `table` that it reads, in order of appearance: those that patterns choose are among them.
     ///
     /// # Errors
@@ -180,28 +199,9 @@ impl Program {
         prior.collect()
     }
 
-    /// Lines without comments and empty lines.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let lines = self.text.lines().map(|line| {
-            // A mark within quotes begins no comment.
-            let mut quoted = None;
-            let end = line.char_indices().find(|(_, c)| match (quoted, c) {
-                (None, '#') => true,
-                (None, '"' | '`') => {
-                    quoted = Some(*c);
-                    false
-                }
-                (Some(open), c) if open == *c => {
-                    quoted = None;
-                    false
-                }
-                _ => false,
-            });
-            line[..end.map_or(line.len(), |(at, _)| at)]
-                .trim_end()
-                .to_owned()
-        });
-        lines.filter(|line| !line.is_empty()).collect()
+    /// The program in the notation of papers, one line each: `y[i] ~ Normal(α + β × x[i], σ)`. `num_rows` is N, if it is known.
+    pub fn equation(&self, num_rows: Option<usize>) -> String {
+        equation(&self.tree, num_rows)
     }
 
     /// Names of the parameters.

@@ -19,6 +19,7 @@ mod indeterminate;
 mod indices;
 mod levels;
 mod limits;
+mod marks;
 mod observation;
 mod passes;
 mod products;

@@ -47,60 +47,79 @@ fn begins_name(c: char) -> bool {
 
 /// Tokens with their places; the last is [`Token::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
+    let all = pieces(text).into_iter();
+    all.map(|(read, span)| Ok((read?, span))).collect()
+}
+
+/// Tokens with their places, and where something is none what is wrong with it: reading goes on behind it. The last is [`Token::End`].
+pub(crate) fn pieces(text: &str) -> Vec<(Result<Token, Fault>, Span)> {
     let mut found = Vec::new();
     let mut at = 0;
     let mut depth = 0_usize;
     while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at..];
-        if let Some((sign, advice)) = foreign::long_sign(rest) {
-            return Err(meaningless(at, sign, advice));
-        }
-        let (token, len) = match c {
-            '\n' if depth == 0 => (Some(Token::Newline), 1),
-            c if c.is_whitespace() => (None, c.len_utf8()),
-            '#' => (None, rest.find('\n').unwrap_or(rest.len())),
-            '`' => quoted(rest, at, '`').map(|(name, len)| (Some(Token::Name(name)), len))?,
-            '"' => quoted(rest, at, '"').map(|(text, len)| (Some(Token::Text(text)), len))?,
-            c if begins_name(c) => {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-                let len = end.unwrap_or(rest.len());
-                (Some(Token::Name(rest[..len].to_owned())), len)
-            }
-            c if c.is_ascii_digit() || c == '.' && !rest.starts_with("..") => {
-                let (number, len) = number(rest, at)?;
-                (Some(Token::Number(number)), len)
-            }
-            _ => {
-                let mut symbols = SYMBOLS.iter().chain(&MORE_SYMBOLS);
-                let Some(symbol) = symbols.find(|symbol| rest.starts_with(**symbol)) else {
-                    let advice = match foreign::sign(rest) {
-                        Some((_, advice)) => advice,
-                        None => "names that hold it go into backticks",
-                    };
-                    return Err(meaningless(at, &rest[..c.len_utf8()], advice));
-                };
-                match *symbol {
-                    "(" | "[" => depth += 1,
-                    ")" | "]" => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                (Some(Token::Symbol(symbol)), symbol.len())
+        let (read, len) = match token(&text[at..], (c, at), &mut depth) {
+            Ok((token, len)) => (token.map(Ok), len),
+            // A fault is as long as what it is about, and so at least one character.
+            Err(fault) => {
+                let len = fault.span.end - at;
+                (Some(Err(fault)), len)
             }
         };
-        let span = Span {
-            start: at,
-            end: at + len,
-        };
-        found.extend(token.map(|token| (token, span)));
-        at += len;
+        let end = at + len;
+        found.extend(read.map(|read| (read, Span { start: at, end })));
+        at = end;
     }
     let end = Span {
         start: text.len(),
         end: text.len(),
     };
-    found.push((Token::Newline, end));
-    found.push((Token::End, end));
-    Ok(found)
+    found.push((Ok(Token::Newline), end));
+    found.push((Ok(Token::End), end));
+    found
+}
+
+/// What begins with `c` at byte `at`, where `rest` begins: a token, if it is none of the space between them, and its length. `depth` counts the
+/// brackets that are open.
+fn token(
+    rest: &str,
+    (c, at): (char, usize),
+    depth: &mut usize,
+) -> Result<(Option<Token>, usize), Fault> {
+    if let Some((sign, advice)) = foreign::long_sign(rest) {
+        return Err(meaningless(at, sign, advice));
+    }
+    Ok(match c {
+        '\n' if *depth == 0 => (Some(Token::Newline), 1),
+        c if c.is_whitespace() => (None, c.len_utf8()),
+        '#' => (None, rest.find('\n').unwrap_or(rest.len())),
+        '`' => quoted(rest, at, '`').map(|(name, len)| (Some(Token::Name(name)), len))?,
+        '"' => quoted(rest, at, '"').map(|(text, len)| (Some(Token::Text(text)), len))?,
+        c if begins_name(c) => {
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let len = end.unwrap_or(rest.len());
+            (Some(Token::Name(rest[..len].to_owned())), len)
+        }
+        c if c.is_ascii_digit() || c == '.' && !rest.starts_with("..") => {
+            let (number, len) = number(rest, at)?;
+            (Some(Token::Number(number)), len)
+        }
+        _ => {
+            let mut symbols = SYMBOLS.iter().chain(&MORE_SYMBOLS);
+            let Some(symbol) = symbols.find(|symbol| rest.starts_with(**symbol)) else {
+                let advice = match foreign::sign(rest) {
+                    Some((_, advice)) => advice,
+                    None => "names that hold it go into backticks",
+                };
+                return Err(meaningless(at, &rest[..c.len_utf8()], advice));
+            };
+            match *symbol {
+                "(" | "[" => *depth += 1,
+                ")" | "]" => *depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            (Some(Token::Symbol(symbol)), symbol.len())
+        }
+    })
 }
 
 /// The refusal of a sign at byte `at`.

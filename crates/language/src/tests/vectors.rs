@@ -390,7 +390,11 @@ model {
 fn the_window_shows_a_vector_as_it_is_written() {
     let text = "data # of the table\n  x: vector = [age, px_*]\nparameters\n  w: vector(length(x)) ~ normal(0, 1)\nrows\n  y ~ normal(dot(w, x), 1)\n";
     let program = Program::parse(text).unwrap();
-    assert_eq!(program.lines()[..2], ["data", "  x: vector = [age, px_*]"]);
+    let equation = program.equation(None);
+    assert_eq!(
+        equation.lines().next(),
+        Some("x[i] = [age[i], columns px_*]")
+    );
     let sections: Vec<&str> = (highlight(text).into_iter())
         .filter(|(_, word)| *word == Word::Section)
         .map(|(span, _)| &text[span.start..span.end])

@@ -25,6 +25,7 @@ use ergodic_core::design::response::ResponseUse;
 
 mod cards;
 mod drag;
+mod gallery;
 mod groups;
 mod prior_preview;
 mod priors;
@@ -95,7 +96,8 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
     }
     let check = state.check.as_deref();
     let typed_error = if document.is_text() {
-        view.program.error(data).map(|error| error.to_string())
+        let error = view.program.error(data, document);
+        error.map(|error| error.to_string())
     } else {
         view.formula_error()
     };

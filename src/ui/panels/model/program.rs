@@ -1,10 +1,14 @@
 //! The model as text, with colours, and what is wrong with it marked where it stands.
 
+use std::sync::{Arc, Weak};
+
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use eframe::egui::{
     Button, Color32, EventFilter, Id, Key, Modifiers, Role, Stroke, TextEdit, Ui, WidgetInfo,
 };
 
+use super::gallery::gallery_ui;
+use super::translation::framed;
 use crate::app::{Command, DataState, Document, DraftChange, ModelCheck};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::severity_icon;
@@ -13,7 +17,8 @@ use crate::ui::widgets::{self, hint};
 use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Value;
 use ergodic_core::design::Columns as _;
-use ergodic_language::{Own, Program, ProgramError, Word, complete, highlight};
+use ergodic_data::load::Loaded;
+use ergodic_language::{KnownColumns, Own, Program, ProgramError, Word, complete, highlight};
 
 /// Lines that show at least.
 const ROWS: usize = 14;
@@ -30,21 +35,66 @@ pub struct ProgramView {
     cursor: usize,
     /// Whether the pointer is at a way on, for which the editor gives up the keyboard.
     is_completing: bool,
+    checked: Checked,
 }
 
 impl ProgramView {
     /// What is wrong with a text that is typed and not yet in the draft.
-    pub(super) fn error(&self, data: &DataState) -> Option<ProgramError> {
+    pub(super) fn error(&mut self, data: &DataState, document: &Document) -> Option<ProgramError> {
         let is_typed = self.text != self.shown;
-        is_typed.then(|| error_of(&self.text, data)).flatten()
+        let error = is_typed.then(|| self.checked.error(&self.text, data, document));
+        error.flatten()
     }
 }
 
-/// What is wrong with a text that the columns of the table can tell.
-fn error_of(text: &str, data: &DataState) -> Option<ProgramError> {
-    let read = Program::parse(text);
-    read.and_then(|program| program.check_columns(&data.loaded.table))
-        .err()
+/// The text that was checked last and what is wrong with it, for there is a frame many times a second.
+#[derive(Default)]
+struct Checked {
+    /// The table that it was checked against.
+    table: Weak<Loaded>,
+    known: KnownColumns,
+    last: Option<(String, bool, Option<ProgramError>)>,
+    /// The last text without errors in the notation of papers, which stays while the next one is typed.
+    equation: String,
+}
+
+impl Checked {
+    /// What is wrong with a text, as far as kinds and categories of the columns of the table can tell.
+    fn error(&mut self, text: &str, data: &DataState, document: &Document) -> Option<ProgramError> {
+        let table = Arc::downgrade(&data.loaded);
+        if !self.table.ptr_eq(&table) {
+            *self = Self {
+                table,
+                ..Self::default()
+            };
+        }
+        let model = &document.recipe.model;
+        // Elsewhere the rows of the model may have other categories than those of the table.
+        let has_all = model.hold_out.is_none() && model.top_levels.is_empty();
+        if let Some((checked, had_all, error)) = &self.last
+            && checked == text
+            && *had_all == has_all
+        {
+            return error.clone();
+        }
+        let read = Program::parse(text);
+        let checked = read.and_then(|program| {
+            match has_all {
+                true => program.check(&data.loaded.table, &mut self.known)?,
+                false => program.check_columns(&data.loaded.table)?,
+            }
+            Ok(program.equation(None))
+        });
+        let error = match checked {
+            Ok(equation) => {
+                self.equation = equation;
+                None
+            }
+            Err(error) => Some(error),
+        };
+        self.last = Some((text.to_owned(), has_all, error.clone()));
+        error
+    }
 }
 
 /// Draws the editor. The draft takes the text when the editor is left, and before anything runs or is saved.
@@ -63,9 +113,20 @@ pub fn program_ui(
         drafted.clone_into(&mut view.shown);
         drafted.clone_into(&mut view.text);
     }
-    let label = ui.label(Text::Label.rich("Model as text", p.text_primary));
-    label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Model as text"));
-    let error = error_of(&view.text, data);
+    let example = ui.horizontal(|ui| {
+        let label = ui.label(Text::Label.rich("Model as text", p.text_primary));
+        label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Model as text"));
+        gallery_ui(ui, data)
+    });
+    if let Some(example) = example.inner {
+        // What was typed was drafted when the menu took the keyboard, or is drafted now, so that it can be brought back.
+        if view.text != view.shown {
+            out.send(change_of(&view.text));
+        }
+        example.clone_into(&mut view.text);
+        out.send(change_of(example));
+    }
+    let error = view.checked.error(&view.text, data, document);
     let mut layout = |ui: &Ui, text: &dyn eframe::egui::TextBuffer, width: f32| {
         let mut job = colored(text.as_str(), error.as_ref(), p);
         job.wrap.max_width = width;
@@ -91,9 +152,7 @@ pub fn program_ui(
     response
         .widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, "Text of the model"));
     if view.text != view.shown {
-        let text = Value::Text(view.text.clone());
-        let change = DraftChange::ModelSetting(Own::PROGRAM.to_owned(), Some(text));
-        out.typed(Command::Draft(change), response.lost_focus());
+        out.typed(change_of(&view.text), response.lost_focus());
     }
     ui.add_space(tokens().space.x1);
     let is_drafted = view.text == view.shown;
@@ -119,6 +178,19 @@ pub fn program_ui(
             }
         }
     }
+    if !view.checked.equation.is_empty() {
+        ui.add_space(tokens().space.x1);
+        let label = ui.label(Text::Label.rich("Equation", p.text_primary));
+        label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Equation of the text"));
+        framed(ui, &view.checked.equation, Text::CodeSmall);
+    }
+}
+
+/// What gives the draft a text.
+fn change_of(text: &str) -> Command {
+    let text = Value::Text(text.to_owned());
+    let change = DraftChange::ModelSetting(Own::PROGRAM.to_owned(), Some(text));
+    Command::Draft(change)
 }
 
 /// Whether the first of the words that are offered is taken by Tab, which leads out of the editor while there are none.
@@ -206,4 +278,62 @@ fn colored(text: &str, error: Option<&ProgramError>, p: &Palette) -> LayoutJob {
         }
     }
     job
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+
+    /// The pieces of a text that are underlined, and those of one colour.
+    fn pieces(text: &str, error: Option<&ProgramError>, color: Color32) -> [Vec<String>; 2] {
+        let job = colored(text, error, Palette::light());
+        assert_eq!(job.text, text);
+        let of = |is: &dyn Fn(&TextFormat) -> bool| -> Vec<String> {
+            let sections = job.sections.iter().filter(|it| is(&it.format));
+            sections
+                .map(|it| job.text[it.byte_range.start.0..it.byte_range.end.0].to_owned())
+                .collect()
+        };
+        let p = Palette::light();
+        [
+            of(&|format| format.underline.color == p.bad),
+            of(&|format| format.color == color),
+        ]
+    }
+
+    #[test]
+    fn what_is_wrong_is_underlined_as_one_types_and_the_rest_keeps_its_colours() {
+        let session = Session::with_draft("churn");
+        let data = session.state.data.as_ref().unwrap();
+        let document = session.state.document.as_ref().unwrap();
+        let mut checked = Checked::default();
+        let section = Palette::light().accent;
+        for (rows, meant) in [
+            ("age ~ normal(a, 1)", None),
+            ("age ~ norml(a, 1)", Some("norml")),
+            ("age ~ normal(sqr(a), 1)", Some("sqr")),
+            ("age ~ normal(a, 1, 2)", Some("normal(a, 1, 2)")),
+            ("age ~ normal(w, 1)", Some("w")),
+            ("agee ~ normal(a, 1)", Some("agee")),
+            ("age ~ normal(a $ 1, 1)", Some("$")),
+            (
+                "(region == \"nowhere\") ~ bernoulli_logit(a)",
+                Some("\"nowhere\""),
+            ),
+        ] {
+            let text = format!(
+                "parameters\n  a ~ normal(0, 10)\n  w: vector(3) ~ normal(0, 1)\nrows\n  {rows}\nreport\n  b = a\n"
+            );
+            // Twice, for the second time it is remembered.
+            for _ in 0..2 {
+                let error = checked.error(&text, data, document);
+                let [underlined, sections] = pieces(&text, error.as_ref(), section);
+                assert_eq!(underlined.concat(), meant.unwrap_or_default(), "{rows}");
+                for word in ["parameters", "rows", "report"] {
+                    assert!(sections.iter().any(|it| it == word), "{rows}: {word}");
+                }
+            }
+        }
+    }
 }

@@ -54,3 +54,40 @@ fn tab_takes_the_first_word_on_offer_and_leaves_the_text_where_there_is_none() {
     assert!(!is_in_text(&harness));
     assert_eq!(harness.state().view.program.text, text);
 }
+
+#[test]
+fn an_example_takes_the_place_of_the_text_and_undo_brings_it_back() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    let drafted = |harness: &Harness<'_, Shown<ModelView>>| {
+        let document = harness.state().session.state.document.as_ref().unwrap();
+        let text = document.recipe.model.settings.text("program");
+        text.unwrap_or_default().to_owned()
+    };
+    let begun = drafted(&harness);
+    let churn = include_str!("../../../../examples/models/churn.model");
+    assert_ne!(begun, churn);
+    harness.get_by_label("Examples").click();
+    harness.run();
+    // Models of other tables say what is missing.
+    let missing = "There is no parameter, definition or column species";
+    assert!(harness.query_all_by_label_contains(missing).count() >= 1);
+    harness
+        .get_by_label("Customers who leave, by region and plan")
+        .click();
+    harness.run();
+    assert_eq!(harness.state().view.program.text, churn);
+    assert_eq!(drafted(&harness), churn);
+    // Its equation stands below the editor.
+    harness.get_by_label("Equation of the text");
+    let line = "b[region] ~ Normal(0, s), for each region";
+    assert!(harness.query_all_by_label_contains(line).count() >= 1);
+    let check = harness.state().session.state.check.as_ref().unwrap();
+    assert_eq!(check.error, None);
+    harness.get_by_label("Undo").click();
+    harness.run();
+    assert_eq!(drafted(&harness), begun);
+    assert_eq!(harness.state().view.program.text, begun);
+}

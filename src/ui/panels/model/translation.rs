@@ -31,7 +31,6 @@ pub fn translation_ui(
     check: Option<&ModelCheck>,
     view: &mut TranslationView,
 ) {
-    let t = tokens();
     let p = Palette::of(ui);
     let Some(found) = check.and_then(|check| check.translation.as_ref()) else {
         return;
@@ -64,30 +63,36 @@ pub fn translation_ui(
     });
     match text {
         Ok(text) => {
-            Frame::NONE
-                .fill(p.bg_strip)
-                .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
-                .corner_radius(t.radius.control)
-                .inner_margin(Margin::same(t.space.x2 as i8))
-                .show(ui, |ui| {
-                    ui.set_width(ui.available_width());
-                    let role = if view.notation == Notation::Words {
-                        Text::Body
-                    } else {
-                        Text::CodeSmall
-                    };
-                    // The galley of a label can be selected; in words, names between backticks are set in mono.
-                    let (text, width) = (text.trim_end(), ui.available_width());
-                    if role == Text::Body {
-                        let galley = paint::paragraph(ui, text, role, p.text_primary, width);
-                        ui.add(Label::new(galley));
-                    } else {
-                        ui.add(Label::new(role.rich(text, p.text_primary)).wrap());
-                    }
-                });
+            let role = match view.notation {
+                Notation::Words => Text::Body,
+                _ => Text::CodeSmall,
+            };
+            framed(ui, &text, role);
         }
         Err(why) => {
             hint(ui, &why);
         }
     }
+}
+
+/// A text to read and to select, in a frame.
+pub(super) fn framed(ui: &mut Ui, text: &str, role: Text) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    Frame::NONE
+        .fill(p.bg_strip)
+        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
+        .corner_radius(t.radius.control)
+        .inner_margin(Margin::same(t.space.x2 as i8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            // The galley of a label can be selected; in words, names between backticks are set in mono.
+            let (text, width) = (text.trim_end(), ui.available_width());
+            if role == Text::Body {
+                let galley = paint::paragraph(ui, text, role, p.text_primary, width);
+                ui.add(Label::new(galley));
+            } else {
+                ui.add(Label::new(role.rich(text, p.text_primary)).wrap());
+            }
+        });
 }

@@ -186,7 +186,7 @@ fn numbers_counts_and_formulas_without_a_response_are_read() {
         response_use: ResponseUse::Absent,
         ..ModelFrame::new("~ g".parse().unwrap())
     };
-    let many = Design::build(&table, &frame).unwrap();
+    let (many, _) = Design::build(&table, &frame).unwrap();
     assert!(
         matches!(&many.columns[..], [(_, Predictor::Categorical { levels, .. })] if levels.len() == 1500)
     );

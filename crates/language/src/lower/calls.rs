@@ -2,7 +2,7 @@
 
 use super::products::MATMUL;
 use super::{Lowering, Picks, are, shape_words};
-use crate::distributions::{self, Support};
+use crate::distributions;
 use crate::foreign;
 use crate::functions::{FUNCTIONS, Function};
 use crate::graph::Id;

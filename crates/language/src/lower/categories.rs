@@ -15,7 +15,7 @@ const MOST_MISSING: f64 = 1e-8;
 
 impl Lowering<'_> {
     /// log p of a category, given a vector of probabilities or logits.
-    pub(super) fn category(
+    pub(super) fn log_category(
         &mut self,
         distribution: &'static Distribution,
         (outcome, arguments): (&Expr, &[Expr]),

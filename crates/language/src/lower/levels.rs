@@ -38,7 +38,7 @@ impl Lowering<'_> {
         span: Span,
     ) -> Result<Level, Fault> {
         if distribution.support == Support::Categories {
-            return self.category(distribution, (outcome, arguments), picks, span);
+            return self.log_category(distribution, (outcome, arguments), picks, span);
         }
         let [z, thresholds] = arguments else {
             return Err(Fault::new(

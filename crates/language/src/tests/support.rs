@@ -27,14 +27,17 @@ fn arguments(it: &Distribution) -> String {
         (_, "thresholds") => "[z, z + 1]",
         _ => "exp(z)",
     };
-    it.parameters.iter().map(of).collect::<Vec<_>>().join(", ")
+    let arguments = it.parameters.iter().map(of);
+    arguments.map(|argument| format!(", {argument}")).collect()
 }
 
 /// Values that a distribution with these parameters does not have where `z` is 0.3.
 fn outside(support: Support) -> &'static [f64] {
     match support {
-        Support::Real | Support::Simplex => &[],
+        // Categories are refused where they are numbered.
+        Support::Real | Support::Simplex | Support::Categories => &[],
         Support::Positive => &[-1.0, -0.2],
+        Support::Above => &[-1.0, 1.2],
         Support::Unit => &[-0.3, 0.0, 1.0, 1.2],
         Support::Between => &[-2.0, 2.5],
         Support::Binary => &[-1.0, 2.0, 0.5],
@@ -48,19 +51,20 @@ fn outside(support: Support) -> &'static [f64] {
 #[test]
 fn outside_its_values_a_density_is_zero() {
     let z = 0.3;
-    let of_numbers = |it: &&Distribution| it.support != Support::Simplex;
+    let of_numbers =
+        |it: &&Distribution| !matches!(it.support, Support::Simplex | Support::Categories);
     for it in DISTRIBUTIONS.iter().filter(of_numbers) {
         let values = outside(it.support);
         let function = format!("{}_lpdf", it.name);
         let arguments = arguments(it);
-        let inside = if it.support == Support::Unit {
-            0.5
-        } else {
-            1.0
+        let inside = match it.support {
+            Support::Unit => 0.5,
+            Support::Above => 3.0,
+            _ => 1.0,
         };
         let column = [values, &[inside]].concat();
         let text = format!(
-            "parameters\n z ~ normal(0, 1)\nrows\n log_sum_exp(z, {function}(y, {arguments}))\n"
+            "parameters\n z ~ normal(0, 1)\nrows\n log_sum_exp(z, {function}(y{arguments}))\n"
         );
         let of_rows = model(&text, &[numbers("y", &column)]);
         let rows = of_rows.rows().unwrap();
@@ -72,13 +76,13 @@ fn outside_its_values_a_density_is_zero() {
             let what = format!("{} at {y}", it.name);
             assert_eq!([each[at], scores[at]], [z, 1.0], "{what}");
             let text = format!(
-                "parameters\n z: real\ntarget\n log_sum_exp(z, {function}({y}, {arguments}))\n"
+                "parameters\n z: real\ntarget\n log_sum_exp(z, {function}({y}{arguments}))\n"
             );
             let (value, grad) = density(model(&text, &[]).as_ref(), &[z]);
             assert_eq!([value, grad[0]], [z, 1.0], "{what}");
             if !it.support.is_discrete() {
                 let text = format!(
-                    "parameters\n z: real\ntarget\n {function}(z + ({}), {arguments})\n",
+                    "parameters\n z: real\ntarget\n {function}(z + ({}){arguments})\n",
                     y - z
                 );
                 let (value, grad) = density(model(&text, &[]).as_ref(), &[z]);

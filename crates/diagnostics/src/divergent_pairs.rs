@@ -156,7 +156,7 @@ mod tests {
                 let row = [sd, share, r1, r2, r3, normal(), normal()];
                 list.push(&order.map(|k| row[k]));
                 if sd < 0.2 && draw % 3 == 0 {
-                    divergent.push((chain as usize, draw));
+                    divergent.push((chain, draw));
                 }
             }
             lists.push(list);

@@ -256,7 +256,7 @@ impl Rows {
             ];
             weights.push(squares.iter().sum::<f64>());
         }
-        let now = &up_to[inner.clone()];
+        let now = &up_to[inner];
         let aims: Vec<f64> = (now.iter().zip(&slopes).zip(&weights))
             .map(|((now, slope), weight)| now + slope / weight)
             .collect();

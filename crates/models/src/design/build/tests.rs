@@ -393,15 +393,15 @@ fn categories_with_one_level_are_left_out() {
 /// What may be left out to use more rows is a predictor or a group, not the outcome or what belongs to it.
 #[test]
 fn advice_on_missing_values_fits_what_is_missing() {
-    let numbers = |values: [f64; 4]| Values::Numbers(values.to_vec());
+    let numbers = |values: [f64; 6]| Values::Numbers(values.to_vec());
     let nan = f64::NAN;
     let table = MemoryColumns::new(
         "t",
         vec![
-            ("y".to_owned(), numbers([0.0, nan, nan, 1.0])),
-            ("x".to_owned(), numbers([nan, 2.0, 4.0, 3.0])),
-            ("w".to_owned(), numbers([1.0, 1.0, nan, 2.0])),
-            ("z".to_owned(), numbers([1.0, 5.0, 2.0, 4.0])),
+            ("y".to_owned(), numbers([0.0, nan, nan, 1.0, 0.0, 1.0])),
+            ("x".to_owned(), numbers([nan, 2.0, 4.0, 3.0, 1.0, 2.0])),
+            ("w".to_owned(), numbers([1.0, 1.0, nan, 2.0, 1.0, 3.0])),
+            ("z".to_owned(), numbers([1.0, 5.0, 2.0, 4.0, 3.0, 2.0])),
         ],
     )
     .unwrap();

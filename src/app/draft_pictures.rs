@@ -72,7 +72,7 @@ pub(super) fn save(state: &mut AppState, picture: DraftPicture, path: &Path) {
         state.refuse("There is nothing to draw yet");
         return;
     };
-    match figure.and_then(|figure| save_figure(&figure, &path)) {
+    match figure.and_then(|figure| save_figure(&figure, path)) {
         Ok(_caption) => state.say(format!("Saved as {}", path.display()), false),
         Err(error) => state.say(error.to_string(), true),
     }

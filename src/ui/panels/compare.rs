@@ -477,7 +477,8 @@ fn further_columns<'a>(
         |m| m.rows_share,
         |_, m| Cell::number(number::fixed(100.0 * m.rows_share, 3), Tone::Secondary),
     ));
-    let shares: [(&str, &str, fn(&Measured) -> Option<f64>); 3] = [
+    type Share = fn(&Measured) -> Option<f64>;
+    let shares: [(&str, &str, Share); 3] = [
         (
             "accept",
             "Mean acceptance probability of parameters, of samplers that report one",

@@ -161,7 +161,7 @@ fn the_table_has_the_headings_of_reports_and_nobody_chooses_them() {
         .click();
     harness.run_steps(3);
     assert_eq!(headings(&harness), titles);
-    let mut by_name = variables.clone();
+    let mut by_name = variables;
     by_name.iter_mut().for_each(|part| part.sort());
     assert_eq!(rows(&all_names(&harness)), by_name);
     // A filter leaves the headings of what it leaves.

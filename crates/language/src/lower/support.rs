@@ -62,12 +62,19 @@ impl Lowering<'_> {
                 outside.push(is_between);
             }
         }
-        if outside.is_empty() {
-            return log_p;
-        }
-        let is_outside = self.graph.sum(&outside);
+        // What data alone decide comes last: numbers that are lost where it takes nothing of them do not count.
+        let (of_parameters, of_data): (Vec<Id>, Vec<Id>) = outside
+            .into_iter()
+            .partition(|&id| self.graph.depends(id).parameters);
         let impossible = self.graph.constant(f64::NEG_INFINITY);
-        self.graph.select(is_outside, impossible, log_p)
+        let conditions = [of_parameters, of_data];
+        let conditions = conditions
+            .iter()
+            .filter(|conditions| !conditions.is_empty());
+        conditions.fold(log_p, |log_p, conditions| {
+            let is_outside = self.graph.sum(conditions);
+            self.graph.select(is_outside, impossible, log_p)
+        })
     }
 
     /// Whether columns or constants are values of a distribution for certain, by a look at them alone.
@@ -123,6 +130,14 @@ impl Lowering<'_> {
                 is_value: false,
             },
         });
+        if distribution.support == Support::Above {
+            // The parameter is above 0: numbers below that are outside for certain.
+            ends.push(End {
+                at: constant(0.0),
+                is_upper: false,
+                is_value: false,
+            });
+        }
         ends
     }
 

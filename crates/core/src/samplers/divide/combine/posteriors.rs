@@ -15,7 +15,7 @@ use super::tests::combination;
 use super::*;
 use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::estimators::find_mode;
-use crate::models::{Model, ModelOptions, find};
+use crate::models::{Model, ModelOptions, find, names};
 use crate::oracle::Centre;
 use crate::samplers::testing::{Run, assert_moments_known_to, estimate, exact_oracle, mean, sd};
 use crate::testing::{binary, plain_design};
@@ -246,7 +246,7 @@ fn logistic(has_intercept: bool, prior: &str, coefficients: [f64; 2]) -> Arc<dyn
         standardize: true,
         ..ModelOptions::default()
     };
-    (find("logistic").unwrap().build)(Arc::new(design), &options).unwrap()
+    (find(names::LOGISTIC).unwrap().build)(Arc::new(design), &options).unwrap()
 }
 
 /// Asks both questions of every combination of four shards of a posterior of two coefficients.
@@ -429,7 +429,7 @@ fn hierarchical() -> Arc<dyn Model> {
         report_standardized: true,
         ..ModelOptions::default()
     };
-    (find("hierarchical").unwrap().build)(Arc::new(design), &options).unwrap()
+    (find(names::HIERARCHICAL).unwrap().build)(Arc::new(design), &options).unwrap()
 }
 
 /// Means and covariances of groups have a posterior that is skewed however many rows there are, and so has its root. Where S shards are

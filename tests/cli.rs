@@ -3452,7 +3452,7 @@ fn pictures_and_reports_of_a_run_are_written() {
         // Outcomes are yes or no, there are no groups, no clusters and no other run, no rows are held out, and the sampler is exact.
         let refusal = match id {
             "ecdf" | "survival" | "outcomes" | "rootogram" | "groups" | "moments" | "bias"
-            | "clusters" => Some("cannot be drawn"),
+            | "clusters" | "likelihood" => Some("cannot be drawn"),
             "roc" | "course" => Some("--hold-out"),
             _ => None,
         };

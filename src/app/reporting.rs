@@ -230,6 +230,7 @@ mod tests {
                     "moments",
                     "bias",
                     "clusters",
+                    "likelihood",
                 ];
                 if others.contains(&figure.id) {
                     let toast = session.state.toast.as_ref().unwrap();

@@ -151,11 +151,11 @@ impl<'a> Writer<'a> {
         match word {
             "positive" => add(format!("{name} > 0")),
             "real" if declaration.law.is_some() || declaration.bounds.is_some() => {}
-            "real" => add(format!("{name} ∈ ℝ")),
+            "real" => add(format!("{name} real")),
             "simplex" => add(format!("{name} a simplex of {}", sizes.join(" × "))),
-            "ordered" => add(format!("{name} ∈ ℝ^{} in order", sizes.join("×"))),
-            _ if sizes.len() == 1 => add(format!("{name} ∈ ℝ^{}", sizes[0])),
-            _ => add(format!("{name} ∈ ℝ^({})", sizes.join(" × "))),
+            "ordered" => add(format!("{name} a vector of {} in order", sizes.join(" × "))),
+            _ if sizes.len() == 1 => add(format!("{name} a vector of {}", sizes[0])),
+            _ => add(format!("{name} a matrix of {}", sizes.join(" × "))),
         }
         if let Some((lower, upper)) = &declaration.bounds {
             let [lower, upper] = [lower, upper].map(|it| self.at(it, Strength::Sum));
@@ -392,7 +392,7 @@ mod tests {
             "a ~ Normal(0, 2.5)",
             "s ~ Half-Student-t(3, 0, 2.5)",
             "b[region] ~ Normal(0, s), for each region",
-            "w[plan] ~ Normal(0, 1), w[plan] ∈ ℝ^2, for each plan",
+            "w[plan] ~ Normal(0, 1), w[plan] a vector of 2, for each plan",
             "odds = exp(a)",
             "i = 1 … 400",
         ];
@@ -412,7 +412,7 @@ mod tests {
             [
                 "μ ~ Normal(0, 5)",
                 "τ ~ Half-Cauchy(5)",
-                "z ~ Normal(0, 1), z ∈ ℝ^8"
+                "z ~ Normal(0, 1), z a vector of 8"
             ]
         );
         assert_eq!(lines[4], "θ = μ + τ × z");
@@ -423,10 +423,10 @@ mod tests {
             "log density of row i: −2 × alpha",
             "Σ > 0",
             "σ_y ~ Gamma(2, 1), 0 < σ_y < ∞",
-            "β1 ∈ ℝ",
-            "etas ∈ ℝ",
-            "α ∈ ℝ",
-            "alpha ∈ ℝ",
+            "β1 real",
+            "etas real",
+            "α real",
+            "alpha real",
             "i = 1 … N",
         ];
         assert_eq!(written(text, None), wanted);
@@ -438,7 +438,7 @@ mod tests {
         let wanted = [
             "x[i] = [age[i], px1[i], …, px9[i], columns lag_*]",
             "y[i] ~ Poisson(exp(w · x[i] + x[i,1]))",
-            "w ~ Normal(0, 1), w ∈ ℝ^length(x)",
+            "w ~ Normal(0, 1), w a vector of length(x)",
             "i = 1 … N",
         ];
         assert_eq!(written(text, None), wanted);

@@ -193,8 +193,9 @@ fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
         again.send(command);
     }
     let entry = &again.state.runs[0];
+    let answers = entry.answers().unwrap().outcome.as_ref();
     for why in [
-        entry.answered.refusal(),
+        answers.err().map(String::as_str),
         entry.replicated.refusal(),
         entry.predicted.refusal(),
         entry.scores.refusal(),

@@ -174,7 +174,8 @@ mod tests {
                 [from_least, to_largest]
             );
             assert!(survival.in_words(4).contains(name));
-            assert!(first.observed > last.observed);
+            // Between 11 and 19 Turnbull's curve is level.
+            assert!(first.observed >= last.observed);
         }
     }
 }

@@ -311,6 +311,16 @@ impl Pane for Summary {
     }
 }
 
+/// Whether what was fitted takes no room from the table, or the table has so much that nobody misses it.
+fn has_room_for_head(ui: &Ui, rows: usize) -> bool {
+    /// Lines besides those of the table and the two of the head: the filter, further columns, headings and the count.
+    const OTHER_LINES: usize = 10;
+    /// Lines of a table that shows enough of any model.
+    const ENOUGH: usize = 16;
+    let lines = (ui.available_height() / tokens().size.row_table) as usize;
+    lines >= rows.min(ENOUGH) + OTHER_LINES
+}
+
 /// What was fitted, made once for a run: the model in a line, rows, groups and priors in another, whole in their tooltips.
 fn head_ui(ui: &mut Ui, entry: &RunEntry, kept: &mut Option<(u64, Vec<String>)>) {
     let (_, lines) = match kept {
@@ -386,7 +396,9 @@ fn summary_body_ui(
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
             .show(ui, |ui| {
-                head_ui(ui, entry, &mut view.head);
+                if has_room_for_head(ui, report.summary.len()) {
+                    head_ui(ui, entry, &mut view.head);
+                }
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = t.space.x2;
                     let width = (ui.available_width() - 101.0).max(80.0);

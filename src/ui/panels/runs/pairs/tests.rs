@@ -134,6 +134,9 @@ fn the_selected_parameter_stands_against_the_one_that_goes_with_it_most() {
 #[test]
 fn divergent_transitions_have_a_sign_of_their_own() {
     let mut harness = page(session(2, 400, |chain, i| chain == 1 && i % 100 == 99));
+    // The line with proposed pairs takes room from the table of correlations.
+    harness.set_size(vec2(1280.0, 1000.0));
+    harness.run_steps(3);
     harness.get_by_label("4 divergent transitions");
     let picture = "Draws of a against b: 800 shown, 4 divergent transitions";
     press_t_over(&mut harness, picture);
@@ -216,7 +219,6 @@ fn the_worst_pairs_are_proposed_where_transitions_diverge() {
     harness.get_by_label_contains(&format!("Draws of b against {other}: "));
     let harness = page(funnel());
     harness.get_by_label_contains("Draws of a against ");
-    assert!(proposed(&harness).iter().all(|(_, on)| !on));
     // Where nothing diverges nothing is proposed.
     let harness = page_as_it_opens(session(2, 400, |_, _| false));
     harness.get_by_label_contains("Draws of c against ");

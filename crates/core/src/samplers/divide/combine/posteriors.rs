@@ -158,7 +158,7 @@ impl Divided {
         let of_shard = |(index, centre): (usize, Option<Arc<Centre>>)| {
             assert!(centre.is_some(), "a mode in shard {index}");
             let oracle = exact_oracle(Arc::clone(&shards[index]), centre);
-            let run = Run::new("nuts").seed(1 + index as u64);
+            let run = Run::new(crate::samplers::names::NUTS).seed(1 + index as u64);
             run.go(oracle, 500, times * batch).draws
         };
         let draws = centres.into_iter().enumerate().map(of_shard).collect();
@@ -450,7 +450,9 @@ fn averages_of_a_hierarchical_posterior_are_off_as_roots_of_it_are() {
         .map(|seed| {
             let centre = Some(Arc::clone(&divided.centre));
             let oracle = exact_oracle(Arc::clone(&divided.model), centre);
-            Run::new("nuts").seed(seed).go(oracle, 500, 3000)
+            Run::new(crate::samplers::names::NUTS)
+                .seed(seed)
+                .go(oracle, 500, 3000)
         })
         .collect();
     let mut moments = Moments::empty(dim);

@@ -228,6 +228,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/language/src/foreign.rs", "ordered"),
     ("crates/language/src/functions.rs", "logistic"),
     ("crates/language/src/limits.rs", "poisson"),
+    ("crates/language/src/lower/", "categorical"),
     ("crates/language/src/lower/", "ordered"),
     ("src/ui/panels/runs/topics.rs", "topics"),
 ];

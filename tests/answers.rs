@@ -373,7 +373,7 @@ fn studies_of_a_meta_analysis() {
     let mut fit: Vec<&str> = fit.split(' ').collect();
     fit.push("y | se(s) ~ 1 + (1 | study)");
     done(&fit);
-    let head = "Linear mixed model, known errors: y | se(s) ~ 1 + (1 | study)";
+    let head = "Known-variance linear mixed model: y | se(s) ~ 1 + (1 | study)";
     let summary = done(&["summarise", "run"]);
     assert!(summary.contains(head), "{summary}");
     let told = done(&["effects", "run"]);

@@ -3,8 +3,8 @@
 use super::kolmogorov::distance_between;
 use ergodic_base::draws::DrawList;
 
-/// Values that are looked at: more would not change which parameters stand out.
-const LOOKED_AT: usize = 1_000_000;
+/// Values that are looked at: more would not change which parameters stand out, and sorting them would be felt in a frame of the window.
+const LOOKED_AT: usize = 200_000;
 /// Draws of a parameter that are looked at, of each kind, at least and at most.
 const DRAWS: (usize, usize) = (100, LOOKED_AT / 10);
 /// Parameters of which pairs are made: with the first alone they are more pairs than anybody asks for.

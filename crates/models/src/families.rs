@@ -249,8 +249,7 @@ pub struct Definition {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What models of it are called, as what can stand before "regression" and "mixed model", with what else there is to say after a
-    /// comma.
+    /// What comes before "regression" and "mixed model" in the name of a model of the family, with a capital letter.
     pub kind: &'static str,
     /// Outcomes that it is for, as what can follow "for".
     pub about: &'static str,
@@ -272,17 +271,14 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// What a model of the family is, `has_groups` if effects vary by group: "Weibull regression", "Linear mixed model, known errors".
+    /// What a model of the family is, `has_groups` if effects vary by group: "Weibull regression", "Linear mixed model".
     pub fn model(&self, has_groups: bool) -> String {
         let what = if has_groups {
             "mixed model"
         } else {
             "regression"
         };
-        match self.kind.split_once(',') {
-            Some((kind, rest)) => format!("{kind} {what},{rest}"),
-            None => format!("{} {what}", self.kind),
-        }
+        format!("{} {what}", self.kind)
     }
 }
 

@@ -171,14 +171,9 @@ impl Report {
     /// What the report is of, in one line.
     pub fn title(&self) -> String {
         let model = self.manifest.model_in_words();
-        let of = match self.manifest.response.as_str() {
-            "" => String::new(),
-            response => format!(" of {response}"),
-        };
-        // "Linear regression of y, known errors".
-        let model = match model.split_once(',') {
-            Some((model, rest)) => format!("{model}{of},{rest}"),
-            None => format!("{model}{of}"),
+        let model = match self.manifest.response.as_str() {
+            "" => model,
+            response => format!("{model} of {response}"),
         };
         match &self.label.name {
             Some(name) => format!("{name}: {model}"),

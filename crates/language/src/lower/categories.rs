@@ -27,14 +27,7 @@ impl Lowering<'_> {
             let message = format!("`{name}` takes one vector, with a number for each category");
             return Err(Fault::new(span, message));
         };
-        let sizes = self.shape(outcome)?;
-        if !sizes.is_empty() {
-            let message = format!(
-                "A category is needed here, but this is {}",
-                shape_words(&sizes)
-            );
-            return Err(Fault::new(outcome.span, message));
-        }
+        self.check_single(outcome, "A category")?;
         let sizes = self.shape(vector)?;
         let &[count] = &sizes[..] else {
             let message = format!(

@@ -46,16 +46,8 @@ impl Lowering<'_> {
                 "`ordered_logistic` takes two parameters, a number and a vector of thresholds",
             ));
         };
-        for one in [outcome, z] {
-            let sizes = self.shape(one)?;
-            if !sizes.is_empty() {
-                let message = format!(
-                    "A number is needed here, but this is {}",
-                    shape_words(&sizes)
-                );
-                return Err(Fault::new(one.span, message));
-            }
-        }
+        self.check_single(outcome, "A number")?;
+        self.check_single(z, "A number")?;
         let sizes = self.shape(thresholds)?;
         let &[count] = &sizes[..] else {
             return Err(Fault::new(
@@ -92,6 +84,16 @@ impl Lowering<'_> {
             y,
             numbers: cuts,
         })
+    }
+
+    /// Refuses vectors and matrices where `what` is needed.
+    pub(super) fn check_single(&mut self, one: &Expr, what: &str) -> Result<(), Fault> {
+        let sizes = self.shape(one)?;
+        if sizes.is_empty() {
+            return Ok(());
+        }
+        let message = format!("{what} is needed here, but this is {}", shape_words(&sizes));
+        Err(Fault::new(one.span, message))
     }
 
     fn log_level(&mut self, y: Id, z: Id, cuts: &[Id]) -> Id {

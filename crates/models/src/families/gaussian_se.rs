@@ -22,7 +22,7 @@ use ergodic_base::rng::ChainRng;
 pub(super) const DEFINITION: Definition = Definition {
     id: "gaussian_se",
     title: "Normal, known errors",
-    kind: "Linear, known errors",
+    kind: "Known-variance linear",
     about: "numbers with known standard errors",
     quantity: "mean of",
     response: ResponseUse::Number,

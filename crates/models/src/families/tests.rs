@@ -58,7 +58,11 @@ fn models_are_mixed_where_there_are_groups() {
         (Family::Weibull, false, "Weibull regression"),
         (Family::Weibull, true, "Weibull mixed model"),
         (Family::Gaussian, true, "Linear mixed model"),
-        (Family::GaussianSe, false, "Linear regression, known errors"),
+        (
+            Family::GaussianSe,
+            false,
+            "Known-variance linear regression",
+        ),
         (Family::Bernoulli, true, "Logistic mixed model"),
     ] {
         assert_eq!(family.definition().model(has_groups), words);

@@ -22,6 +22,8 @@ use ergodic_language::{KnownColumns, Own, Program, ProgramError, Word, complete,
 
 /// Lines that show at least.
 const ROWS: usize = 14;
+/// Rows of which categories are read while one types: each column that is new takes a pass over them, some ten milliseconds.
+const MOST_ROWS: usize = 1_000_000;
 /// Ways on from a word that are offered.
 const WAYS: usize = 10;
 
@@ -69,8 +71,10 @@ impl Checked {
             };
         }
         let model = &document.recipe.model;
-        // Elsewhere the rows of the model may have other categories than those of the table.
-        let has_all = model.hold_out.is_none() && model.top_levels.is_empty();
+        // Elsewhere the rows of the model may have other categories than those of the table, or reading these would be felt.
+        let has_all = model.hold_out.is_none()
+            && model.top_levels.is_empty()
+            && data.loaded.table.num_rows() <= MOST_ROWS;
         if let Some((checked, had_all, error)) = &self.last
             && checked == text
             && *had_all == has_all

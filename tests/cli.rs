@@ -128,6 +128,29 @@ fn a_continued_run_equals_one_long_run() {
     }
 }
 
+/// A share of the rows is taken by every sampler of minibatches, and more rows than there are by none without a word.
+#[test]
+fn minibatches_are_shares_of_the_rows_and_no_larger_than_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let fit = |out: &str, sampler: &str, batch: &str| {
+        let batch = format!("sampler.batch={batch}");
+        let args = ["--sampler", sampler, "--draws", "20", "--set", &batch];
+        short_fit(folder.path(), out, &args)
+    };
+    let output = fit("share", "osgfs", "0.5");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let recipe = fs::read_to_string(folder.path().join("share/recipe.toml")).unwrap();
+    let batch = |line: &str| Some(line.strip_prefix("batch = ")?.parse::<usize>().unwrap());
+    assert!(recipe.lines().find_map(batch).unwrap() > 2, "{recipe}");
+    let output = fit("one", "osgfs", "1");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("at least 2 rows"));
+    let output = fit("many", "sgld", "1000000");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let manifest = fs::read_to_string(folder.path().join("many/run.json")).unwrap();
+    assert!(manifest.contains("batch-of-all-rows"), "{manifest}");
+}
+
 /// A chain alone may use idle cores for its exact passes, a chain among others may not: the draws must not notice.
 #[test]
 fn a_chain_does_not_depend_on_its_company() {

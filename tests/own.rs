@@ -409,6 +409,49 @@ fn known_posteriors_are_drawn_by_exact_transitions_and_conditionals() {
     );
 }
 
+/// Densities without rows have no noise, so that exact transitions draw from them without bias: a gamma, a lognormal and a generalised gamma
+/// variable, of which x³ is exponential with mean 1.
+#[test]
+fn targets_without_rows_are_drawn_by_exact_transitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "parameters\n  rate ~ gamma(3, 2)\n  size ~ lognormal(0, 0.5)\n  x: positive\ntarget\n  2 * log(x) - x^3\n";
+    fs::write(at.join("known.model"), text).unwrap();
+    let args = [
+        "fit",
+        "--model",
+        "known.model",
+        "--sampler",
+        "exact-transition",
+    ];
+    let more = ["--draws", "4000", "--out", "run", "--json"];
+    let summary: serde_json::Value =
+        serde_json::from_str(&done(at, &[&args[..], &more].concat())).unwrap();
+    let rows = summary["variables"].as_array().unwrap();
+    // Γ(4/3) and Γ(5/3).
+    let (first, second) = (0.892_979_511_569_249, 0.902_745_292_950_934);
+    let half: f64 = 0.5;
+    let lognormal = (0.5 * half * half).exp();
+    for (name, mean, sd) in [
+        ("rate", 1.5, 3.0_f64.sqrt() / 2.0),
+        (
+            "size",
+            lognormal,
+            lognormal * ((half * half).exp() - 1.0).sqrt(),
+        ),
+        ("x", first, (second - first * first).sqrt()),
+    ] {
+        let row = rows.iter().find(|row| row["variable"] == name).unwrap();
+        let number = |key: &str| row[key].as_f64().unwrap();
+        let found = number("mean");
+        assert!(
+            (found - mean).abs() < 4.0 * number("mcse_mean"),
+            "{name}: {found}"
+        );
+        assert!((number("sd") / sd - 1.0).abs() < 0.06, "{name}");
+    }
+}
+
 /// A vector of all columns of a table is found by their names, in the fit, in a replay and in new rows, and says what the template says.
 #[test]
 fn a_vector_of_columns_is_fitted_as_its_template() {

@@ -63,6 +63,33 @@ fn a_run_records_every_setting_replays_and_is_not_certified() {
     assert_eq!(read("a/draws.csv"), read("b/draws.csv"));
 }
 
+/// A sampler of shards with settings of its own stands in the recipe as it was written, and one that bounds rows one by one takes shards too.
+#[test]
+fn shards_are_sampled_by_any_sampler_with_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let few = ["--draws", "200", "--set", "sampler.shards=4"];
+    for (out, kernel) in [("a", "sgnht(batch=50)"), ("b", "hmc-ecs"), ("c", "zig-zag")] {
+        let setting = format!("sampler.kernel={kernel}");
+        let output = fit(folder, out, &[&few[..], &["--set", &setting]].concat());
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        let recipe = fs::read_to_string(folder.join(out).join("recipe.toml")).unwrap();
+        assert!(
+            recipe.contains(&format!("kernel = \"{kernel}\"")),
+            "{recipe}"
+        );
+    }
+    let again = ergodic(folder, &["fit", "a/recipe.toml", "--out", "again"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("a/draws.csv"), read("again/draws.csv"));
+    let output = fit(folder, "x", &["--set", "sampler.kernel=sgld(rows=50)"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(error.contains("`sgld` has no setting `rows`"), "{error}");
+}
+
 /// 1,000 customers in five shards give subposteriors that are near normal; in forty they do not.
 #[test]
 fn the_bias_check_tells_few_shards_from_many() {

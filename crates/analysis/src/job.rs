@@ -318,6 +318,10 @@ impl Job {
         let found = centre.as_deref().ok();
         sampler.afford(&settings, model.as_ref(), &target, found)?;
         warnings.extend(ergodic_core::samplers::tempered(&settings));
+        warnings.extend(ergodic_core::samplers::larger_than_table(
+            &recipe.sampler.settings,
+            model.num_obs(),
+        ));
         if recipe.sampler.id == AUTO && (outset.is_none() || sampler.spec.minibatch) {
             // The run must be the one that its complete recipe makes, which names the sampler.
             let mut named = recipe.clone();

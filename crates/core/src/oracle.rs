@@ -329,12 +329,15 @@ impl Oracle {
         }
     }
 
-    /// Unbiased estimates of ∇ log posterior at two positions (D each) from the same minibatch, without control variates; overwrites
-    /// `grads` (D each).
+    /// Unbiased estimates of ∇ log posterior at two positions (D each) from the same minibatch, without control variates, which are exact for
+    /// a density without rows; overwrites `grads` (D each).
     pub fn grad_pair(&mut self, at: [&[f64]; 2], rng: &mut ChainRng, grads: [&mut [f64]; 2]) {
         debug_assert!(self.view.is_none(), "pairs of gradients know no blocks");
         let Some(model) = self.model.rows() else {
-            return grads.into_iter().for_each(no_estimate);
+            for (u, grad) in at.into_iter().zip(grads) {
+                self.grad_of_whole(u, grad);
+            }
+            return;
         };
         let rows = self.estimation.minibatch.draw(rng);
         let scale = self.model.num_obs() as f64 / rows.len(0) as f64;

@@ -78,6 +78,7 @@ mod subsampling;
 pub(crate) mod testing;
 mod topics;
 mod unsuitable;
+mod written;
 
 pub use choice::ChoiceError;
 pub use divide::DivideAndConquer;
@@ -101,6 +102,7 @@ pub(crate) use info::{COMBINE_ACCEPT, NOISE_SHARE, SHARD_RHAT, TEMPERATURE};
 pub(crate) use kernel::ConditionalKernel;
 pub use kernel::{Kernel, KernelError};
 pub use langevin::sgld::{Sgld, SgldCv};
+pub use minibatch_settings::larger_than_table;
 pub use momentum::sghmc::{Sghmc, SghmcCv};
 pub(crate) use output::TOPIC_SHARES;
 pub use output::{

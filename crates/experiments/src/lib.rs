@@ -219,7 +219,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "topics",
-        seconds: None,
+        seconds: Some(1_200),
         title: "Topics of documents from minibatches",
         about: "Perplexity of SCIR, SGRLD and collapsed Gibbs sampling against iterations and seconds, with the source's priors and with \
                 the same; --data FILE with columns document, word, count, otherwise sparse topics",
@@ -239,7 +239,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "factorization",
-        seconds: None,
+        seconds: Some(500),
         title: "Ratings held out, predicted from factors of users and items",
         about: "Error and log predictive density of SGLD, SGLD with control variates and SAGA against passes, with a step for each block, as \
                 the number of users grows; --data FILE with columns user, item, rating, otherwise ratings drawn from factors",
@@ -259,7 +259,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "network-optimisers",
-        seconds: None,
+        seconds: Some(90),
         title: "Optimisers of a neural network",
         about: "Share of images with a wrong label after searches by Santa, Adam, RMSprop, SGD with and without momentum, and by draws of SGLD, \
                 in a network with two hidden layers; --data as `neural-net`, otherwise drawn images",
@@ -299,7 +299,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "shards-modes",
-        seconds: None,
+        seconds: Some(900),
         title: "Divide and conquer with two modes",
         about: "The same for the centres of two clusters that nearly coincide",
         source: "Baker (2018), section 2.4.2",
@@ -463,7 +463,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "subsampling",
-        seconds: None,
+        seconds: Some(240),
         title: "HMC on subsamples beside its rivals",
         about: "Relative computational time, bias and ROC curves of HMC, HMC-ECS, SG-HMC and SGLD; --data FILE with the outcome in its last \
                 column, otherwise simulated rows",
@@ -473,7 +473,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "subsampling-splines",
-        seconds: None,
+        seconds: Some(2_700),
         title: "The same with splines and a rare outcome",
         about: "The same for splines of eight predictors and an outcome that one row in a hundred has, and its realised and predicted share \
                 along a predictor",
@@ -493,7 +493,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "certificates",
-        seconds: None,
+        seconds: Some(1_800),
         title: "Which approximate runs the bias check certifies",
         about: "SGLD on a grid of steps, SGLD-CV and HMC-ECS at their defaults, by their true bias: how often each is \
                 certified, and how often one that is off by more than 0.3 standard deviations",

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::columns::CONSTANTS;
 use crate::distributions::DISTRIBUTIONS;
 use crate::functions::FUNCTIONS;
-use crate::lower::OTHER_FUNCTIONS;
+use crate::lower::{OTHER_FUNCTIONS, TAILS};
 use crate::tokens::{Token, tokens};
 
 /// How a word may go on.
@@ -67,6 +67,7 @@ pub fn complete(text: &str, at: usize, columns: &[&str]) -> Option<Completion> {
         let functions = FUNCTIONS.iter().map(|(name, _)| *name);
         functions
             .chain(OTHER_FUNCTIONS)
+            .chain(TAILS)
             .for_each(|name| offer(name, format!("{name}(")));
         CONSTANTS
             .iter()

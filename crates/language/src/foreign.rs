@@ -100,8 +100,11 @@ const BEGINNINGS: [(&str, &str); 22] = [
 
 const COVARIANCE: &str = "with a known inverse P of the covariance matrix write `-0.5 * dot(x - m, matmul(P, x - m))` in `target`";
 
+/// What stands for distributions of correlation matrices.
+const CORRELATION: &str = "with two dimensions take `r in (-1, 1)` as a parameter, and `r * z[1] + sqrt(1 - r^2) * z[2]` of standard normal numbers";
+
 /// Distributions that have another name elsewhere, and what to write.
-const DISTRIBUTIONS: [(&str, &str); 20] = [
+const DISTRIBUTIONS: [(&str, &str); 27] = [
     (
         "dnorm",
         "write normal(mu, sigma), of a precision tau normal(mu, 1 / sqrt(tau))",
@@ -125,6 +128,13 @@ const DISTRIBUTIONS: [(&str, &str); 20] = [
     ("multi_normal", COVARIANCE),
     ("multi_normal_prec", COVARIANCE),
     ("dmnorm", COVARIANCE),
+    ("multi_normal_cholesky", COVARIANCE),
+    ("lkj_corr", CORRELATION),
+    ("lkj_corr_cholesky", CORRELATION),
+    ("lkj_cov", CORRELATION),
+    ("wishart", CORRELATION),
+    ("inv_wishart", CORRELATION),
+    ("inv_chi_square", "write inv_gamma(nu / 2, 0.5)"),
 ];
 
 /// Functions that have another name elsewhere, and what to write.

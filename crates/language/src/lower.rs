@@ -25,11 +25,13 @@ mod relations;
 mod rise;
 mod stan;
 mod support;
+mod tails;
 
 pub(crate) use calls::OTHER_FUNCTIONS;
 pub(crate) use declarations::{Bounds, Parameter};
 pub(crate) use outcome::{Left, Outcome, PriorLaw, RowLaw};
 pub(crate) use stan::stan;
+pub(crate) use tails::TAILS;
 
 /// Expressions read, each as often as it is needed: a program of definitions within definitions could ask for more than there is
 /// time.

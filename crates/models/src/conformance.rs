@@ -6,7 +6,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    LogDensity as _, Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip,
+    LinearRows, LogDensity as _, Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip,
     RowLikelihood, Rows, Shard, moments_of_scores,
 };
 use crate::allocations::count_during;
@@ -214,6 +214,46 @@ fn shards_multiply_to_the_posterior() {
                     axpy(-1.0, score, &mut found);
                 }
                 assert_near(&found, &vec![0.5; dim], 1e-9, &what);
+                let moments = |rows: &dyn RowLikelihood, taken| {
+                    let [mut sum, mut products] = [dim, dim * dim].map(|len| vec![0.5; len]);
+                    let (mut scratch, mut scores) = (rows.scratch(), Vec::new());
+                    let products_of = &mut products;
+                    rows.score_moments(u, taken, &mut scratch, &mut scores, &mut sum, products_of);
+                    (sum, products)
+                };
+                assert_eq!(moments(&shard, own), moments(whole, among_all), "{what}");
+                let (Some(of_shard), Some(linear)) = (shard.linear_rows(), whole.linear_rows())
+                else {
+                    assert_eq!(shard.linear_rows().is_some(), whole.linear_rows().is_some());
+                    continue;
+                };
+                let [mut found, mut expected] = [(); 2].map(|()| vec![[0.0; 3]; len]);
+                of_shard.row_terms(u, own, &mut shard.scratch(), &mut found);
+                linear.row_terms(u, among_all, &mut whole.scratch(), &mut expected);
+                assert_eq!(found, expected, "{what}");
+                let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; len]);
+                of_shard.slopes(u, own, &mut shard.scratch(), &mut found);
+                linear.slopes(u, among_all, &mut whole.scratch(), &mut expected);
+                assert_eq!(found, expected, "{what}");
+                let [mut sum, mut sum_expected] = [(); 2].map(|()| vec![0.5; dim]);
+                of_shard.add_weighted_covariates(own, &found, &mut sum);
+                linear.add_weighted_covariates(among_all, &expected, &mut sum_expected);
+                assert_near(&sum, &sum_expected, 1e-12, &what);
+                for k in 0..len {
+                    let (row, place) = (own.get(k), among_all.get(k));
+                    let z = of_shard.predictor(row, u);
+                    assert_eq!(z, linear.predictor(place, u), "{what}");
+                    assert_eq!(
+                        of_shard.derivatives(row, z),
+                        linear.derivatives(place, z),
+                        "{what}"
+                    );
+                    let bounds = |rows: &dyn LinearRows, row| {
+                        let [least, most] = rows.curvature_range(row);
+                        [least, most, rows.slope_bound(row), rows.third_bound(row)]
+                    };
+                    assert_eq!(bounds(of_shard, row), bounds(linear, place), "{what}");
+                }
             }
             assert!(Shard::of(&model, 0, whole.num_obs() + 1).is_none());
         }

@@ -69,6 +69,8 @@ pub struct Scratch {
     pub index: Vec<u32>,
     /// Rows of a shard by their places among all rows.
     pub(super) places: Vec<u32>,
+    /// Scores of rows of a shard at the centre.
+    pub(super) at_centre: Vec<f64>,
 }
 
 /// Centre data that a model keeps per row, so that a difference of gradients costs one pass.

@@ -8,9 +8,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    CentreRows, LogDensity, Model, ParamInfo, Posterior, PriorRows, RowLikelihood, Rows, Scratch,
-    sum_of_rows,
+    CentreRows, Covariates, LinearRows, LogDensity, Model, ParamInfo, Posterior, PriorRows,
+    RowLikelihood, Rows, Scratch, sum_of_rows,
 };
+use crate::numerics::elementary::Lane;
+use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
 
 /// A shard of a [`Model`] that has rows.
@@ -45,6 +47,26 @@ impl Shard {
         }
     }
 
+    fn linear(&self) -> &dyn LinearRows {
+        match self.whole().linear_rows() {
+            Some(rows) => rows,
+            None => unreachable!(
+                "a shard says that its rows are linear only where those of the whole are"
+            ),
+        }
+    }
+
+    /// A stretch of rows by its place among those of the whole model; `None` of rows that are picked.
+    fn stretch(&self, rows: Rows<'_>) -> Option<Rows<'static>> {
+        let first = self.rows.start;
+        match rows {
+            Rows::All => Some((first, self.rows.len())),
+            Rows::Span { start, len } => Some((first + start, len)),
+            Rows::Pick(_) => None,
+        }
+        .map(|(start, len)| Rows::Span { start, len })
+    }
+
     /// Calls `act` with the places of `rows` among those of the whole model.
     fn among_all<T>(
         &self,
@@ -52,20 +74,17 @@ impl Shard {
         scratch: &mut Scratch,
         act: impl FnOnce(&dyn RowLikelihood, Rows<'_>, &mut Scratch) -> T,
     ) -> T {
-        let first = self.rows.start;
-        let span = |start, len| Rows::Span { start, len };
-        match rows {
-            Rows::All => act(self.whole(), span(first, self.rows.len()), scratch),
-            Rows::Span { start, len } => act(self.whole(), span(first + start, len), scratch),
-            Rows::Pick(picks) => {
-                let mut places = std::mem::take(&mut scratch.places);
-                places.clear();
-                places.extend(picks.iter().map(|&row| first as u32 + row));
-                let result = act(self.whole(), Rows::Pick(&places), scratch);
-                scratch.places = places;
-                result
-            }
-        }
+        let picks = match (rows, self.stretch(rows)) {
+            (Rows::Pick(picks), _) => picks,
+            (_, stretch) => return act(self.whole(), stretch.unwrap_or(rows), scratch),
+        };
+        let first = self.rows.start as u32;
+        let mut places = std::mem::take(&mut scratch.places);
+        places.clear();
+        places.extend(picks.iter().map(|&row| first + row));
+        let result = act(self.whole(), Rows::Pick(&places), scratch);
+        scratch.places = places;
+        result
     }
 }
 
@@ -137,6 +156,19 @@ impl RowLikelihood for Shard {
             whole.scores(u, rows, scratch, out);
         });
     }
+    fn score_moments(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        scores: &mut Vec<f64>,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        self.among_all(rows, scratch, |whole, rows, scratch| {
+            whole.score_moments(u, rows, scratch, scores, sum, products);
+        });
+    }
     // Numbers that the whole model keeps of its rows at a centre would be kept of all rows for every shard: the gradient at the
     // centre is computed again instead.
     fn grad_difference(
@@ -160,12 +192,12 @@ impl RowLikelihood for Shard {
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
-        let mut at_centre = vec![0.0; out.len()];
+        let mut at_centre = std::mem::take(&mut scratch.at_centre);
+        at_centre.resize(out.len(), 0.0);
         self.scores(&centre.u, rows, scratch, &mut at_centre);
         self.scores(u, rows, scratch, out);
-        for (out, centre) in out.iter_mut().zip(at_centre) {
-            *out -= centre;
-        }
+        axpy(-1.0, &at_centre, out);
+        scratch.at_centre = at_centre;
     }
     fn add_neg_hessian_log_lik(
         &self,
@@ -181,9 +213,62 @@ impl RowLikelihood for Shard {
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         let mut of_whole = vec![0.0; hessian.len()];
         self.whole().add_neg_hessian_log_prior(u, &mut of_whole);
-        ergodic_base::linalg::axpy(self.share, &of_whole, hessian);
+        axpy(self.share, &of_whole, hessian);
     }
     fn prior_rows(&self) -> Option<&PriorRows> {
         self.prior_rows.as_ref()
+    }
+    fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        self.whole()
+            .linear_rows()
+            .map(|_rows| self as &dyn LinearRows)
+    }
+}
+
+impl LinearRows for Shard {
+    fn covariates(&self, row: usize) -> Covariates<'_> {
+        self.linear().covariates(self.rows.start + row)
+    }
+    fn predictor(&self, row: usize, u: &[f64]) -> f64 {
+        self.linear().predictor(self.rows.start + row, u)
+    }
+    fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
+        self.linear().derivatives(self.rows.start + row, z)
+    }
+    fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
+        self.linear().derivatives_at(self.rows.start + row, z)
+    }
+    fn slope_bound(&self, row: usize) -> f64 {
+        self.linear().slope_bound(self.rows.start + row)
+    }
+    fn curvature_bound(&self, row: usize) -> f64 {
+        self.linear().curvature_bound(self.rows.start + row)
+    }
+    fn curvature_range(&self, row: usize) -> [f64; 2] {
+        self.linear().curvature_range(self.rows.start + row)
+    }
+    fn third_bound(&self, row: usize) -> f64 {
+        self.linear().third_bound(self.rows.start + row)
+    }
+    fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.among_all(rows, scratch, |_whole, rows, scratch| {
+            self.linear().slopes(u, rows, scratch, out);
+        });
+    }
+    fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
+        self.among_all(rows, scratch, |_whole, rows, scratch| {
+            self.linear().row_terms(u, rows, scratch, out);
+        });
+    }
+    fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
+        if let Some(stretch) = self.stretch(rows) {
+            return self
+                .linear()
+                .add_weighted_covariates(stretch, weights, grad);
+        }
+        // There is no working memory here in which picks could stand among all rows.
+        for (k, &weight) in weights.iter().enumerate() {
+            self.covariates(rows.get(k)).add_to(weight, grad);
+        }
     }
 }

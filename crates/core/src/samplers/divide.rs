@@ -4,8 +4,8 @@
 //! References: Scott et al., "Bayes and big data: the consensus Monte Carlo algorithm" (2016; circulated 2013); Neiswanger, Wang
 //! and Xing (2014); Wang and Dunson (2013); Baker (2018), section 2.4.2, which compares them with stochastic gradients.
 //!
-//! **Subposteriors.** With S shards that of shard s is p(θ)^{1/S} Π_{i in s} p(y_i|θ) ([`Shard`]), sampled by `kernel` with its
-//! default settings. Their product is the posterior; how draws of all are combined into draws of it is the business of
+//! **Subposteriors.** With S shards that of shard s is p(θ)^{1/S} Π_{i in s} p(y_i|θ) ([`Shard`]), sampled by `kernel`: any sampler that
+//! suits it and whose draws count alike, with settings of its own. Their product is the posterior; how draws of all are combined into draws of it is the business of
 //! [`combine`], on the unconstrained scale.
 //!
 //! **Draws come in batches.** Warm-up of L iterations adapts the samplers of shards and makes, at its end, the first M =
@@ -18,7 +18,7 @@
 //! |---|---|---|
 //! | `shards` | S | 10, or N with fewer rows |
 //! | `combine` | rule by which draws are combined ([`combine`]) | consensus |
-//! | `kernel` | sampler of shards | nuts |
+//! | `kernel` | sampler of shards, with its settings in parentheses where they are not left to defaults | nuts |
 //! | `shard_draws` | M, draws of each shard that are combined at a time | 500, or 10 (D + 1) |
 //! | `bandwidth` | width of kernels beside the rule for normal densities (nonparametric, semiparametric) | 1 |
 //! | `sweeps` | passes over the indices of shards for a draw (nonparametric, semiparametric) | 10 |
@@ -43,10 +43,11 @@ use rand::RngExt as _;
 
 use super::gibbs::{GENERAL, PartSampler};
 use super::recommend::{LEAPFROGS, Standing, Traits};
+use super::schedule::Schedule;
 use super::{
     COMBINE_ACCEPT, DIVERGENT, InfoColumn, Kernel, KernelError, Output, OutputSpec, Phase,
-    SHARD_MOMENTS, SHARD_RHAT, Sampler, SamplerEntry, SamplerFamily, SamplerSpec, StateVisitor,
-    Target, Tick, Unsuitable, registry,
+    SHARD_MOMENTS, SHARD_RHAT, SIGN, Sampler, SamplerEntry, SamplerFamily, SamplerSpec,
+    StateVisitor, Target, Tick, Unsuitable, registry, written,
 };
 use crate::estimators::{Plan, find_mode_by};
 use crate::models::{Model, Shard};
@@ -54,7 +55,7 @@ use crate::oracle::{Centre, Oracle, StepError};
 use combine::{Combination, Combine, Combiner};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Streams, substream};
-use ergodic_base::settings::{Declared as _, Field, SettingError, Settings};
+use ergodic_base::settings::{Declared as _, Field, SettingError, Settings, Value};
 use ergodic_diagnostics::Remedy;
 
 pub mod combine;
@@ -95,8 +96,16 @@ ergodic_base::settings! {
                  (semiparametric), or averages of pairs that lie close together (weierstrass)",
             )
             .why("needs no tuning, and is exact where subposteriors are normal");
-        kernel: PartSampler = Field::choice("Sampler of shards", GENERAL, Some(PartSampler::Nuts.word()))
-            .help("Sampler of each shard, with its default settings")
+        kernel: String = Field::text(
+            "Sampler of shards",
+            GENERAL,
+            "sgld(batch=200, step_size=0.1)",
+            PartSampler::Nuts.word(),
+        )
+            .help(
+                "Sampler of each shard: any that suits rows and parameters without weights of draws, with settings in parentheses \
+                 where they are not left to defaults, as in sgld(batch=200, step_size=0.1)",
+            )
             .why("exact, so that all bias is that of the combination");
         shard_draws: Option<usize> = Field::int("Draws per shard", LEAST_DRAWS as i64, 100_000, None)
             .help("Draws of each shard that are combined at a time, M; at most half of the warm-up makes the first ones")
@@ -135,10 +144,10 @@ const INFO: &[InfoColumn] = &[
 pub struct DivideAndConquer;
 
 /// Settings in force.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     shards: usize,
-    kernel: PartSampler,
+    kernel: ShardSampler,
     /// Draws of each shard that there is room for, and the least that are combined.
     draws: usize,
     least_draws: usize,
@@ -173,11 +182,55 @@ pub struct State {
     place: u64,
 }
 
-/// The entry of a sampler of shards, all of which are registered, as a test makes sure of.
-fn entry(kernel: PartSampler) -> &'static SamplerEntry {
-    match registry::find(kernel.word()) {
-        Some(entry) => entry,
-        None => unreachable!("samplers of shards are registered"),
+/// The sampler of shards, and its settings that are not left to defaults.
+#[derive(Clone)]
+struct ShardSampler {
+    entry: &'static SamplerEntry,
+    settings: Settings,
+}
+
+impl ShardSampler {
+    /// The one of `text` for shards of which `target` is one.
+    ///
+    /// # Errors
+    /// No sampler that is known, one that does not suit the target or whose draws do not count alike, or a setting that it does not take.
+    fn read(text: &str, target: &Target) -> Result<Self, SettingError> {
+        let unknown = || SettingError::Value {
+            key: "kernel".to_owned(),
+            takes: format!(
+                "a sampler such as {}, with settings as in sgld(batch=200, step_size=0.1)",
+                GENERAL.join(", ")
+            ),
+            value: text.to_owned(),
+        };
+        let (id, settings) = written::read(text).ok_or_else(unknown)?;
+        let entry = registry::find(id).ok_or_else(unknown)?;
+        let unfit = |why: String| SettingError::unfit("kernel", why);
+        if id == DivideAndConquer::SPEC.id {
+            return Err(unfit(
+                "takes a sampler that does not divide its rows again; raise `shards` instead"
+                    .to_owned(),
+            ));
+        }
+        if let Some(model) = &target.model {
+            (entry.suits)(model.as_ref())
+                .map_err(|refusal| unfit(format!("asks for one that no shard takes: {refusal}")))?;
+            let wants_mode = entry.spec.needs_mode && !entry.spec.own_steps;
+            if wants_mode && target.noise_ratio.is_none() {
+                return Err(unfit(format!(
+                    "takes {id} only where the mode was found; choose nuts"
+                )));
+            }
+        }
+        let in_force = (entry.resolve)(&settings, target)?;
+        let decreasing = Value::Text(Schedule::Decreasing.word().to_owned());
+        let has_signs = entry.spec.info.iter().any(|column| column.name == SIGN);
+        if has_signs || in_force.iter().any(|(_key, value)| *value == decreasing) {
+            return Err(unfit(format!(
+                "takes samplers whose draws count alike, and those of `{text}` have weights; choose another sampler, or fixed steps"
+            )));
+        }
+        Ok(Self { entry, settings })
     }
 }
 
@@ -234,14 +287,14 @@ impl Sampler for DivideAndConquer {
             let why = format!("must not exceed the number of rows, which is {rows}");
             return Err(SettingError::unfit("shards", why));
         }
-        let kernel = settings.kernel;
-        if entry(kernel).spec.needs_mode && target.model.is_some() && target.noise_ratio.is_none() {
-            let why = format!(
-                "takes {} only where the mode was found; choose nuts",
-                kernel.word()
-            );
-            return Err(SettingError::unfit("kernel", why));
-        }
+        let whole = target.model.as_ref();
+        let first = whole.and_then(|whole| shard(whole, 0, shards).ok());
+        let of_shard = Target {
+            model: first,
+            num_obs: rows / shards,
+            ..target.clone()
+        };
+        let kernel = ShardSampler::read(&settings.kernel, &of_shard)?;
         let least_draws = LEAST_DRAWS.max(DRAWS_PER_DIM * (target.dim + 1));
         let draws = *settings.shard_draws.get_or_insert(DRAWS.max(least_draws));
         if draws < least_draws {
@@ -446,12 +499,13 @@ impl Part {
         u0: &[f64],
         streams: &mut Streams,
     ) -> Result<Self, StepError> {
-        let entry = entry(config.kernel);
+        let ShardSampler { entry, settings } = &config.kernel;
         let target = Target::of(&oracle);
-        let kernel = (entry.build)(&Settings::default(), &target, u0, &mut oracle, streams);
+        let kernel = (entry.build)(settings, &target, u0, &mut oracle, streams);
         let kernel = kernel.map_err(|error| match error {
             KernelError::Start(error) => error,
-            // Defaults suit every target with rows and a mode.
+            // A step may be too long for the curvature of this shard.
+            KernelError::Setting(error) if oracle.centre().is_some() => StepError::Setting(error),
             _ => StepError::Lacks("mode in every shard"),
         })?;
         let columns = entry.spec.info;

@@ -36,12 +36,12 @@ use super::recommend::{Standing, Traits};
 use super::{
     ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Hmc, InfoColumn, KernelError,
     LOG_DENSITY, Mala, Metropolis, Nuts, Phase, Resolve, Sampler, SamplerFamily, SamplerSpec,
-    Slice, StateVisitor, Target, Tick, bound, resolve,
+    Slice, StateVisitor, Target, Tick, bound, resolve, written,
 };
 use crate::models::{Block, Model, form_of, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError, Settings};
 use ergodic_diagnostics::Remedy;
 
 mod known_form;
@@ -138,16 +138,7 @@ impl From<PartSampler> for ChosenKernel {
 
 impl ChosenKernel {
     fn read(text: &str) -> Option<Self> {
-        let (word, listed) = match text.split_once('(') {
-            Some((word, rest)) => (word.trim_end(), rest.strip_suffix(')')?),
-            None => (text, ""),
-        };
-        let mut settings = Settings::default();
-        let listed = listed.split(',').map(str::trim);
-        for one in listed.filter(|one| !one.is_empty()) {
-            let (key, value) = one.split_once('=')?;
-            settings.set(key.trim(), Value::parse(value.trim()));
-        }
+        let (word, settings) = written::read(text)?;
         let sampler = PartSampler::from_word(word)?;
         Some(Self { sampler, settings })
     }

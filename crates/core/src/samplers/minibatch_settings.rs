@@ -6,8 +6,11 @@ use super::{NOISE_SHARE, SamplerSpec, StateVisitor, Target};
 use crate::models::Model;
 use crate::oracle::minibatch::BLOCK_ROWS;
 use crate::oracle::{Centre, Estimator, GradientNoise, Oracle, Scheme, StepError};
+use ergodic_base::reporter::Warning;
 use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Settings, Value};
 
+/// Key of [`BATCH`] among the settings of samplers.
+const BATCH_KEY: &str = "batch";
 /// Rows per gradient.
 pub const BATCH: Field = Field::rows("Rows per step")
     .help(
@@ -38,6 +41,28 @@ pub const CENTRED_SCHEME: Field = Scheme::field("Choice of rows", None)
 
 /// Gain in variance from which unequal chances are worth their cost: scores of rows one by one, and 20 bytes per row.
 const WORTH_CHANCES: f64 = 4.0;
+
+ergodic_base::remarks! {
+    /// What is remarkable about the size of minibatches.
+    pub enum Remark {
+        /// More rows were asked for than there are.
+        AllRows {
+            /// Rows of a minibatch that were asked for.
+            asked: i64,
+            /// Rows of the table.
+            num_obs: usize,
+        }
+        Info "batch-of-all-rows" (
+            "Setting `sampler.batch` asks for {asked} rows and the table has {num_obs}: a minibatch has as many rows as the table"
+        ) advice ("Lower `sampler.batch`, or take a sampler of all rows such as `nuts`, which is exact");
+    }
+}
+
+/// What to say of the minibatches that `given` asks for, of a table with `num_obs` rows.
+pub fn larger_than_table(given: &Settings, num_obs: usize) -> Option<Warning> {
+    let asked = given.int(BATCH_KEY)?;
+    (asked > num_obs as i64).then(|| Remark::AllRows { asked, num_obs }.into())
+}
 
 /// A size of minibatches as a user gives it: rows, or below 1 a share of all rows.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Functions of several numbers and of vectors, and log densities as functions.
 
 use super::products::MATMUL;
+use super::tails::{self, TAILS};
 use super::{Lowering, Picks, are, shape_words};
 use crate::distributions;
 use crate::foreign;
@@ -10,7 +11,7 @@ use crate::place::{Fault, Span, hint};
 use crate::syntax::{Binary, Expr, Law, Name};
 
 /// Functions of several numbers or of vectors, for messages.
-pub(crate) const OTHER_FUNCTIONS: [&str; 15] = [
+pub(crate) const OTHER_FUNCTIONS: [&str; 12] = [
     "sum",
     "mean",
     "dot",
@@ -23,9 +24,6 @@ pub(crate) const OTHER_FUNCTIONS: [&str; 15] = [
     "where",
     "logit",
     "log_diff_exp",
-    "normal_cdf",
-    "normal_lcdf",
-    "normal_lccdf",
 ];
 
 impl Lowering<'_> {
@@ -71,6 +69,14 @@ impl Lowering<'_> {
             self.graph.place = span;
             return Ok(self.graph.call(function, inner));
         }
+        if let Some(distribution) = tails::distribution_of(&name.text) {
+            let known = distributions::find(distribution);
+            arity(self, 1 + known.map_or(0, |it| it.parameters.len()))?;
+            let items = (arguments.iter().map(|argument| self.part(argument, picks)))
+                .collect::<Result<Vec<Id>, Fault>>()?;
+            self.graph.place = span;
+            return self.tail(&name.text, items[0], &items[1..], span);
+        }
         let is_vector = arguments.len() == 1;
         let items = match name.text.as_str() {
             "sum" | "mean" => {
@@ -87,8 +93,7 @@ impl Lowering<'_> {
             }
             MATMUL => return self.product(arguments, span, picks),
             "log_sum_exp" | "min" | "max" if is_vector => self.vector(&arguments[0])?,
-            "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" | "log_diff_exp"
-            | "normal_cdf" | "normal_lcdf" | "normal_lccdf" => {
+            "log_sum_exp" | "min" | "max" | "log_mix" | "where" | "logit" | "log_diff_exp" => {
                 let mut items = Vec::new();
                 for argument in arguments {
                     items.push(self.part(argument, picks)?);
@@ -127,23 +132,6 @@ impl Lowering<'_> {
                 let difference = self.graph.binary(Binary::Sub, items[1], items[0]);
                 let less = self.graph.call(Function::Log1mExp, difference);
                 self.graph.binary(Binary::Add, items[0], less)
-            }
-            "normal_cdf" | "normal_lcdf" | "normal_lccdf" => {
-                self.arity(name, arguments, 3, span)?;
-                if let Some(normal) = distributions::find("normal") {
-                    self.note_limits(normal, (items[0], &items[1..]), span)?;
-                }
-                // Of the probability above, the distance from the mean the other way round.
-                let distance = match name.text == "normal_lccdf" {
-                    true => self.graph.binary(Binary::Sub, items[1], items[0]),
-                    false => self.graph.binary(Binary::Sub, items[0], items[1]),
-                };
-                let distance = self.graph.binary(Binary::Div, distance, items[2]);
-                let function = match name.text == "normal_cdf" {
-                    true => Function::Phi,
-                    false => Function::LogPhi,
-                };
-                self.graph.call(function, distance)
             }
             other => {
                 let Some((first, rest)) = items.split_first() else {
@@ -221,7 +209,7 @@ impl Lowering<'_> {
         let stem = distributions::stem(&name.text);
         let Some(stem) = stem else {
             let functions = FUNCTIONS.iter().map(|(known, _)| *known);
-            let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).collect();
+            let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).chain(TAILS).collect();
             let densities = match distributions::find(&name.text) {
                 Some(_) => format!("; the log density is `{}_lpdf`", name.text),
                 None => foreign::function(&name.text).unwrap_or_else(|| hint(&name.text, known)),

@@ -84,6 +84,69 @@ fn normal_tails_keep_their_digits() {
     close(mills, 1e8, 1e-14, "φ/Φ(-1e8)");
 }
 
+/// SciPy's `logcdf` and `logsf` of `lognorm(0.8, scale=e^0.3)`, `logistic(0.3, 0.8)`, `expon(scale=1/1.3)` and `weibull_min(1.4, scale=2)`, with
+/// slopes from its `logpdf`.
+#[test]
+fn tails_of_other_distributions_have_their_values() {
+    for (call, y, below, above) in [
+        (
+            "lognormal_# (y | 0.3, 0.8)",
+            0.7,
+            [-1.580_521_756_810_722_2, 2.470_719_849_991_649],
+            [-0.230_505_153_193_575_17, -0.640_499_423_199_320_4],
+        ),
+        (
+            "lognormal_# (y | 0.3, 0.8)",
+            30.0,
+            [-5.298_702_116_022_103_6e-5, 9.069_868_302_594_628e-6],
+            [-9.845_490_051_564_088, -0.171_166_972_844_921_72],
+        ),
+        (
+            "logistic_# (y | 0.3, 0.8)",
+            0.7,
+            [-0.474_076_984_180_106_7, 0.471_925_835_997_681_8],
+            [-0.974_076_984_180_106_7, -0.778_074_164_002_318_2],
+        ),
+        (
+            "logistic_# (y | 0.3, 0.8)",
+            30.0,
+            [-7.530_388_099_325_974e-17, 9.412_985_124_157_467e-17],
+            [-37.125, -1.25],
+        ),
+        (
+            "exponential_# (y | 1.3)",
+            0.7,
+            [-0.515_041_538_314_042, 0.875_820_430_372_035_5],
+            [-0.91, -1.3],
+        ),
+        (
+            "exponential_# (y | 1.3)",
+            30.0,
+            [-1.154_822_417_301_578_6e-17, 1.501_269_142_492_052_4e-17],
+            [-39.0, -1.3],
+        ),
+        (
+            "weibull_# (y | 1.4, 2)",
+            0.7,
+            [-1.582_539_483_650_274_4, 1.778_824_833_263_279_2],
+            [-0.229_982_749_671_914_32, -0.459_965_499_343_828_7],
+        ),
+        (
+            "weibull_# (y | 1.4, 2)",
+            30.0,
+            [-5.691_920_845_957_113e-20, 1.177_045_891_146_803_8e-19],
+            [-44.312_654_085_941_65, -2.067_923_857_343_933],
+        ),
+    ] {
+        for (tail, wanted) in [("lcdf", below), ("lccdf", above)] {
+            let call = call.replace("# ", tail);
+            for (got, wanted) in at(&call, y).into_iter().zip(wanted) {
+                close(got, wanted, 1e-11, &format!("{call} at {y}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn error_functions_and_differences_of_logarithms_have_their_values() {
     for [x, erf, erfc] in [
@@ -396,6 +459,7 @@ rows
   plan ~ categorical_logit([0, a, d * x])
   place ~ categorical([0.25, 0.25, 0.5])
   std_normal_lcdf(a) + normal_lccdf(x | a, m) + log_diff_exp(a, k) + erf(a) + Phi(k)
+  weibull_lccdf(m | 2, m) + exponential_lcdf(m | m)
 ";
     let stan = Program::parse(text)
         .unwrap()
@@ -411,6 +475,7 @@ rows
         "array[N] int<lower=1> place;",
         "array[N] int<lower=1, upper=3> plan;  // 1 basic, 2 plus, 3 pro",
         "normal_lcdf(a | 0, 1) + normal_lccdf(x[n] | a, m) + log_diff_exp(a, k) + erf(a) + Phi(k)",
+        "weibull_lccdf(m | 2.0, m) + exponential_lcdf(m | m)",
         "real<lower=1.5> m;",
     ] {
         assert!(stan.contains(line), "{line}\n{stan}");

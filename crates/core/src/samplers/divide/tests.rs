@@ -8,8 +8,8 @@ use super::*;
 use crate::design::response::ResponseKind;
 use crate::models::ModelOptions;
 use crate::samplers::testing::{
-    Chain, Run, assert_moments, estimate, exact_oracle, gaussian_with_centre, mean, sd,
-    small_logistic,
+    Chain, Run, assert_moments, assert_restored, estimate, exact_oracle, gaussian_with_centre,
+    mean, sd, small_logistic,
 };
 use crate::testing::{GaussianRows, plain_design};
 use ergodic_base::rng::{Purpose, stream};
@@ -34,19 +34,71 @@ fn series(chains: &[Chain], j: usize) -> Vec<Vec<f64>> {
     chains.iter().map(|chain| chain.coordinate(j)).collect()
 }
 
+/// All that suit rows and a density take the place of the sampler of shards, and leave the posterior of a linear model where it is.
 #[test]
-fn samplers_of_shards_are_registered_and_take_defaults() {
+fn every_sampler_of_rows_can_sample_shards() {
     let (model, centre) = gaussian_with_centre(400, 2, 1);
-    for &word in GENERAL {
-        let sampler = PartSampler::from_word(word).unwrap();
-        assert_eq!(entry(sampler).spec.id, word);
-        let run = Run::new("divide-and-conquer").set("kernel", text(word));
-        let chain = run.go(
-            exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),
-            200,
-            100,
-        );
-        assert!(chain.draws.iter().all(|u| u.is_finite()), "{word}");
+    let shard = shard(&model, 0, 4).unwrap();
+    let mut taken = Vec::new();
+    for entry in registry::REGISTRY {
+        let id = entry.spec.id;
+        if (entry.suits)(shard.as_ref()).is_err() {
+            continue;
+        }
+        let run = Run::new("divide-and-conquer").set("kernel", text(id));
+        let target = Target::new(&model, Some(&centre));
+        let mut settings = Settings::default();
+        settings.set("kernel", text(id));
+        let divide = registry::find("divide-and-conquer").unwrap();
+        if let Err(error) = (divide.resolve)(&settings, &target) {
+            let error = error.to_string();
+            let weighted = entry.spec.info.iter().any(|column| column.name == SIGN);
+            assert!(weighted || id == "divide-and-conquer", "{id}: {error}");
+            continue;
+        }
+        let run = run.set("shards", Value::Int(4));
+        let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+        let chain = run.clone().go(oracle(), 400, 200);
+        let found = chain.coordinate(0);
+        assert!(found.iter().all(|u| u.is_finite()), "{id}");
+        // All that shards know must be in checkpoints, in warm-up and after it.
+        assert_restored(&run, oracle, 60, &[30, 62]);
+        taken.push(id);
+    }
+    for id in GENERAL {
+        assert!(taken.contains(id), "{id}");
+    }
+    assert!(taken.len() >= 24, "{taken:?}");
+}
+
+/// Samplers with settings of their own: a step of the shards, rows of a minibatch, and a sampler that bounds rows one by one.
+#[test]
+fn samplers_of_shards_take_settings() {
+    let rows = GaussianRows::simulated(400, 2, 1);
+    let (means, variances) = (rows.posterior_mean(), rows.posterior_variance());
+    let centre = Arc::new(Centre::at(&rows, &means).unwrap());
+    let model: Arc<dyn Model> = Arc::new(rows);
+    let kernels = [
+        "sgld-cv(batch=50, step_size=0.05)",
+        "hmc(length=1.2)",
+        "sgnht(batch=50)",
+    ];
+    for kernel in kernels {
+        let run = Run::new("divide-and-conquer")
+            .set("shards", Value::Int(4))
+            .set("kernel", text(kernel));
+        let chains = chains(&model, &centre, &run, 400);
+        for j in 0..2 {
+            let found = series(&chains, j);
+            let (mean, mcse) = estimate(&found);
+            let sd = variances[j].sqrt();
+            assert!(
+                (mean - means[j]).abs() < 4.0 * mcse,
+                "{kernel}, {j}: {mean}"
+            );
+            let ratio = crate::samplers::testing::sd(&found.concat()) / sd;
+            assert!((0.9..1.15).contains(&ratio), "{kernel}, {j}: {ratio}");
+        }
     }
 }
 
@@ -256,10 +308,22 @@ fn settings_that_do_not_go_together_are_refused() {
     assert_eq!(refused("shards", Value::Int(50), centre), Ok(()));
     let error = refused("kernel", text("sgld-cv"), None).unwrap_err();
     assert!(
-        error.contains("takes sgld-cv only where the mode was found"),
+        error.contains("`sgld-cv` needs the posterior mode"),
         "{error}"
     );
     assert_eq!(refused("kernel", text("sgld-cv"), centre), Ok(()));
+    for (kernel, said) in [
+        ("nutz", "takes a sampler such as nuts"),
+        ("sgld(batch=10", "takes a sampler such as nuts"),
+        ("sgld(rows=10)", "no setting `rows`"),
+        ("sgld(schedule=decreasing)", "have weights"),
+        ("divide-and-conquer", "divide its rows again"),
+        ("scir", "no shard takes"),
+        ("zig-zag", "no shard takes"),
+    ] {
+        let error = refused("kernel", text(kernel), centre).unwrap_err();
+        assert!(error.contains(said), "{kernel}: {error}");
+    }
     let error = refused("shard_draws", Value::Int(99), centre).unwrap_err();
     assert!(error.contains("shard_draws"), "{error}");
 }

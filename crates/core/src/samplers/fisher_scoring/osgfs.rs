@@ -63,6 +63,8 @@ const BATCH_MANY: usize = 10_000;
 const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal (the report's first assumption).
 const BATCH_NORMAL: usize = 50;
+/// Rows of a minibatch whose gradients make a covariance.
+const LEAST_ROWS: usize = 2;
 /// Rows per parameter before the first move, so that C is well away from singular.
 pub(in crate::samplers) const ROWS_PER_PARAMETER: usize = 5;
 /// After the burn-in a step is made anew when C has seen one minibatch for every n before: what it learns meanwhile is an
@@ -76,8 +78,7 @@ ergodic_base::settings! {
     /// without repeats would cancel noise that the update counts on, and the means of long stretches vary by more or less
     /// than that, depending on the one order in which rows are stored.
     pub struct IndependentRows {
-        batch: Option<usize> = Field::int(BATCH.label, 2, 1_000_000_000, None)
-            .help("Rows in a minibatch, |S| or n in the papers: more rows give less gradient noise per step and cost more")
+        batch: Option<Size> = BATCH
             .why("10\u{202f}000 from 100\u{202f}000 rows on, as in the report; below that one in 25, at least 50");
         scheme: Scheme = Field::choice("Choice of rows", &["iid", "blocks"], Some("iid"))
             .help("iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows")
@@ -87,12 +88,19 @@ ergodic_base::settings! {
 
 impl IndependentRows {
     /// The minibatches for `target`.
-    pub fn settle(&mut self, target: &Target) -> MinibatchSettings {
-        let mut size = self.batch.map(Size::rows);
-        let settled =
-            MinibatchSettings::settle(&mut size, self.scheme, target, default_batch(target));
-        self.batch = Some(settled.batch);
-        settled
+    ///
+    /// # Errors
+    /// Fewer rows than [`LEAST_ROWS`] of a table that has more.
+    pub fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError> {
+        let default = default_batch(target);
+        let settled = MinibatchSettings::settle(&mut self.batch, self.scheme, target, default);
+        if settled.batch < LEAST_ROWS.min(target.num_obs) {
+            return Err(SettingError::unfit(
+                "batch",
+                format!("must be at least {LEAST_ROWS} rows, whose gradients make a covariance"),
+            ));
+        }
+        Ok(settled)
     }
 }
 
@@ -229,7 +237,7 @@ impl Sampler for Osgfs {
         settings: &mut OsgfsSettings,
         target: &Target,
     ) -> Result<OsgfsConfig, SettingError> {
-        let minibatch = settings.rows.settle(target);
+        let minibatch = settings.rows.settle(target)?;
         let bound = settings.k_bound;
         // What k will be, as far as it is known before C is: with ρ of the mode where there is one.
         let factor = minibatch.noise_factor(target.num_obs);

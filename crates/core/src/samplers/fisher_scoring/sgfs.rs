@@ -300,7 +300,7 @@ impl Sampler for FisherScoring {
     };
 
     fn configure(settings: &mut SgfsSettings, target: &Target) -> Result<Config, SettingError> {
-        let minibatch = settings.rows.settle(target);
+        let minibatch = settings.rows.settle(target)?;
         let SgfsSettings {
             form,
             preconditioner,

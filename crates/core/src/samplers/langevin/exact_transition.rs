@@ -22,7 +22,7 @@
 //! all rows find the mode before the first step; then each step takes both gradients from one minibatch. What the data do not enter,
 //! such as the number of rows of Poisson counts, is then estimated without noise.
 //!
-//! **Bias.** No discretisation error at any h, and none at all when a minibatch is all rows. Otherwise x has, where r̂ = 1, the exact mean and
+//! **Bias.** No discretisation error at any h, and none at all when a minibatch is all rows, or for a density without rows. Otherwise x has, where r̂ = 1, the exact mean and
 //!
 //! * variance 1 + tanh(h/2) Var δ̂ in place of 1 (normal),
 //! * variance α + tanh(h/2) Var α̂ in place of α (gamma; Baker et al. 2018, corollary 4.2).
@@ -87,6 +87,8 @@ impl Sampler for ExactTransition {
     type Settings = ScirSettings;
     type Config = ScirConfig;
     type State = State;
+    // Without rows there is no noise, and every transition is exact.
+    const NEEDS_ROWS: bool = false;
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "exact-transition",

@@ -5,7 +5,7 @@ use super::{Writer, num_written_out};
 use crate::distributions;
 use crate::functions::Function;
 use crate::lower::products::{MATMUL, has_product};
-use crate::lower::{Entity, Pick, Section};
+use crate::lower::{Entity, Pick, Section, TAILS};
 use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Expr, ExprKind, Law, Name};
 
@@ -334,16 +334,21 @@ impl Writer<'_, '_> {
                 let b = self.part(&arguments[2], at)?.text;
                 Ok(Code::atom(format!("({condition} ? {a} : {b})")))
             }
-            "min" | "max" | "log_sum_exp" | "log_mix" | "logit" | "log_diff_exp" | "normal_cdf"
-            | "normal_lcdf" | "normal_lccdf" => {
+            tail if TAILS.contains(&tail) => {
+                let all = (arguments.iter().map(|it| Ok(self.part(it, at)?.text)))
+                    .collect::<Result<Vec<String>, Fault>>()?;
+                Ok(Code::atom(format!(
+                    "{tail}({} | {})",
+                    all[0],
+                    all[1..].join(", ")
+                )))
+            }
+            "min" | "max" | "log_sum_exp" | "log_mix" | "logit" | "log_diff_exp" => {
                 let mut all = Vec::new();
                 for argument in arguments {
                     all.push(self.part(argument, at)?.text);
                 }
                 Ok(Code::atom(match name.text.as_str() {
-                    "normal_cdf" | "normal_lcdf" | "normal_lccdf" => {
-                        format!("{}({} | {})", name.text, all[0], all[1..].join(", "))
-                    }
                     "log_mix" | "logit" | "log_diff_exp" => {
                         format!("{}({})", name.text, all.join(", "))
                     }

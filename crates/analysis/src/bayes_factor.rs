@@ -230,6 +230,66 @@ mod tests {
         }
     }
 
+    /// Rows of a reference file below its header.
+    fn table(file: &str) -> Vec<Vec<String>> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/");
+        let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+        let cells = |line: &str| line.split(',').map(str::to_owned).collect();
+        text.lines().skip(1).map(cells).collect()
+    }
+
+    /// Numbers of SciPy and ArviZ, by `tests/reference/bayes_factor.py`: for 0 and against it, of slow, skewed and antithetic draws.
+    #[test]
+    fn factors_of_given_draws_are_those_of_another_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows =
+            (0..12).map(|i| format!("{},{},{},{}\n", i * 5 % 7, i % 4, i * 3 % 5, i * i % 7));
+        let text: String = rows.collect();
+        std::fs::write(folder.path().join("t.csv"), format!("y,x,z,w\n{text}")).unwrap();
+        let mut recipe = Recipe::new("t.csv", "linear", "y ~ x + z + w");
+        recipe.model.standardize = false;
+        for (name, prior) in [
+            ("b[x]", "normal(0.3, 2)"),
+            ("b[z]", "student_t(4, -0.2, 1.5)"),
+            ("b[w]", "cauchy(-0.5, 0.4)"),
+        ] {
+            recipe.priors.insert(name.to_owned(), prior.to_owned());
+        }
+        let job = Job::prepare(&recipe, folder.path(), None, &Control::default()).unwrap();
+        let model = job.model();
+        let params = model.params();
+        let places = ["b[x]", "b[z]", "b[w]"]
+            .map(|name| params.iter().position(|it| it.name == *name).unwrap());
+        let mut chains = vec![DrawList::new(params.len()); 4];
+        for row in table("bayes_factor_draws.csv") {
+            let mut draw = vec![1.0; params.len()];
+            for (place, cell) in places.into_iter().zip(&row[1..]) {
+                draw[place] = cell.parse().unwrap();
+            }
+            chains[row[0].parse::<usize>().unwrap()].push(&draw);
+        }
+        let lists: Vec<&DrawList> = chains.iter().collect();
+        let found = bayes_factors(model.as_ref(), &lists, &[]).unwrap();
+        let known = table("bayes_factor.csv");
+        assert_eq!(known.len(), places.len());
+        for row in &known {
+            let of = found.iter().find(|it| it.variable == *row[0]).unwrap();
+            let numbers = [of.prior, of.posterior, of.log_factor, of.mcse];
+            for (found, expected) in numbers.into_iter().zip(&row[1..]) {
+                let (found, expected): (f64, f64) = (found.unwrap(), expected.parse().unwrap());
+                let error = (found / expected - 1.0).abs();
+                assert!(error < 1e-8, "{row:?}: {found} for {expected}");
+            }
+        }
+        // Weights that are all alike change nothing, and others are refused.
+        let mut weights: Vec<Vec<f64>> = lists.iter().map(|list| vec![1.0; list.len()]).collect();
+        let alike = bayes_factors(model.as_ref(), &lists, &weights);
+        assert_eq!(alike.unwrap(), found);
+        weights[2][7] = 3.0;
+        let refused = bayes_factors(model.as_ref(), &lists, &weights);
+        assert_eq!(refused, Err(BayesFactorError::Weighted));
+    }
+
     /// A factor of ratings may turn, so that only what users and items add to the mean can be told from 0.
     #[test]
     fn single_factors_of_ratings_are_not_asked_about() {

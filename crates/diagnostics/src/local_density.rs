@@ -17,7 +17,7 @@ use super::mcse::mcse_mean;
 use super::moments::mean_and_variance;
 use super::{Estimate, Missing};
 
-/// Bandwidth in posterior standard deviations for one draw; it falls with the ninth root of their effective number, as bias of
+/// Bandwidth for one draw, in standard deviations of all draws (divisor n); it falls with the ninth root of their effective number, as bias of
 /// order h⁴ and variance of order 1/(n h) ask for. At 1.5 the density of a gamma distribution of shape 5 would be 8 % too small below its
 /// mode with 100,000 draws.
 const BANDWIDTH: f64 = 1.0;

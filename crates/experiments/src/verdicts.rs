@@ -71,15 +71,16 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     });
     Ok(BenchTable {
         columns: vec![
-            "posterior", "runs", "good", "mean_held", "posterior_between", "largest_shift_sd", "good_but_off",
+            "posterior", "runs", "good", "mean_held", "mean_held_se", "posterior_between", "largest_shift_sd", "good_but_off",
         ],
         rows: table.map_err(|error| JobError::Impossible(error.to_string()))?,
         notes: vec![
             "NUTS with default settings, four chains of 1000 draws, from another seed each; good: share of runs called Good, \
              which the columns to its right are of"
                 .to_owned(),
-            "mean_held: share of 90 % intervals of the Monte Carlo error that hold the mean; posterior_between: probability between \
-             the 5 % and 95 % quantiles of the draws, 0.9 where they are right"
+            "mean_held: share of 90 % intervals of the Monte Carlo error that hold the mean, and its standard error, which counts runs, \
+             for quantities of one run go together; posterior_between: probability between the 5 % and 95 % quantiles of the draws, 0.9 \
+             where they are right"
                 .to_owned(),
             format!("good_but_off: share of all runs that are called Good though a mean is off by more than {SHIFT} standard deviations"),
         ],
@@ -98,11 +99,14 @@ fn row(posterior: &Posterior, seed: u64, runs: u64) -> Result<Vec<Cell>, FitErro
     };
     let is_off = |outcome: &&&Outcome| outcome.quantities.iter().any(|it| it.shift.abs() > SHIFT);
     let off = good.iter().filter(is_off).count();
+    let held = good.iter().map(|outcome| outcome.share_held());
+    let held: Vec<f64> = held.collect();
     Ok(vec![
         Cell::Text(posterior.name.to_owned()),
         Cell::Count(runs),
         Cell::Number(good.len() as f64 / runs as f64),
         Cell::Number(mean(|it| f64::from(u8::from(it.is_held)))),
+        Cell::Number(standard_error(&held)),
         Cell::Number(mean(|it| it.between)),
         Cell::Number(
             quantities()
@@ -111,6 +115,22 @@ fn row(posterior: &Posterior, seed: u64, runs: u64) -> Result<Vec<Cell>, FitErro
         ),
         Cell::Number(off as f64 / runs as f64),
     ])
+}
+
+/// Of the mean of independent values; NaN of fewer than two.
+fn standard_error(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (squares / (n - 1.0) / n).sqrt()
+}
+
+impl Outcome {
+    /// Share of the quantities whose mean the interval holds.
+    fn share_held(&self) -> f64 {
+        let held = self.quantities.iter().filter(|it| it.is_held).count();
+        held as f64 / self.quantities.len() as f64
+    }
 }
 
 impl Posterior {
@@ -458,6 +478,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_share_has_the_standard_error_of_its_runs() {
+        // Three runs of four hold: variance 1/4, over four.
+        assert_eq!(standard_error(&[1.0, 0.0, 1.0, 1.0]), 0.25);
+        assert!(standard_error(&[1.0]).is_nan());
+        let quantity = |is_held| Quantity {
+            shift: 0.0,
+            is_held,
+            between: 0.9,
+        };
+        let outcome = Outcome {
+            is_good: true,
+            quantities: vec![
+                quantity(true),
+                quantity(false),
+                quantity(true),
+                quantity(true),
+            ],
+        };
+        assert_eq!(outcome.share_held(), 0.75);
+    }
+
     /// Known numbers are those that theory gives, and runs of easy posteriors are Good and right.
     #[test]
     fn good_is_said_of_easy_posteriors_and_of_no_wrong_one() {
@@ -477,7 +519,7 @@ mod tests {
                 assert!(!posterior.known[..k].iter().any(twin), "{name}");
             }
             let cells = row(&posterior, 1, 2).unwrap();
-            let [good, .., off] = [2, 3, 4, 5, 6].map(|k| number(&cells[k]));
+            let [good, off] = [2, 7].map(|k| number(&cells[k]));
             assert_eq!(off, 0.0, "{}", posterior.name);
             match posterior.name {
                 "normal" | "heavy-tailed" | "nearly separated" => {

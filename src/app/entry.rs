@@ -223,7 +223,7 @@ impl RunEntry {
         self.has_draws() && self.rows.predicted
     }
 
-    /// Whether nothing explains the outcome of the run's model, so that there are no effects to tell.
+    /// Whether nothing explains the outcome of the run's model, so that there are no effects to report.
     pub fn explains_nothing(&self) -> bool {
         self.rows.explained_by_nothing
     }
@@ -371,6 +371,16 @@ impl RunEntry {
         match &self.phase {
             RunPhase::Read(read) => read.manifest.as_ref()?.bias_check.as_deref(),
             _ => None,
+        }
+    }
+
+    /// Whether a run that was read from its folder ended before the precision that it was asked for.
+    pub fn has_unmet_rule(&self) -> bool {
+        match &self.phase {
+            RunPhase::Read(read) => {
+                (read.manifest.as_ref()).is_some_and(|it| it.unmet_rule().is_some())
+            }
+            _ => false,
         }
     }
 

@@ -15,8 +15,9 @@ use ergodic_export::resume::{self, Further};
 pub struct ResumeArgs {
     /// Run folder
     pub folder: PathBuf,
-    /// Further draws per chain; by default those that a run was to make that was stopped or cut short, and as many again as it was to
-    /// make for one that was complete; none with --check-bias
+    /// Further draws per chain; by default those that a run was to make that was stopped or cut short, as many again as it was to
+    /// make for one that was complete, and either way no more than it takes to the precision that it was asked for and has not
+    /// reached; none with --check-bias
     #[arg(long)]
     pub draws: Option<u64>,
     /// Check how far an approximate sampler is off, as `ergodic fit --check-bias` does; without --draws from the draws that there are

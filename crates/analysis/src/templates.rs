@@ -3,6 +3,7 @@
 use ergodic_base::settings::Settings;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::families::Family;
+use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, ModelEntry, ModelError};
 use ergodic_language::Own;
 
@@ -38,6 +39,15 @@ pub fn chosen_family(id: &str, settings: &Settings) -> Option<Family> {
     let entry = find(id).ok()?;
     let is_open = entry.spec.fields.iter().any(|field| field.key == "family");
     is_open.then(|| (entry.family)(settings)).flatten()
+}
+
+/// A model in words: the title of the template called `id` or, where that leaves the response family open, what a model of `family` is,
+/// which is mixed if effects vary by a group of `formula`.
+pub fn model_in_words(id: &str, family: Option<Family>, formula: &str) -> String {
+    match (family, formula.parse::<Formula>()) {
+        (Some(family), Ok(formula)) => family.definition().model(!formula.groups.is_empty()),
+        _ => find(id).map_or(id, |entry| entry.spec.title).to_owned(),
+    }
 }
 
 /// The template called `id`.

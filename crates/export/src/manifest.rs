@@ -16,7 +16,6 @@ use ergodic_core::engine::{
 };
 use ergodic_core::estimators::Search;
 use ergodic_core::families::Family;
-use ergodic_core::formula::Formula;
 use ergodic_core::models::Marginal;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_diagnostics::Verdict;
@@ -171,6 +170,13 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Manifest {
+    /// The precision that the run was asked for, if it ended before that was reached; `None` also of a rule that went by itself.
+    pub fn unmet_rule(&self) -> Option<&StopRule> {
+        let is_met = self.stop_reason == Some(StopReason::Precision);
+        let rule = self.stop_rule.as_ref().filter(|_| !is_met);
+        rule.filter(|rule| rule.extended_at.is_empty())
+    }
+
     /// The sentence of a verdict that is not good: what is to be minded of everything that is computed from the draws.
     pub fn caution(&self) -> Option<&str> {
         (self.verdict != Verdict::Good).then_some(self.verdict_sentence.as_str())
@@ -179,13 +185,8 @@ impl Manifest {
     /// The model in words: the title of its template or, where that leaves the response family open, what a model of the family is,
     /// which is mixed if effects vary by group.
     pub fn model_in_words(&self) -> String {
-        let id = self.template.as_str();
-        let title = templates::find(id).map_or(id, |entry| entry.spec.title);
         let family = self.family.as_deref().and_then(Family::find);
-        match (family, self.formula.parse::<Formula>()) {
-            (Some(family), Ok(formula)) => family.definition().model(!formula.groups.is_empty()),
-            _ => title.to_owned(),
-        }
+        templates::model_in_words(&self.template, family, &self.formula)
     }
 
     /// The manifest of a run.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::folder::Standing;
-use super::manifest::{Manifest, other_arithmetic};
+use super::manifest::{Manifest, StopRule, other_arithmetic};
 use super::{Claim, ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
@@ -29,7 +29,8 @@ pub struct Resumed {
 /// Which draws a run that goes on makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Further {
-    /// What was planned if it was cut short or stopped, otherwise as many again.
+    /// What was planned if it was cut short or stopped, otherwise as many again; fewer where the run was to end at a precision that it
+    /// has not reached, and reaches it before.
     Usual,
     /// So many more per chain.
     Draws(u64),
@@ -116,6 +117,14 @@ fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
         of_chain.unwrap_or_else(|| of_recipe(chain))
     };
     let usual = recipe.run.draws;
+    let unmet = unmet_rule(standing).filter(|_| further == Further::Usual);
+    if let Some(rule) = unmet {
+        recipe.run.target_ess = rule.ess;
+        recipe.run.target_rhat = Some(rule.rhat);
+    }
+    let has_rule = recipe.run.precision().is_some() || recipe.run.max_seconds.is_some();
+    let is_as_asked = standing.is_cut_short && recipe.run.draws_of_chains.is_none();
+    let ends_by_rule = unmet.is_some() || further == Further::Usual && is_as_asked && has_rule;
     let of_user = |manifest: &Manifest| manifest.stop_reason == Some(StopReason::User);
     let is_short = standing.reach.iter().any(|&reach| reach < recipe.run.draws);
     let is_stopped = is_short && standing.results().manifest.as_ref().is_some_and(of_user);
@@ -138,5 +147,13 @@ fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
         Further::Nothing => most.max(usual),
         Further::Usual | Further::Draws(_) => most,
     };
-    recipe.run.draws_of_chains = Some(wanted);
+    // With numbers for each chain no rule holds.
+    recipe.run.draws_of_chains = (!ends_by_rule).then_some(wanted);
+}
+
+/// The precision that a saved run was asked for and has not reached: the recipe in its folder has its draws instead. One that was cut
+/// short has its rule in the recipe still.
+fn unmet_rule(standing: &Standing) -> Option<&StopRule> {
+    let manifest = standing.results().manifest.as_ref();
+    manifest.filter(|_| !standing.is_cut_short)?.unmet_rule()
 }

@@ -114,6 +114,46 @@ fn a_run_that_was_stopped_goes_on_to_the_draws_that_were_asked() {
     assert!(next(30, false).iter().all(|&draws| draws == 60));
 }
 
+/// A run that was stopped before the precision that it was asked for ends there when it goes on, unless a number of draws is named;
+/// once it has, as many draws are made again.
+#[test]
+fn a_stopped_run_goes_on_to_the_precision_that_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.target_ess = Some(10_000.0);
+    }));
+    wait(&run, "draws", |view| view.draws_per_chain() > 20);
+    run.stop();
+    run.join();
+    assert_eq!(run.view().state, RunState::Finished(StopReason::User));
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let save = |claim: &Claim, run: &mut Run| {
+        let results = Results::of(run.job(), &run.view(), &run.report());
+        let job = Arc::clone(run.job());
+        (place.save_all(claim, &job, &results, run.join(), &mut |_file| {})).unwrap();
+    };
+    save(&claim, &mut run);
+    drop(claim);
+    let ready = |further| resume::resume(place.path(), further, None, &Control::default()).unwrap();
+    let named = ready(Further::Draws(10)).job.recipe.run;
+    assert_eq!(
+        (named.precision(), named.draws_of_chains.is_some()),
+        (None, true)
+    );
+    let usual = ready(Further::Usual);
+    assert_eq!(usual.job.recipe.run.target_ess, Some(10_000.0));
+    let mut more = Run::start(Arc::new(usual.job), usual.continuation, None).unwrap();
+    more.join();
+    assert_eq!(more.view().state, RunState::Finished(StopReason::Precision));
+    let made = more.view().draws_per_chain();
+    assert!((made as u64) < ENDLESS, "{made}");
+    save(&usual.claim, &mut more);
+    drop(usual.claim);
+    let manifest = place.results().unwrap().manifest.unwrap();
+    assert_eq!(manifest.stop_rule.unwrap().ess, Some(10_000.0));
+    assert_eq!(ready(Further::Usual).job.recipe.run.precision(), None);
+}
+
 /// A run that is made ready to look at its draws, as a bias check does, stays the run that was stopped.
 #[test]
 fn a_stopped_run_that_makes_no_more_draws_stays_stopped() {

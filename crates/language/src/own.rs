@@ -71,7 +71,7 @@ fn refused(error: &ProgramError) -> ModelError {
 impl Template for Own {
     const SPEC: ModelSpec = ModelSpec {
         id: Self::ID,
-        title: "Model of one's own",
+        title: "Model as text",
         about: "Whatever can be written down: parameters with priors, how likely a row is, or any log density",
         fields: OwnSettings::FIELDS,
         response: |_settings| ResponseUse::Absent,
@@ -99,13 +99,13 @@ impl Template for Own {
         };
         Ok(Translation {
             words: format!(
-                "A model of one's own with the parameter{} {}. {rows}",
+                "A model as text with the parameter{} {}. {rows}",
                 if names.len() == 1 { "" } else { "s" },
                 names.join(", ")
             ),
             equation: program.equation(Some(context.design.rows_used)),
             stan: program.stan_of(&context.design.columns, context.design.num_obs()).map_err(|error| error.to_string()),
-            brms: Err("A model of one's own has no formula that brms could fit; its Stan code is the translation".to_owned()),
+            brms: Err("A model as text has no formula that brms could fit; its Stan code is the translation".to_owned()),
         })
     }
 }

@@ -432,6 +432,8 @@ fn continue_button_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         .is_some_and(|view| view.state == RunState::Finished(StopReason::CutShort));
     let tip = if cut_short {
         "Makes the draws that were planned, from where the run was cut short"
+    } else if entry.has_unmet_rule() {
+        "Goes on until the run is as precise as it was asked to be, at most for as many draws as were planned, without new warm-up"
     } else {
         "Makes as many draws again, without new warm-up"
     };

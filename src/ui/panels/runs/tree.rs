@@ -20,6 +20,7 @@ use ergodic_core::design::ColumnInfo;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::RunState;
 use ergodic_core::formula::Formula;
+use ergodic_data::nothing;
 use ergodic_data::profile::Profile;
 use ergodic_data::roles::{Role, Roles};
 use ergodic_data::table::Table;
@@ -54,8 +55,10 @@ fn height(ui: &Ui, state: &AppState, entry: &RunEntry) -> f32 {
     let of_data = 1 + columns.min(COLUMNS) + usize::from(columns > COLUMNS);
     let (of_model, formula) = match recipe_of(entry) {
         Some(recipe) => {
-            let galley = formula_galley(ui, &recipe.model.formula);
-            (3, galley.size().y + t.space.x1)
+            let formula = formula_of(recipe).map_or(0.0, |formula| {
+                formula_galley(ui, formula).size().y + t.space.x1
+            });
+            (3, formula)
         }
         None => (1, 0.0),
     };
@@ -85,6 +88,9 @@ fn open_of<'a>(state: &'a AppState, entry: &RunEntry) -> Option<&'a Table> {
 
 /// The table that a run is of, if it is in memory.
 fn table_of<'a>(state: &'a AppState, entry: &'a RunEntry) -> Option<&'a Table> {
+    if recipe_of(entry).is_some_and(is_without_data) {
+        return None;
+    }
     let fingerprint = entry.data_fingerprint();
     let is_same = |open: &&Table| fingerprint.is_none_or(|mine| mine == open.fingerprint());
     let open = open_of(state, entry).filter(is_same);
@@ -94,6 +100,10 @@ fn table_of<'a>(state: &'a AppState, entry: &'a RunEntry) -> Option<&'a Table> {
 fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
     if section_head(ui, "Data", Some((icons::PLUS, "Open data"))) {
         out.send(Command::PickOpen);
+    }
+    if recipe_of(entry).is_some_and(is_without_data) {
+        TreeRow::new("none needed").icon(icons::TABLE).show(ui);
+        return;
     }
     let Some(table) = table_of(state, entry) else {
         let source = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
@@ -196,12 +206,16 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         TreeRow::new("not known").icon(icons::FUNCTION).show(ui);
         return;
     };
-    let title = templates::find(&recipe.model.template)
-        .map_or(recipe.model.template.as_str(), |entry| entry.spec.title);
-    if TreeRow::new(title).icon(icons::FUNCTION).show(ui).clicked() {
+    let title = title_of(recipe);
+    if (TreeRow::new(&title).icon(icons::FUNCTION).show(ui))
+        .on_hover_text(&title)
+        .clicked()
+    {
         out.send(Command::GoTo(Page::Model));
     }
-    formula_ui(ui, &recipe.model.formula);
+    if let Some(formula) = formula_of(recipe) {
+        formula_ui(ui, formula);
+    }
     let fact = match recipe.own_priors().count() {
         _ if templates::is_text(&recipe.model.template) => "in the text".to_owned(),
         0 => recipe.default_priors().source().to_owned(),
@@ -229,6 +243,23 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     if row.clicked() {
         out.send(Command::GoTo(Page::Sampler));
     }
+}
+
+/// What a model is called, as above its summary.
+fn title_of(recipe: &Recipe) -> String {
+    let model = &recipe.model;
+    let family = templates::chosen_family(&model.template, &model.settings);
+    templates::model_in_words(&model.template, family, &model.formula)
+}
+
+/// The formula, which says nothing of a text that needs no data.
+fn formula_of(recipe: &Recipe) -> Option<&str> {
+    (!is_without_data(recipe)).then_some(recipe.model.formula.as_str())
+}
+
+/// Whether a recipe is of a model as text that needs no data: its table is there for the sake of the rest only.
+fn is_without_data(recipe: &Recipe) -> bool {
+    recipe.sample() == Some(nothing::ID)
 }
 
 /// How far in a formula stands.
@@ -367,4 +398,49 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
             ui.close();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::testing::Session;
+    use crate::app::{Command, DraftChange, Page};
+    use crate::ui::panels::runs::runs_ui;
+    use crate::ui::testing::page_harness;
+    use egui_kittest::kittest::Queryable as _;
+    use ergodic_base::settings::Value;
+
+    #[test]
+    fn a_model_is_called_by_its_family() {
+        let mut session = Session::with_draft("schools");
+        let family = Some(Value::Text("bernoulli".to_owned()));
+        for change in [
+            DraftChange::Template("mixed".to_owned()),
+            DraftChange::ModelSetting("family".to_owned(), family),
+            DraftChange::Formula("passed ~ hours + (1 | school)".to_owned()),
+        ] {
+            session.send(Command::Draft(change));
+        }
+        session.run(1, 20, 30);
+        session.send(Command::GoTo(Page::Runs));
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        harness.get_by_label("Mixed logistic regression");
+        assert!(harness.query_by_label("Mixed model").is_none());
+    }
+
+    #[test]
+    fn a_model_without_data_has_neither_data_nor_formula() {
+        let mut session = Session::default();
+        session.send(Command::BeginWithoutData);
+        session.send(Command::AcceptImport);
+        session.run(1, 20, 30);
+        session.send(Command::GoTo(Page::Runs));
+        let mut harness = page_harness(session, runs_ui);
+        harness.run_steps(3);
+        harness.get_by_label("none needed");
+        harness.get_by_label("Model as text");
+        for words in ["not open", "1 × 1", "~ 1"] {
+            assert!(harness.query_by_label(words).is_none(), "{words}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use ergodic_analysis::predict::r2::R2;
 use ergodic_analysis::predict::scores::PredictionScores;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
-use ergodic_base::numerals::thousands;
+use ergodic_core::design::censoring;
 use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::engine::topics::TopWords;
 use ergodic_export::label::Label;
@@ -184,17 +184,8 @@ impl Report {
     /// How many outcomes are censored: "40 of 120 outcomes are right-censored"; `None` where the formula does not say how far outcomes
     /// were seen.
     fn censored(&self) -> Option<String> {
-        let [right, left] = self.manifest.censored?;
-        let [larger, smaller, both, of] =
-            [right, left, right + left, self.manifest.rows_used].map(|it| thousands(it as u64));
-        Some(match (right, left) {
-            (0, 0) => format!("none of {of} outcomes is censored"),
-            (_, 0) => format!("{larger} of {of} outcomes are right-censored"),
-            (0, _) => format!("{smaller} of {of} outcomes are left-censored"),
-            _ => format!(
-                "{both} of {of} outcomes are censored, {larger} from the right and {smaller} from the left"
-            ),
-        })
+        let counts = self.manifest.censored?;
+        Some(censoring::in_words(counts, self.manifest.rows_used))
     }
 
     /// The word of the verdict, and its sentence without that word at the head.

@@ -9,8 +9,8 @@ use super::Band;
 use super::cells::Counts;
 use super::turnbull::Distribution;
 use ergodic_base::control::Control;
-use ergodic_base::numerals::{fixed, thousands};
-use ergodic_core::design::censoring::Censoring;
+use ergodic_base::numerals::fixed;
+use ergodic_core::design::censoring::{self, Censoring};
 
 /// The share of larger outcomes at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,15 +89,7 @@ impl Survival {
 
     /// What is compared, in one sentence; `rows` are all.
     pub(super) fn in_words(&self, rows: usize) -> String {
-        let [right, left] = [self.right, self.left].map(|rows| thousands(rows as u64));
-        let rows = thousands(rows as u64);
-        let censored = match (self.right > 0, self.left > 0) {
-            (true, true) => {
-                format!("{right} of {rows} outcomes are right-censored and {left} left-censored")
-            }
-            (false, true) => format!("{left} of {rows} outcomes are left-censored"),
-            (_, false) => format!("{right} of {rows} outcomes are right-censored"),
-        };
+        let censored = censoring::in_words([self.right, self.left], rows);
         format!(
             "{censored}, so their {} is compared with replicated outcomes, which are not",
             self.curve()

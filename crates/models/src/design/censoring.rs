@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use super::error::DesignError;
+use ergodic_base::numerals::thousands;
 
 /// How far an outcome was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +100,36 @@ pub fn counts(statuses: &[Censoring]) -> [usize; 2] {
         .map(|which| statuses.iter().filter(|it| **it == which).count())
 }
 
+/// How many of `rows` outcomes are censored, with the [`counts`] `right` and `left`: "40 of 120 outcomes are right-censored".
+pub fn in_words([right, left]: [usize; 2], rows: usize) -> String {
+    let [larger, smaller, of] = [right, left, rows].map(|it| thousands(it as u64));
+    match (right, left) {
+        (0, 0) => format!("none of {of} outcomes is censored"),
+        (_, 0) => format!("{larger} of {of} outcomes are right-censored"),
+        (0, _) => format!("{smaller} of {of} outcomes are left-censored"),
+        _ => format!("{larger} of {of} outcomes are right-censored and {smaller} left-censored"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::design::columns::{MemoryColumns, Values};
+
+    #[test]
+    fn both_ways_of_censoring_are_told() {
+        for (counts, words) in [
+            ([0, 0], "none of 1\u{202f}200 outcomes is censored"),
+            ([40, 0], "40 of 1\u{202f}200 outcomes are right-censored"),
+            ([0, 7], "7 of 1\u{202f}200 outcomes are left-censored"),
+            (
+                [40, 7],
+                "40 of 1\u{202f}200 outcomes are right-censored and 7 left-censored",
+            ),
+        ] {
+            assert_eq!(in_words(counts, 1200), words);
+        }
+    }
 
     #[test]
     fn statuses_are_read_as_brms_reads_them() {

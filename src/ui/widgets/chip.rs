@@ -74,6 +74,25 @@ impl<'a> Chip<'a> {
             ..self
         }
     }
+
+    /// How wide the chip will be.
+    pub fn width(&self, ui: &Ui) -> f32 {
+        let p = Palette::of(ui);
+        let text = paint::line(ui, self.text, Text::Number, p.text_primary, f32::INFINITY);
+        self.around(text.size().x)
+    }
+
+    /// The width of a chip with a text of this width.
+    fn around(&self, text: f32) -> f32 {
+        let t = tokens();
+        let beside = t.space.x1 + t.icon.small;
+        let before = self.icon.map_or(0.0, |_| beside);
+        let after = match self.look {
+            Look::Editable(_) => beside,
+            _ => 0.0,
+        };
+        (2.0 * t.space.x2 + before + text + after).ceil()
+    }
 }
 
 impl Widget for Chip<'_> {
@@ -85,20 +104,12 @@ impl Widget for Chip<'_> {
         let text = paint::line(ui, self.text, Text::Number, color, f32::INFINITY);
         let icon_size = t.icon.small;
         let (pad, gap) = (t.space.x2, t.space.x1);
-        let after = match self.look {
-            Look::Editable(_) => gap + t.icon.small,
-            _ => 0.0,
-        };
-        let before = self.icon.map_or(0.0, |_| icon_size + gap);
         let sense = if self.look == Look::Fact {
             Sense::hover()
         } else {
             Sense::click()
         };
-        let size = vec2(
-            (2.0 * pad + before + text.size().x + after).ceil(),
-            t.size.chip,
-        );
+        let size = vec2(self.around(text.size().x), t.size.chip);
         let (rect, response) = ui.allocate_exact_size(size, sense);
         response.widget_info(|| {
             let role = if self.look == Look::Fact {

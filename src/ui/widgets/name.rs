@@ -34,6 +34,25 @@ pub fn short_names(names: &[&ParamId], max_chars: usize) -> Vec<String> {
     short
 }
 
+/// `names` in the longest such forms, of at least `fewest` characters, for which `fits` says that there is room.
+pub fn longest_names(
+    names: &[&ParamId],
+    fewest: usize,
+    fits: impl Fn(&[String]) -> bool,
+) -> Vec<String> {
+    let longest = names.iter().map(|name| name.chars().count()).max();
+    let (mut least, mut most) = (fewest, longest.unwrap_or(0).max(fewest));
+    while least < most {
+        let middle = (least + most).div_ceil(2);
+        if fits(&short_names(names, middle)) {
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    short_names(names, least)
+}
+
 /// Groups of two or more among `which` that have the same form, in order.
 fn alike(forms: &[String], which: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -146,6 +165,17 @@ mod tests {
     fn short(names: &[&str], max_chars: usize) -> Vec<String> {
         let names: Vec<ParamId> = names.iter().map(|&name| name.into()).collect();
         short_names(&names.iter().collect::<Vec<_>>(), max_chars)
+    }
+
+    #[test]
+    fn names_are_as_long_as_there_is_room() {
+        let names: [ParamId; 2] = ["effect_of_first_group".into(), "b[age]".into()];
+        let names: Vec<&ParamId> = names.iter().collect();
+        let letters = |forms: &[String]| forms.iter().map(|it| it.chars().count()).sum::<usize>();
+        for room in [0, 14, 20, 26, 27, 100] {
+            let forms = longest_names(&names, 8, |forms| letters(forms) <= room);
+            assert_eq!(letters(&forms), room.clamp(14, 27), "{forms:?}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::ui::plots::axes::{self, Axes, faded, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui, picture_table_ui};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::name::short_names;
+use crate::ui::widgets::name::longest_names;
 use crate::ui::widgets::{self, Button, number, paint};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
@@ -51,8 +51,8 @@ const LOOKED_AT: usize = 1_000_000;
 const LISTED: usize = 60;
 /// Height of the line with the names, and of that with proposed pairs.
 const HEAD: f32 = 30.0;
-/// Width of a letter on the diagonal of the matrix, about.
-const LETTER: f32 = 5.5;
+/// Fewest letters of a name on the diagonal of the matrix.
+const SHORTEST: usize = 6;
 /// Radius of a point, and half the width of the cross of a divergent transition.
 const DOT: f32 = 1.75;
 const CROSS: f32 = 3.5;
@@ -654,7 +654,13 @@ fn matrix_ui(
         })
         .named("parameter", names)
     });
-    let short = short_names(&long, ((step / LETTER) as usize).max(8));
+    let short = longest_names(&long, SHORTEST, |short| {
+        let width = |name: &String| {
+            let name = paint::line(ui, name, Text::Caption, p.text_secondary, f32::INFINITY);
+            name.size().x
+        };
+        short.iter().all(|name| width(name) <= place(0, 0).width())
+    });
     for (row, &down) in set.iter().enumerate() {
         let rect = place(row, row);
         let color = if down == of.index {

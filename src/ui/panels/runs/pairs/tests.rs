@@ -226,6 +226,21 @@ fn the_worst_pairs_are_proposed_where_transitions_diverge() {
 }
 
 #[test]
+fn names_of_proposed_pairs_are_whole_where_there_is_room() {
+    let mut session = funnel();
+    let entry = session.state.runs.last_mut().unwrap();
+    let RunPhase::Read(read) = &mut entry.phase else {
+        panic!("draws were read");
+    };
+    read.variables[3] = "log_scale_of_effects".into();
+    let harness = page_as_it_opens(session);
+    for other in ["a", "b", "c"] {
+        let name = format!("Worst pair: log_scale_of_effects × {other}");
+        harness.get_by_role_and_label(Role::Button, &name);
+    }
+}
+
+#[test]
 fn many_draws_are_thinned_and_none_of_few_divergent_ones_is_lost() {
     let harness = page(session(4, 16_000, |chain, i| chain == 2 && i % 1000 == 7));
     harness.get_by_label("16 divergent transitions");

@@ -4,7 +4,7 @@ use eframe::egui::{Align, Layout, Rect, Ui, UiBuilder, pos2};
 
 use crate::ui::panels::runs::panes::Variable;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::name::short_names;
+use crate::ui::widgets::name::longest_names;
 use crate::ui::widgets::{Chip, number, paint};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
@@ -15,8 +15,6 @@ use ergodic_diagnostics::divergent_pairs::{DivergentPair, worst_pairs};
 const PROPOSED: usize = 3;
 /// Fewest letters of a name.
 const SHORTEST: usize = 8;
-/// Width of a letter of a chip, about.
-const LETTER: f32 = 7.0;
 
 /// The column that says which draws ended a divergent transition.
 pub(super) fn divergent_column(of: &Variable<'_>) -> Option<usize> {
@@ -63,22 +61,35 @@ pub(super) fn worst_ui(
     let t = tokens();
     let p = Palette::of(ui);
     let left = rect.left() + t.space.x3;
-    let word = paint::line(ui, "Worst:", Text::Caption, p.text_secondary, rect.width());
+    let word = paint::line(
+        ui,
+        "Worst pairs:",
+        Text::Caption,
+        p.text_secondary,
+        rect.width(),
+    );
     let word = paint::left_center(ui.painter(), left, rect.center().y, word);
     let min = pos2(word.right() + t.space.x2, rect.top());
     let rest = Rect::from_min_max(min, pos2(rect.right() - t.space.x3, rect.bottom()));
-    // Two names and what stands between and around them.
-    let frame = 2.0 * t.space.x2 + 3.0 * LETTER;
-    let each = rest.width() / PROPOSED as f32 - t.space.x2 - frame;
     let mut places: Vec<usize> = worst.iter().flat_map(|pair| pair.parameters).collect();
     places.sort_unstable();
     places.dedup();
     let names: Vec<&ParamId> = places.iter().map(|&it| &of.names[it]).collect();
-    let short = short_names(&names, ((0.5 * each / LETTER) as usize).max(SHORTEST));
-    let called = |it: usize| -> &str {
-        let place = places.binary_search(&it);
-        place.map_or(of.names[it].as_str(), |place| &short[place])
+    let text = |pair: &DivergentPair, short: &[String]| -> String {
+        let called = |it: usize| -> &str {
+            let place = places.binary_search(&it);
+            place.map_or(of.names[it].as_str(), |place| &short[place])
+        };
+        let [first, second] = pair.parameters;
+        format!("{} × {}", called(first), called(second))
     };
+    let width = |ui: &Ui, text: &str| Chip::toggle(text, false).width(ui) + t.space.x2;
+    // A chip has no space behind it where it is the last.
+    let room = rest.width() + t.space.x2;
+    let short = longest_names(&names, SHORTEST, |short| {
+        let widths = worst.iter().map(|pair| width(ui, &text(pair, short)));
+        widths.sum::<f32>() <= room
+    });
     let mut chosen = None;
     let builder = UiBuilder::new()
         .max_rect(rest)
@@ -87,9 +98,8 @@ pub(super) fn worst_ui(
         ui.spacing_mut().item_spacing.x = t.space.x2;
         for (place, pair) in worst.iter().enumerate() {
             let [first, second] = pair.parameters;
-            let text = format!("{} × {}", called(first), called(second));
-            let width = text.chars().count() as f32 * LETTER + frame;
-            if place > 0 && ui.available_width() < width {
+            let text = text(pair, &short);
+            if place > 0 && ui.available_width() + t.space.x2 < width(ui, &text) {
                 break;
             }
             let is_shown = [[first, second], [second, first]].contains(&[of.index, x]);

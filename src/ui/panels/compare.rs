@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eframe::egui::{CentralPanel, Checkbox, ComboBox, Frame, Margin, ScrollArea, Ui};
+use eframe::egui::{CentralPanel, Checkbox, Frame, Margin, ScrollArea, Ui};
 
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Compared, Comparison};
@@ -10,7 +10,7 @@ use crate::app::draft_pictures::DraftPicture;
 use crate::app::{AppState, Command, DraftChange, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::panels::draft_picture;
+use crate::ui::panels::{draft_picture, menu};
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -85,7 +85,7 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
                 ScrollArea::vertical()
                     .auto_shrink([false, false])
                     .show(ui, |ui| {
-                        ui.add_space(tokens().space.x6);
+                        ui.add_space(tokens().space.x4);
                         middle_column(ui, tokens().size.reading_column, |ui| {
                             choice_ui(ui, state, view, out);
                         });
@@ -115,14 +115,11 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
         })
         .map(|spec| spec.id)
         .collect();
-    widgets::heading(ui, "Choose samplers to run");
-    widgets::sentence(
-        ui,
-        "Each is run once with its default settings and the draft's chains, one after the other, and compared with an exact one.",
-        Text::Body,
-    );
+    // What takes little height leaves the button below the boxes in sight.
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x2;
+        widgets::heading(ui, "Choose samplers to run");
+        ui.add_space(t.space.x2);
         if ui
             .add(Button::new("Usual choice").small())
             .on_hover_text("All but those that are there to be seen failing")
@@ -140,7 +137,11 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
             view.turned = usual.map(|spec| spec.id).collect();
         }
     });
-    // In two columns, so that the button below them is in sight.
+    widgets::sentence(
+        ui,
+        "Each runs once with its default settings and the draft's chains, one after the other, and is compared with an exact one.",
+        Text::Body,
+    );
     ui.columns(2, |columns| {
         for (ui, half) in columns
             .iter_mut()
@@ -235,11 +236,11 @@ fn effort(state: &AppState, runs: usize) -> String {
     let nuts = recommend::nuts_secs_on(check.rows.0, check.params.len(), cores).max(1.0);
     let all = nuts * runs as f64;
     format!(
-        "{runs} {plural}, {} to {} in all: {} for a run of NUTS by the size of the data and the cores of this machine, and as \
-         a rule a fifth to three times of that for the others.",
+        "{runs} {plural}, {} to {} in all by the size of the data and the cores of this machine: {} for NUTS, others as a rule a fifth \
+         to three times that.",
         number::about(all * LEAST),
         number::about(all * MOST).trim_start_matches("about "),
-        number::about(nuts),
+        number::about(nuts).trim_start_matches("about "),
     )
 }
 
@@ -348,9 +349,9 @@ fn body_ui(
                 let reference = rows.iter().find(|row| is_reference(row, &rows));
                 let reference = reference.map_or("the exact one", |row| row.variant.entry.spec.title);
                 let text = format!(
-                    "All samplers run with the draft's chains and seed and, but for settings in their names, by default, one after the \
-                     other. Shift and ratio are those of the worst parameter, against {reference}; they carry the Monte Carlo error of \
-                     both runs."
+                    "All samplers ran one after the other with the draft's chains and seed and, unless their names say otherwise, \
+                     default settings. Shift and ratio are those of the worst parameter against {reference}, and carry the Monte Carlo \
+                     error of both runs."
                 );
                 widgets::hint(ui, &text);
                 if let Some(compared) = &comparison.facts {
@@ -423,10 +424,17 @@ fn table_ui(
                     };
                     let after = format!("After the warm-up: {}", multiples(relative.after_warmup));
                     plain(multiples(relative.whole)).hover(after)
-                }))
-        .column(measured.column(("time", NUMBER, "Time of the run, warm-up included"), |m| m.seconds, move |_, m| plain(number::duration(m.seconds))));
+                }));
     if shows_all {
-        table = further_columns(table, measured, unit);
+        table = table.column(after_warmup_column(measured, unit));
+    }
+    table = table.column(measured.column(
+        ("time", NUMBER, "Time of the run, warm-up included"),
+        |m| m.seconds,
+        move |_, m| plain(number::duration(m.seconds)),
+    ));
+    if shows_all {
+        table = further_columns(table, measured);
     }
     let shown = table
         .column(
@@ -450,32 +458,37 @@ fn table_ui(
     }
 }
 
-/// With the columns that `ergodic compare` prints too: costs after the warm-up, rows that a step uses, and, where a sampler has them,
-/// acceptance rates and shares of signs.
-fn further_columns<'a>(
-    mut table: Table<'a>,
-    measured: Runs<'a>,
-    unit: Option<&'a Measured>,
-) -> Table<'a> {
+/// Relative costs after the warm-up.
+fn after_warmup_column<'a>(measured: Runs<'a>, unit: Option<&'a Measured>) -> Column<'a> {
     let after_warmup = move |k: usize| -> Option<Spread> {
         let measured = measured.rows[k].outcome.as_ref().ok()?;
         Some(measured.relative_to(unit?)?.after_warmup)
     };
-    let relative = Column::number("after warm-up", RELATIVE, move |k| {
+    Column::number("after warm-up", RELATIVE, move |k| {
         after_warmup(k).map_or(Cell::empty(), |it| {
             Cell::number(multiples(it), Tone::Secondary)
         })
     })
     .help("Relative cost of the draws after the warm-up alone: the least, the median and the largest over parameters")
-    .by(move |k| after_warmup(k).map_or(f64::NAN, |it| it.median));
-    table = table.column(relative).column(measured.column(
+    .by(move |k| after_warmup(k).map_or(f64::NAN, |it| it.median))
+}
+
+/// With the columns that `ergodic compare` prints too: rows that a step uses, and, where a sampler has them, acceptance rates and shares
+/// of signs.
+fn further_columns<'a>(mut table: Table<'a>, measured: Runs<'a>) -> Table<'a> {
+    table = table.column(measured.column(
         (
             "rows, %",
             NUMBER,
             "Share of the rows that a step uses, in percent",
         ),
         |m| m.rows_share,
-        |_, m| Cell::number(number::fixed(100.0 * m.rows_share, 3), Tone::Secondary),
+        |_, m| {
+            Cell::number(
+                number::significant(100.0 * m.rows_share, 3),
+                Tone::Secondary,
+            )
+        },
     ));
     type Share = fn(&Measured) -> Option<f64>;
     let shares: [(&str, &str, Share); 3] = [
@@ -537,15 +550,15 @@ fn densities_ui(ui: &mut Ui, rows: &[Row], compared: &Compared, parameter: &mut 
     let scale = (compared.scale).map_or_else(String::new, |scale| format!(" {scale}"));
     widgets::heading(ui, &format!("Densities{scale}"));
     ui.add_space(tokens().space.x1);
-    ComboBox::from_id_salt("densities of")
-        .selected_text(name.as_str())
-        .show_ui(ui, |ui| {
-            for (k, name) in names.iter().enumerate() {
-                ui.selectable_value(parameter, k, name.as_str());
+    let button = ui.add(Button::new(name.as_str()).small().caret());
+    menu::menu(&button, menu::NORMAL, |ui| {
+        for (k, name) in names.iter().enumerate() {
+            if menu::item(ui, name.as_str(), "", k == *parameter).clicked() {
+                *parameter = k;
             }
-        })
-        .response
-        .on_hover_text("Parameter");
+        }
+    });
+    button.on_hover_text("The parameter whose densities are shown");
     if measured.len() > shown.len() {
         let text = format!(
             "{} of {} samplers: the reference, those with settings of their own, then others from the top",

@@ -186,7 +186,7 @@ fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
         let relative = m.relative_to(unit).map(|it| multiples(it.after_warmup));
         let accept = m.accept.map(|it| number::fixed(it, 3));
         accepts += usize::from(accept.is_some());
-        let share = Some(number::fixed(100.0 * m.rows_share, 3));
+        let share = Some(number::significant(100.0 * m.rows_share, 3));
         for words in [relative, share, accept].iter().flatten() {
             assert!(harness.query_all_by_label(words).count() >= 1, "{words}");
         }
@@ -200,6 +200,24 @@ fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
         harness.state().sent.last(),
         Some(Command::Draft(DraftChange::Variant(_)))
     ));
+}
+
+/// Of the smallest window, bars above and below the page take 64 points.
+#[test]
+fn the_button_below_all_samplers_is_in_sight() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::GoTo(Page::Compare));
+    let mut harness = page_harness(session, compare_ui);
+    harness.run_steps(3);
+    let count = comparing::suitable(&harness.state().session.state);
+    let count = count.filter(|it| !it.spec.negative_control).count();
+    let words = format!("Run {count} samplers");
+    let button = harness.get_by_label(&words);
+    assert!(
+        button.rect().bottom() <= 800.0 - 64.0,
+        "{:?}",
+        button.rect()
+    );
 }
 
 #[test]
@@ -223,7 +241,7 @@ fn shares_that_a_sampler_does_not_have_are_no_numbers() {
         Session::default(),
         move |ui, _state, _view: &mut CompareView, _out| {
             let table = Table::new("further", "Further columns", rows.len()).whole();
-            further_columns(table, Runs { rows: &rows }, None).show(ui);
+            further_columns(table, Runs { rows: &rows }).show(ui);
         },
     );
     harness.run_steps(2);

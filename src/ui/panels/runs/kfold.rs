@@ -52,8 +52,8 @@ pub(super) fn folds_ui(
     } else {
         widgets::hint(
             ui,
-            "Fits the model again without each of so many parts of its rows, and scores every row by the fit that does not know it: \
-             without approximation, and with as many runs as parts",
+            "Divides the rows into so many folds, fits the model once without each, and scores every row by the fit that has not seen it: \
+             no approximation, but as many runs as folds",
         );
     }
     if let Some(why) = entry.folded.refusal() {
@@ -70,7 +70,7 @@ pub(super) fn folds_ui(
             .show(ui);
         let why = refusal(entry);
         let button = ui
-            .add_enabled(why.is_none(), Button::new("K-fold").small())
+            .add_enabled(why.is_none(), Button::new("Run K-fold").small())
             .on_hover_text(words::time_of_fits(entry, view.parts as usize))
             .on_disabled_hover_text(why.unwrap_or_default());
         if button.clicked() {
@@ -115,7 +115,7 @@ fn done_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, done: &Folded) {
     }
     widgets::hint(
         ui,
-        &format!("Of {} parts, each scored by a fit without it", done.folds),
+        &format!("{} folds, each scored by a fit without it", done.folds),
     );
     ScrollArea::vertical()
         .id_salt("kfold remarks")

@@ -23,6 +23,8 @@ use ergodic_analysis::loo::subsample::Subsampled;
 use ergodic_analysis::loo::{Comparison, CrossValidation, check_comparable, compare};
 use ergodic_diagnostics::loo::{Total, VERY_BAD};
 
+/// What stands above the scores, and above the way to them.
+const HEADING: &str = "How well rows that were left out are predicted";
 /// Height of the picture of Pareto k.
 const PICTURE: f32 = 200.0;
 /// Radius of a point among many.
@@ -52,7 +54,7 @@ impl Pane for LooView {
     const TITLE: &'static str = "LOO";
     const ICON: char = icons::INTERSECT;
     const ABOUT: &'static str =
-        "How well rows are predicted that were left out, and how runs compare";
+        "How well rows that were left out are predicted, and how runs compare";
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
@@ -104,7 +106,7 @@ fn unscored_ui(
     scroll.show(ui, |ui| {
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x2;
-            widgets::heading(ui, "How well rows are predicted that were left out");
+            widgets::heading(ui, HEADING);
             let going = entry.scores.working();
             if let Some(going) = going.or(entry.sampled_scores.working()) {
                 widgets::hint(ui, &tasks::words(going, state.tasks.secs_left(going)));
@@ -116,13 +118,13 @@ fn unscored_ui(
             } else {
                 let failed = entry.scores.refusal().or(entry.sampled_scores.refusal());
                 let text = failed.or(refusal).unwrap_or(
-                    "How well would this model predict rows that it has not seen? Leave-one-out cross-validation tells from the \
-                     draws there are, without another run, and compares runs of the same rows",
+                    "How well would this model predict rows that it has not seen? Leave-one-out cross-validation estimates this from the \
+                     draws at hand, without another run, and compares runs of the same rows",
                 );
                 widgets::sentence(ui, text, Text::Body);
                 let word = match failed {
                     Some(_) => "Try again",
-                    None => "Leave rows out",
+                    None => "Run leave-one-out",
                 };
                 if refusal.is_none() && ui.add(Button::new(word).small()).clicked() {
                     out.send(match is_tall(entry) {
@@ -147,42 +149,45 @@ fn sampled_ui(
 ) {
     let t = tokens();
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = t.space.x2;
-        widgets::heading(ui, "How well rows are predicted that were left out");
-        let rows = [("elpd_loo", done.elpd), ("p_loo", done.p)];
-        let value = |value: f64, tone: Tone| Cell::number(number::fixed(value, 1), tone);
-        Table::new(
-            "loo sample",
-            "Scores of the run from a sample of its rows",
-            rows.len(),
-        )
-        .whole()
-        .column(Column::names(ui, "", rows.len(), |k| rows[k].0))
-        .column(Column::number("estimate", 100.0, |k| {
-            value(rows[k].1.estimate, Tone::Primary)
-        }))
-        .column(Column::number("se", 84.0, |k| {
-            value(rows[k].1.se, Tone::Secondary)
-        }))
-        .column(
-            Column::number("se of sample", 100.0, |k| {
-                value(rows[k].1.se_of_sample, Tone::Secondary)
-            })
-            .help("The part of the error that comes from the choice of the rows"),
-        )
-        .show(ui);
-        widgets::sentence(ui, &done.sentence(), Text::Body);
-        let all = Button::new("Leave all rows out").small();
-        if ui
-            .add(all)
-            .on_hover_text("One row after the other: minutes")
-            .clicked()
-        {
-            out.send(Command::Score(entry.id));
-        }
-        ui.add_space(t.space.x2);
-        folds_ui(ui, state, entry, &mut view.folds, out);
+    let scroll = ScrollArea::vertical().auto_shrink([false, false]);
+    scroll.show(ui, |ui| {
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x2;
+            widgets::heading(ui, HEADING);
+            let rows = [("elpd_loo", done.elpd), ("p_loo", done.p)];
+            let value = |value: f64, tone: Tone| Cell::number(number::fixed(value, 1), tone);
+            Table::new(
+                "loo sample",
+                "Scores of the run from a sample of its rows",
+                rows.len(),
+            )
+            .whole()
+            .column(Column::names(ui, "", rows.len(), |k| rows[k].0))
+            .column(Column::number("estimate", 100.0, |k| {
+                value(rows[k].1.estimate, Tone::Primary)
+            }))
+            .column(Column::number("se", 84.0, |k| {
+                value(rows[k].1.se, Tone::Secondary)
+            }))
+            .column(
+                Column::number("se of sample", 100.0, |k| {
+                    value(rows[k].1.se_of_sample, Tone::Secondary)
+                })
+                .help("The part of the error that comes from the choice of the rows"),
+            )
+            .show(ui);
+            widgets::sentence(ui, &done.sentence(), Text::Body);
+            let all = Button::new("Leave all rows out").small();
+            if ui
+                .add(all)
+                .on_hover_text("One row after the other: minutes")
+                .clicked()
+            {
+                out.send(Command::Score(entry.id));
+            }
+            ui.add_space(t.space.x2);
+            folds_ui(ui, state, entry, &mut view.folds, out);
+        });
     });
 }
 
@@ -247,7 +252,7 @@ fn done_ui(
         .show(ui, |ui| {
             Frame::NONE.inner_margin(inset).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = t.space.x2;
-                widgets::heading(ui, "How well rows are predicted that were left out");
+                widgets::heading(ui, HEADING);
                 totals_ui(ui, done);
                 widgets::sentence(ui, &done.reliability(), Text::Body);
                 doubt_ui(ui, entry, (done, &view.doubtful), out);

@@ -52,13 +52,13 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
     let ids: Vec<u64> = (harness.state().session.state.runs.iter())
         .map(|entry| entry.id)
         .collect();
-    harness.get_by_label("Leave rows out").click_accesskit();
+    harness.get_by_label("Run leave-one-out").click_accesskit();
     harness.run_steps(4);
     assert!(harness.state().sent.contains(&Command::Score(ids[1])));
     let scores = harness.state().session.state.runs[1].scores.done().cloned();
     let scores = scores.unwrap();
     assert_eq!(scores.loo.rows.len(), 1000);
-    harness.get_by_label("How well rows are predicted that were left out");
+    harness.get_by_label("How well rows that were left out are predicted");
     harness.get_by_role_and_label(Role::Cell, "elpd_loo");
     harness.get_by_label(&scores.reliability());
 
@@ -88,13 +88,13 @@ fn runs_are_cross_validated_in_parts_and_compared() {
     session.send(Command::ScoreInFolds(ids[0], 10));
     let mut harness = page(session);
     // Beside the way to scores from the draws, which need not be there.
-    harness.get_by_label("Leave rows out");
+    harness.get_by_label("Run leave-one-out");
     assert!(harness.state().session.state.runs[1].scores.is_idle());
     // So that nothing has to be scrolled to.
     harness.set_size(vec2(1600.0, 2400.0));
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("elpd_kfold").is_none());
-    harness.get_by_label("K-fold").click_accesskit();
+    harness.get_by_label("Run K-fold").click_accesskit();
     harness.run_steps(4);
     let shown = harness.state();
     assert!(shown.sent.contains(&Command::ScoreInFolds(ids[1], 10)));

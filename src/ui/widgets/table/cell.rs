@@ -17,7 +17,7 @@ pub enum Tone {
     Primary,
     /// A number that explains another.
     Secondary,
-    /// The number of the row itself.
+    /// The number of the row itself, and words on what others are.
     Faint,
     /// A value past its limit: the verdict's colour and more weight.
     Past(VerdictKind),
@@ -212,7 +212,7 @@ fn style(p: &Palette, tone: Tone) -> (Text, Color32) {
     match tone {
         Tone::Primary => (Text::Number, p.text_primary),
         Tone::Secondary => (Text::Number, p.text_secondary),
-        Tone::Faint => (Text::Caption, p.text_disabled),
+        Tone::Faint => (Text::Caption, p.text_secondary),
         Tone::Past(kind) => (Text::NumberStrong, p.verdict(kind).color),
     }
 }

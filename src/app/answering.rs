@@ -191,14 +191,14 @@ fn answer_after(
 }
 
 const UNKNOWN_MODEL: &str =
-    "The model of these draws is not known, so there are no effects to tell";
+    "The model of these draws is not known, so there are no effects to report";
 
 /// Why nothing can be told of an outcome of the run, if that is known of its recipe.
 fn no_outcome(entry: &RunEntry) -> Option<&'static str> {
     match (&entry.recipe, entry.can_predict()) {
         (Some(_), true) => None,
         (Some(_), false) => Some(
-            "The model does not explain one outcome by predictors, so there are no effects to tell",
+            "The model does not explain one outcome by predictors, so there are no effects to report",
         ),
         (None, _) => Some(UNKNOWN_MODEL),
     }

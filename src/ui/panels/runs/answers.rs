@@ -124,7 +124,7 @@ fn no_outcome_ui(ui: &mut Ui, of: &Variable<'_>, why: &str) -> Option<Command> {
             .is_some_and(|(words, _)| ui.add(Button::new(words).small()).clicked());
         widgets::hint(
             ui,
-            "Expressions of parameters can be computed from the draws, each with its interval, R-hat and effective sample sizes",
+            "Expressions of parameters can still be computed from the draws, each with its interval, R-hat and effective sample sizes",
         );
         clicked
     });
@@ -456,7 +456,7 @@ mod tests {
             let mut harness = page_harness(session, runs_ui);
             harness.run_steps(4);
             assert!(harness.query_by_label("Try again").is_none());
-            harness.get_by_label_contains("so there are no effects to tell");
+            harness.get_by_label_contains("so there are no effects to report");
             harness.get_by_label("An expression of parameters");
             harness.get_by_label("Choose predictors").click();
             harness.run_steps(2);

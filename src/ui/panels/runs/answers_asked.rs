@@ -4,7 +4,7 @@ use eframe::egui::{Frame, Margin, Ui};
 
 use super::super::menu;
 use super::answer_lines::{diagnostics_line, expression_line};
-use super::range_field::RangeField;
+use super::range_field::{self, RangeField};
 use crate::app::RunEntry;
 use crate::app::answering::{Answered, AnswersAsked, OfOutcome};
 use crate::ui::theme::{Text, tokens};
@@ -12,8 +12,9 @@ use crate::ui::widgets::{self, Chip, Field, number};
 use ergodic_analysis::effects::{MOST_CURVES, check_expression};
 use ergodic_base::param::{Class, ParamId};
 
-/// Width of the field for an expression.
+/// Least and largest width of the field for an expression.
 const EXPRESSION: f32 = 208.0;
+const LONG_EXPRESSION: f32 = 420.0;
 
 /// What is typed, and what is wrong with it.
 #[derive(Default)]
@@ -135,12 +136,16 @@ fn fields_ui(ui: &mut Ui, entry: &RunEntry, view: &mut AskedView, asked: &mut An
     }
     let names = entry.variables();
     let example = example(&names);
+    // In the rest of the line, before the range.
+    let behind = ui.spacing().item_spacing.x + range_field::WIDTH;
+    let rest = ui.available_size_before_wrap().x - behind;
+    let width = rest.clamp(EXPRESSION, LONG_EXPRESSION);
     let field = Field::new("An expression of parameters", &mut view.expression)
         .label_hidden()
         .hint(&example)
         .mono()
         .error(view.expression_error.as_deref())
-        .width(EXPRESSION)
+        .width(width)
         .show(ui);
     let text = view.expression.trim();
     let is_wrong = view.expression_error.is_some();
@@ -357,7 +362,7 @@ mod tests {
             let mut harness = page(changes);
             harness.state_mut().view.show_pane(find("answers").unwrap());
             harness.run_steps(4);
-            assert_eq!(says(&harness, "there are no effects to tell"), !is_told);
+            assert_eq!(says(&harness, "there are no effects to report"), !is_told);
             let names = harness
                 .state()
                 .session

@@ -20,6 +20,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, number, paint};
 use ergodic_analysis::bias_check;
 use ergodic_base::param::ParamId;
+use ergodic_base::shown::capitalised;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
 use ergodic_diagnostics::Missing;
@@ -662,7 +663,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     }
     let Some(bias) = &of.report.bias else {
         let text = format!(
-            "{} is approximate. {reason}. Its bias was not checked. The check runs {}{}",
+            "{} is approximate. {reason}. Its bias was not checked. The check runs {} on the same model and compares both{}",
             spec.title,
             words::control(of.entry),
             words::check_cost_in_brackets(of.entry)
@@ -685,9 +686,6 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                     widgets::heading(ui, "How far each estimate is from an exact sampler");
                     let text = "Worst first; good when the whole bar (95%) lies inside the tolerance, watch when it crosses the edge";
                     widgets::sentence_line(ui, text, Text::Caption, true);
-                    for sentence in bias_check::further_sentences(bias) {
-                        widgets::hint(ui, &sentence);
-                    }
                 });
             });
             ui.add_space(t.space.x2);
@@ -698,6 +696,13 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                     shifts_ui(ui, &by_step.rows, "shift extrapolated from half the step");
                 });
             }
+            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = t.space.x1;
+                for sentence in bias_check::further_sentences(bias) {
+                    widgets::hint(ui, &capitalised(&sentence));
+                }
+            });
         });
 }
 

@@ -7,7 +7,7 @@ use ergodic_base::numerals;
 use ergodic_base::shown::capitalised;
 
 /// Width of the field.
-const WIDTH: f32 = 150.0;
+pub(super) const WIDTH: f32 = 150.0;
 
 /// What is typed, and what is wrong with it.
 #[derive(Default)]

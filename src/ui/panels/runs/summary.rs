@@ -489,8 +489,9 @@ fn summary_body_ui(
         rows_ui(ui, state, (entry, report), (&shown, names), view, out);
     });
     for line in &lines {
-        ui.horizontal(|ui| {
-            ui.add_space(t.space.x3);
+        // A row of widgets would be higher than a line.
+        let inset = Margin::symmetric(t.space.x3 as i8, 0);
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
             widgets::sentence_line(ui, line, Text::Caption, true);
         });
     }

@@ -346,7 +346,7 @@ impl PreviewRows {
             ))
         };
         let reason = match templates::is_text(&recipe.model.template) {
-            true => "the model has no section `rows` that they would come of",
+            true => "the model has no section `rows` that they would come from",
             false => NO_SIMULATION,
         };
         let simulation = model.simulation().ok_or(refuse(reason))?;

@@ -515,6 +515,11 @@ impl Recipe {
         self.data.source.strip_prefix(SAMPLE_PREFIX)
     }
 
+    /// Whether the recipe is of a model as text that needs no data: its table is there for the sake of the rest only.
+    pub fn is_without_data(&self) -> bool {
+        self.sample() == Some(nothing::ID)
+    }
+
     fn check(&self) -> Result<(), RecipeError> {
         let refuse = |key: &str, takes: String, value: &dyn Display| {
             let (key, value) = (key.to_owned(), value.to_string());

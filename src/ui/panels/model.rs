@@ -101,6 +101,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
     } else {
         view.formula_error()
     };
+    let is_wrong = typed_error.is_some();
     head_ui(ui, state, (document, check), typed_error, out);
     let side = |margin: i8| {
         Frame::NONE
@@ -117,7 +118,10 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
     Panel::right("model-remarks")
         .exact_size(REMARKS_WIDTH)
         .frame(side(0))
-        .show(ui, |ui| remarks_ui(ui, check, state.preview.as_ref(), out));
+        .show(ui, |ui| {
+            let shown = (check, state.preview.as_ref());
+            remarks_ui(ui, document, shown, out);
+        });
     let is_open = asks(document);
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_surface))
@@ -140,7 +144,8 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                     if !document.is_text() {
                         priors::priors_ui(ui, state, document, check, &mut view.priors, out);
                     }
-                    if state.preferences.depth == Depth::Verdict {
+                    // Translations are of the draft, which does not have a wrong text yet.
+                    if state.preferences.depth == Depth::Verdict || document.is_text() && is_wrong {
                         return;
                     }
                     Frame::NONE
@@ -186,6 +191,9 @@ fn head_ui(
     let (title, about) = spec.map_or((template.as_str(), ""), |spec| (spec.title, spec.about));
     let facts = match check {
         _ if asks(document) => "The outcome decides the kind of model".to_owned(),
+        Some(check) if check.error.is_none() && document.recipe.is_without_data() => {
+            format!("No data needed · {about}")
+        }
         Some(check) if check.error.is_none() => {
             let (used, total) = check.rows;
             let about = match &check.chosen {
@@ -258,12 +266,12 @@ fn center_ui(
     ui.spacing_mut().item_spacing.y = t.space.x2;
     let is_open = asks(document);
     if document.is_text() {
-        ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-            template_ui(ui, document, out);
-        });
-        program::program_ui(ui, data, document, check, &mut view.program, out);
-        // What is wrong stands below the text, and is mended there.
-        if check.is_none_or(|check| check.error.is_none()) {
+        let beside = |ui: &mut Ui, out: &mut Outbox| template_ui(ui, document, out);
+        let program = &mut view.program;
+        let is_sound = program::program_ui(ui, data, document, check, program, out, beside);
+        // What is wrong stands below the text, and is mended there; what is known of a text says nothing of the next one.
+        let has_rows = !document.recipe.is_without_data();
+        if is_sound && has_rows && check.is_none_or(|check| check.error.is_none()) {
             state_ui(ui, state, data, document, check, out);
         }
         return;
@@ -502,8 +510,8 @@ fn quick_fixes_ui(ui: &mut Ui, fixes: &[QuickFix], out: &mut Outbox) {
 /// The right panel: what the priors expect, how often each value of the response occurs, and the remarks.
 fn remarks_ui(
     ui: &mut Ui,
-    check: Option<&ModelCheck>,
-    preview: Option<&PriorPreview>,
+    document: &Document,
+    shown: (Option<&ModelCheck>, Option<&PriorPreview>),
     out: &mut Outbox,
 ) {
     let t = tokens();
@@ -513,15 +521,15 @@ fn remarks_ui(
             // The inset is inside, so that the scroll bar stands in it and not over the ends of lines.
             let inset = Margin::symmetric(t.space.x4 as i8, 0);
             Frame::NONE.inner_margin(inset).show(ui, |ui| {
-                remarks_inside(ui, check, preview, out);
+                remarks_inside(ui, document, shown, out);
             });
         });
 }
 
 fn remarks_inside(
     ui: &mut Ui,
-    check: Option<&ModelCheck>,
-    preview: Option<&PriorPreview>,
+    document: &Document,
+    (check, preview): (Option<&ModelCheck>, Option<&PriorPreview>),
     out: &mut Outbox,
 ) {
     let t = tokens();
@@ -538,6 +546,10 @@ fn remarks_inside(
         heading(ui, "Outcome");
         response_ui(ui, check);
     }
+    let is_clear = check.error.is_none() && check.warnings.is_empty();
+    if is_clear && document.recipe.is_without_data() {
+        return;
+    }
     ui.separator();
     heading(ui, "Remarks");
     for (i, warning) in check.warnings.iter().enumerate() {
@@ -549,7 +561,7 @@ fn remarks_inside(
     }
     if check.error.is_some() {
         hint(ui, "The data are checked once the model is complete");
-    } else if check.warnings.is_empty() {
+    } else if is_clear {
         ui.horizontal_top(|ui| {
             let p = Palette::of(ui);
             let size = vec2(t.icon.medium, Text::Body.line());

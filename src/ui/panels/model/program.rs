@@ -4,7 +4,8 @@ use std::sync::{Arc, Weak};
 
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use eframe::egui::{
-    Button, Color32, EventFilter, Id, Key, Modifiers, Role, Stroke, TextEdit, Ui, WidgetInfo,
+    Align, Button, Color32, EventFilter, Id, Key, Layout, Modifiers, Role, Stroke, TextEdit, Ui,
+    WidgetInfo,
 };
 
 use super::gallery::gallery_ui;
@@ -16,6 +17,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, hint};
 use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Value;
+use ergodic_base::shown::capitalised;
 use ergodic_core::design::Columns as _;
 use ergodic_data::load::Loaded;
 use ergodic_language::{KnownColumns, Own, Program, ProgramError, Word, complete, highlight};
@@ -101,7 +103,8 @@ impl Checked {
     }
 }
 
-/// Draws the editor. The draft takes the text when the editor is left, and before anything runs or is saved.
+/// Draws the editor, in its first line `beside` at the right. The draft takes the text when the editor is left, and before anything runs
+/// or is saved. Returns whether the text is that of the draft and nothing is wrong with it as far as the editor can tell.
 pub fn program_ui(
     ui: &mut Ui,
     data: &DataState,
@@ -109,7 +112,8 @@ pub fn program_ui(
     check: Option<&ModelCheck>,
     view: &mut ProgramView,
     out: &mut Outbox,
-) {
+    beside: impl FnOnce(&mut Ui, &mut Outbox),
+) -> bool {
     let p = Palette::of(ui);
     let drafted = document.recipe.model.settings.text(Own::PROGRAM);
     let drafted = drafted.unwrap_or_default();
@@ -120,7 +124,9 @@ pub fn program_ui(
     let example = ui.horizontal(|ui| {
         let label = ui.label(Text::Label.rich("Model as text", p.text_primary));
         label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Model as text"));
-        gallery_ui(ui, data)
+        let example = gallery_ui(ui, data);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| beside(ui, out));
+        example
     });
     if let Some(example) = example.inner {
         // What was typed was drafted when the menu took the keyboard, or is drafted now, so that it can be brought back.
@@ -163,6 +169,7 @@ pub fn program_ui(
     let checked = check
         .filter(|_| is_drafted)
         .and_then(|check| check.error.clone());
+    let is_sound = is_drafted && error.is_none();
     match error.map(|error| error.to_string()).or(checked) {
         Some(sentence) => {
             ui.horizontal_top(|ui| {
@@ -177,8 +184,8 @@ pub fn program_ui(
             );
         }
         None => {
-            if let Some(check) = check {
-                hint(ui, &check.response);
+            if let Some(check) = check.filter(|_| !document.recipe.is_without_data()) {
+                hint(ui, &capitalised(&check.response));
             }
         }
     }
@@ -188,6 +195,7 @@ pub fn program_ui(
         label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Equation of the text"));
         framed(ui, &view.checked.equation, Text::CodeSmall);
     }
+    is_sound
 }
 
 /// What gives the draft a text.

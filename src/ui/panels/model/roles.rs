@@ -190,6 +190,14 @@ fn named_by_text(data: &DataState, model: &ModelSection) -> BTreeSet<String> {
 
 /// The columns that a model as text names, and the others: only the text gives them roles.
 fn text_columns_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+    if cx.document.recipe.is_without_data() {
+        head_ui(ui, "Columns", None, cx);
+        note_ui(
+            ui,
+            "None: this model needs no data. Open a table to use its columns in the text",
+        );
+        return;
+    }
     let all = cx.data.loaded.table.names();
     let all: Vec<String> = all.map(str::to_owned).collect();
     let most = match cx.view.all_shown {

@@ -91,3 +91,39 @@ fn an_example_takes_the_place_of_the_text_and_undo_brings_it_back() {
     assert_eq!(drafted(&harness), begun);
     assert_eq!(harness.state().view.program.text, begun);
 }
+
+#[test]
+fn a_model_without_data_is_not_told_of_rows_and_columns() {
+    let mut session = Session::default();
+    session.send(Command::BeginWithoutData);
+    session.send(Command::AcceptImport);
+    let check = session.state.check.as_ref().unwrap();
+    assert_eq!(check.error, None);
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    harness.get_by_label_contains("No data needed");
+    harness.get_by_label_contains("this model needs no data");
+    for words in ["Uses all", "rows used", "redundant predictor", "Not used"] {
+        let told = harness.query_all_by_label_contains(words).count();
+        assert_eq!(told, 0, "{words}");
+    }
+}
+
+/// What was said of the text before would contradict what is wrong with this one.
+#[test]
+fn a_wrong_text_has_neither_rows_nor_translations() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    let told = |harness: &Harness<'_, Shown<ModelView>>, words: &str| {
+        harness.query_all_by_label_contains(words).count() > 0
+    };
+    let both = ["Uses all", "Translations of this model"];
+    assert!(both.iter().all(|words| told(&harness, words)));
+    let program = &mut harness.state_mut().view.program;
+    program.text = program.text.replace("normal", "nrmal");
+    harness.run();
+    assert!(told(&harness, "nrmal"));
+    assert!(!both.iter().any(|words| told(&harness, words)));
+}

@@ -99,7 +99,7 @@ fn sampler_words(entry: &RunEntry) -> String {
     text
 }
 
-/// From right to left: passes over the data, draws per second.
+/// From right to left: passes over the data or, where there are none, gradients; draws per second.
 fn right_words(entry: &RunEntry) -> Vec<String> {
     let Some(view) = entry.view() else {
         return Vec::new();
@@ -108,7 +108,11 @@ fn right_words(entry: &RunEntry) -> Vec<String> {
     let grads: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
     if let Some(job) = entry.job() {
         let passes = grads as f64 / job.model.num_obs().max(1) as f64;
-        words.push(format!("{} passes over the data", amount(passes)));
+        let unit = match job.recipe.is_without_data() {
+            true => "gradients",
+            false => "passes over the data",
+        };
+        words.push(format!("{} {unit}", amount(passes)));
     }
     let rate = if view.is_finished() {
         let secs = view

@@ -20,7 +20,6 @@ use ergodic_core::design::ColumnInfo;
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::RunState;
 use ergodic_core::formula::Formula;
-use ergodic_data::nothing;
 use ergodic_data::profile::Profile;
 use ergodic_data::roles::{Role, Roles};
 use ergodic_data::table::Table;
@@ -88,7 +87,7 @@ fn open_of<'a>(state: &'a AppState, entry: &RunEntry) -> Option<&'a Table> {
 
 /// The table that a run is of, if it is in memory.
 fn table_of<'a>(state: &'a AppState, entry: &'a RunEntry) -> Option<&'a Table> {
-    if recipe_of(entry).is_some_and(is_without_data) {
+    if recipe_of(entry).is_some_and(Recipe::is_without_data) {
         return None;
     }
     let fingerprint = entry.data_fingerprint();
@@ -101,7 +100,7 @@ fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
     if section_head(ui, "Data", Some((icons::PLUS, "Open data"))) {
         out.send(Command::PickOpen);
     }
-    if recipe_of(entry).is_some_and(is_without_data) {
+    if recipe_of(entry).is_some_and(Recipe::is_without_data) {
         TreeRow::new("none needed").icon(icons::TABLE).show(ui);
         return;
     }
@@ -254,12 +253,7 @@ fn title_of(recipe: &Recipe) -> String {
 
 /// The formula, which says nothing of a text that needs no data.
 fn formula_of(recipe: &Recipe) -> Option<&str> {
-    (!is_without_data(recipe)).then_some(recipe.model.formula.as_str())
-}
-
-/// Whether a recipe is of a model as text that needs no data: its table is there for the sake of the rest only.
-fn is_without_data(recipe: &Recipe) -> bool {
-    recipe.sample() == Some(nothing::ID)
+    (!recipe.is_without_data()).then_some(recipe.model.formula.as_str())
 }
 
 /// How far in a formula stands.

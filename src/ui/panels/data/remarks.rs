@@ -30,7 +30,11 @@ pub fn remarks_ui(
     let t = tokens();
     Panel::bottom("fingerprint")
         .show_separator_line(false)
-        .frame(Frame::NONE)
+        // Apart from the remarks that scroll above it.
+        .frame(Frame::NONE.inner_margin(Margin {
+            top: t.space.x2 as i8,
+            ..Margin::ZERO
+        }))
         .show(ui, |ui| fingerprint_ui(ui, data));
     ScrollArea::vertical()
         .auto_shrink([false, false])

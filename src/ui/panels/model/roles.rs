@@ -423,7 +423,12 @@ fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     if cx.document.roles.response_use == ResponseUse::Categories {
         return;
     }
-    head_ui(ui, "Predictors", Some(Role::Predictor), cx);
+    // Where no outcome is explained, nothing predicts one.
+    let title = match cx.document.roles.response_use {
+        ResponseUse::Absent => "Columns",
+        _ => "Predictors",
+    };
+    head_ui(ui, title, Some(Role::Predictor), cx);
     let roles = &cx.document.roles;
     if roles.predictors.is_empty() && roles.interactions.is_empty() {
         let text = match cx.document.roles.response_use {

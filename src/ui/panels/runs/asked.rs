@@ -11,6 +11,7 @@ use crate::app::tasks::Task;
 use crate::app::{Command, RunEntry, resuming};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::tasks;
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, progress};
 
@@ -56,6 +57,7 @@ impl<T> Asked<'_, T> {
             let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
             let share = going.fraction().unwrap_or(0.0);
             progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
+            ui.vertical_centered(|ui| widgets::hint(ui, &tasks::words(going, None)));
             ui.ctx()
                 .request_repaint_after(super::super::page::PROGRESS_TIME);
         } else {

@@ -238,7 +238,7 @@ fn command_line_ui(
                 }
                 let pick = ui.add_enabled(
                     state.document.is_some(),
-                    Button::new("Choose the place…").icon(icons::FOLDER_OPEN),
+                    Button::new("Choose a location…").icon(icons::FOLDER_OPEN),
                 );
                 if pick
                     .on_disabled_hover_text("There is no draft; use this run's recipe first")

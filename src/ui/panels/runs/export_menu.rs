@@ -172,7 +172,7 @@ pub fn export_ui(
             out.send(format.what.command(entry.id, picture, Some(path)));
             ui.close();
         }
-        let choose = Button::new("Choose the place…").icon(icons::FOLDER_OPEN);
+        let choose = Button::new("Choose a location…").icon(icons::FOLDER_OPEN);
         if ui.add(choose).clicked() {
             out.send(format.what.command(entry.id, picture, None));
             ui.close();
@@ -238,7 +238,7 @@ mod tests {
             let proposed = harness.state().view.path.clone();
             assert_eq!(proposed, format!("run-1-{}", format.file_name));
         }
-        harness.get_by_label("Choose the place…").click();
+        harness.get_by_label("Choose a location…").click();
         harness.run_steps(2);
         harness.get_by_label("Picture, SVG or PNG").click();
         harness.run_steps(2);

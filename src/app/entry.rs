@@ -374,6 +374,12 @@ impl RunEntry {
         }
     }
 
+    /// The formula of its model; empty where that is not known.
+    pub fn formula(&self) -> &str {
+        let recipe = self.recipe.as_ref();
+        recipe.map_or("", |recipe| recipe.model.formula.as_str())
+    }
+
     /// Whether a run that was read from its folder ended before the precision that it was asked for.
     pub fn has_unmet_rule(&self) -> bool {
         match &self.phase {

@@ -11,6 +11,7 @@ use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::job;
 use ergodic_analysis::predict::scores::{PredictionScores, folds};
 use ergodic_base::control::Control;
+use ergodic_base::names::listed;
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::Verdict;
 use ergodic_export::RunFolder;
@@ -97,12 +98,12 @@ fn folded(
             .map(Arc::new)
             .map_err(|error| error.to_string())?,
     };
-    control.enter("fitting again without parts of the rows");
+    control.enter("fitting again without folds of the rows");
     control.expect(u64::from(parts));
-    let mut remarks = Vec::new();
+    let mut verdicts = Vec::new();
     let mut scored = Vec::new();
     for number in 1..=parts {
-        control.say(format!("fitting without part {number} of {parts}"));
+        control.say(format!("fitting without fold {number} of {parts}"));
         // What the steps of a part say of themselves says nothing of all.
         let quiet = control.part();
         let (loaded, of) = (Some(Arc::clone(&loaded)), (number, parts));
@@ -111,7 +112,7 @@ fn folded(
         let run = run.map_err(|error| error.to_string())?;
         let report = run.report();
         if report.verdict != Verdict::Good {
-            remarks.push(format!("Part {number}: {}", report.sentence));
+            verdicts.push((number, report.sentence.clone()));
         }
         let scores = folds::score(run.job(), &run.view(), usize::MAX, &quiet);
         scored.push(scores.map_err(|error| error.to_string())?);
@@ -121,8 +122,31 @@ fn folded(
     Ok(Folded {
         folds: parts,
         scores,
-        remarks,
+        remarks: remarks(&verdicts, parts),
     })
+}
+
+/// Sentences on fits by their numbers, of `of` in all, each with all fits that it is said of.
+fn remarks(verdicts: &[(u32, String)], of: u32) -> Vec<String> {
+    let mut said: Vec<(&str, Vec<u32>)> = Vec::new();
+    for (number, sentence) in verdicts {
+        match said.iter_mut().find(|(known, _)| known == sentence) {
+            Some((_, numbers)) => numbers.push(*number),
+            None => said.push((sentence, vec![*number])),
+        }
+    }
+    let all = said.into_iter().map(|(sentence, numbers)| {
+        let folds = match numbers.as_slice() {
+            [one] => format!("Fold {one}"),
+            all if all.len() as u32 == of => format!("All {of} folds"),
+            some => {
+                let some = some.iter().map(ToString::to_string);
+                format!("Folds {}", listed(some, usize::MAX))
+            }
+        };
+        format!("{folds}: {sentence}")
+    });
+    all.collect()
 }
 
 #[cfg(test)]
@@ -131,6 +155,20 @@ mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
     use ergodic_analysis::hold_out::HoldOut;
+
+    #[test]
+    fn what_is_said_of_several_fits_is_said_once() {
+        let said = |of: u32, verdicts: &[(u32, &str)]| {
+            let owned = verdicts.iter().map(|(k, text)| (*k, (*text).to_owned()));
+            remarks(&owned.collect::<Vec<_>>(), of)
+        };
+        assert_eq!(said(2, &[(1, "few"), (2, "few")]), ["All 2 folds: few"]);
+        assert_eq!(
+            said(4, &[(1, "few"), (2, "bad"), (4, "few")]),
+            ["Folds 1 and 4: few", "Fold 2: bad"]
+        );
+        assert!(said(3, &[]).is_empty());
+    }
 
     #[test]
     fn every_row_is_scored_once_and_cancelling_keeps_nothing() {

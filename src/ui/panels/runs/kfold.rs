@@ -15,6 +15,9 @@ use ergodic_analysis::predict::scores::{PredictionScores, compare, folds};
 /// Highest that sentences on single fits stand before they scroll.
 const REMARKS: f32 = 120.0;
 
+/// Least width of the column of formulas.
+pub(super) const FORMULA: f32 = 160.0;
+
 /// What the section keeps.
 pub(super) struct FoldsView {
     /// How many parts the rows are to be divided in.
@@ -82,15 +85,15 @@ pub(super) fn folds_ui(
 /// The sum over rows of this run and of others in as many parts, and the differences in words.
 fn done_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, done: &Folded) {
     let others = state.runs.iter().filter(|other| other.id != entry.id);
-    let others = others.filter_map(|other| Some((other.title(), other.folded.done()?)));
+    let others = others.filter_map(|other| Some((other, other.folded.done()?)));
     let alike =
         |folded: &Folded| folded.folds == done.folds && folded.scores.has_the_rows_of(&done.scores);
     let mut runs: Vec<(String, &PredictionScores)> = vec![(entry.title(), &done.scores)];
-    runs.extend(
-        others
-            .filter(|(_, folded)| alike(folded))
-            .map(|(title, folded)| (title, &folded.scores)),
-    );
+    let mut formulas = vec![entry.formula()];
+    for (other, folded) in others.filter(|(_, folded)| alike(folded)) {
+        runs.push((other.title(), &folded.scores));
+        formulas.push(other.formula());
+    }
     let elpds: Vec<_> = runs.iter().map(|(_, scores)| scores.elpd()).collect();
     Table::new("kfold", "Runs by elpd_kfold", runs.len())
         .whole()
@@ -104,6 +107,8 @@ fn done_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, done: &Folded) {
         .column(Column::number("se", 68.0, |k| {
             Cell::number(number::fixed(elpds[k].se, 1), Tone::Secondary)
         }))
+        .gap(tokens().space.x3)
+        .column(Column::new("model", FORMULA, |k| Cell::text(formulas[k], Tone::Faint)).fills())
         .show(ui);
     if let Some(compared) = compare(&runs) {
         for behind in &compared.behind {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
 
-use super::kfold::{FoldsView, folds_ui};
+use super::kfold::{FORMULA, FoldsView, folds_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use super::words;
@@ -42,11 +42,17 @@ pub(super) struct LooView {
     /// Rows, 0-based, whose Pareto k is not good, the largest first.
     doubtful: Vec<(u32, f64)>,
     /// The runs compared, by name, this one first, and how they compare.
-    comparison: Option<(Vec<String>, Comparison)>,
+    comparison: Option<(Vec<Compared>, Comparison)>,
     /// Why other runs are not among them.
     refusals: Vec<String>,
     /// Cross-validation by fits without parts of the rows.
     folds: FoldsView,
+}
+
+/// A run that is compared.
+struct Compared {
+    name: String,
+    formula: String,
 }
 
 impl Pane for LooView {
@@ -220,20 +226,26 @@ impl LooView {
             refusals: Vec::new(),
             folds: std::mem::take(&mut self.folds),
         };
+        let mut formulas = vec![entry.formula().to_owned()];
         let mut runs: Vec<(String, &CrossValidation)> = vec![(entry.title(), done.as_ref())];
         for (other, scores) in &all[1..] {
             let title = other.title();
             let names = [runs[0].0.as_str(), title.as_str()];
             match check_comparable(names, [&done.observed, &scores.observed]) {
-                Ok(()) => runs.push((title, scores.as_ref())),
+                Ok(()) => {
+                    formulas.push(other.formula().to_owned());
+                    runs.push((title, scores.as_ref()));
+                }
                 Err(why) => self.refusals.push(why.to_string()),
             }
         }
         if runs.len() > 1
             && let Ok(comparison) = compare(&runs)
         {
-            let names = runs.into_iter().map(|(name, _)| name).collect();
-            self.comparison = Some((names, comparison));
+            let names = runs.into_iter().map(|(name, _)| name);
+            let compared = names.zip(formulas);
+            let compared = compared.map(|(name, formula)| Compared { name, formula });
+            self.comparison = Some((compared.collect(), comparison));
         }
     }
 }
@@ -376,7 +388,7 @@ fn comparison_ui(
         Table::new("loo comparison", "Runs by elpd_loo", models.len())
             .whole()
             .column(Column::names(ui, "run", models.len(), |k| {
-                &names[models[k].index]
+                &names[models[k].index].name
             }))
             .column(Column::number("elpd_loo", 84.0, |k| {
                 number(models[k].elpd.estimate, Tone::Primary)
@@ -395,6 +407,13 @@ fn comparison_ui(
                     Cell::number(number::fixed(models[k].weight, 2), Tone::Secondary)
                 })
                 .help("Share in the mixture of these models that predicts best"),
+            )
+            .gap(tokens().space.x3)
+            .column(
+                Column::new("model", FORMULA, |k| {
+                    Cell::text(names[models[k].index].formula.as_str(), Tone::Faint)
+                })
+                .fills(),
             )
             .show(ui);
         for sentence in &comparison.sentences {

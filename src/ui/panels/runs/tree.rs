@@ -350,6 +350,12 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
     if let Some(stale) = stale {
         tip = format!("{stale}. {tip}");
     }
+    // Runs are told apart by what they fit.
+    if let Some(recipe) = recipe_of(entry) {
+        let model = title_of(recipe);
+        let model = formula_of(recipe).map_or(model.clone(), |it| format!("{model}: {it}"));
+        tip = format!("{model}\n{tip}");
+    }
     if let Some(note) = &entry.label.note {
         tip = format!("{note}\n{tip}");
     }

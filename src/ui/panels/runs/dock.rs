@@ -26,6 +26,9 @@ use ergodic_export::project::PaneLayout;
 /// Name of the menu of a strip whose tabs have no room.
 const ALL_TABS: &str = "All tabs of this strip";
 
+/// Share of the middle that answers about the outcome take, where only the verdict and what follows from it is shown.
+const OUTCOME: f32 = 0.6;
+
 /// A pane in a tree.
 pub(super) type Listed = &'static PaneEntry;
 
@@ -139,11 +142,23 @@ pub fn dock_ui(
         } else {
             Density::ID
         };
-        ui.scope_builder(egui::UiBuilder::new().max_rect(area), |ui| {
-            if let Some(pane) = find(id) {
-                panes.show(ui, pane);
+        // What the model says of its outcome comes before what it says of a parameter.
+        let tells = !entry.is_active() && entry.can_predict() && !entry.explains_nothing();
+        let (above, below) = area.split_top_bottom_at_fraction(if tells { OUTCOME } else { 0.0 });
+        for (id, area) in [(Answers::ID, above), (id, below)] {
+            if area.height() == 0.0 {
+                continue;
             }
-        });
+            ui.scope_builder(egui::UiBuilder::new().max_rect(area), |ui| {
+                ui.set_clip_rect(area.intersect(ui.clip_rect()));
+                if let Some(pane) = find(id) {
+                    panes.show(ui, pane);
+                }
+            });
+        }
+        if tells {
+            paint::hair_below(ui, above);
+        }
         return;
     }
     if std::mem::take(&mut view.forget) && view.agreed.take().is_some() {

@@ -264,6 +264,25 @@ fn every_pane_and_depth_shows_a_run() {
 }
 
 #[test]
+fn what_the_outcome_does_stands_beside_the_verdict() {
+    let mut session = finished("nuts");
+    session.send(Command::SetDepth(Depth::Verdict));
+    let mut harness = page(session);
+    harness.run_steps(4);
+    let told = |harness: &Harness<'_, Shown<RunsView>>| {
+        let sentences = harness.query_all_by_label_contains("the probability that churned is yes");
+        sentences.count()
+    };
+    assert!(told(&harness) > 0);
+    // Before the run has ended there is nothing to tell, and the density has the room.
+    let more = Command::AddDraws(1, 1_000_000);
+    harness.state_mut().session.send(more);
+    harness.run_steps(2);
+    assert_eq!(told(&harness), 0);
+    harness.state_mut().session.send(Command::Stop(1));
+}
+
+#[test]
 fn a_click_shows_the_trace_of_what_the_sampler_reports() {
     let mut harness = page(finished("nuts"));
     // Its tab may stand beyond the end of the strip.

@@ -1,11 +1,12 @@
 //! The sampler page: which sampler, its settings, and how long it runs.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Panel, ScrollArea, Ui};
+use eframe::egui::{Frame, Margin, Panel, ScrollArea, Ui};
 
+use super::page::page_head;
 use crate::app::{AppState, Command, Depth, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Button};
 use ergodic_analysis::recipe::AUTO;
 use ergodic_core::samplers;
@@ -107,41 +108,28 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
 
 /// The page head: what this page decides, and the way on.
 fn head_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
-    let t = tokens();
-    let colors = Palette::of(ui);
-    Panel::top("sampler-head")
-        .exact_size(t.size.run_bar)
-        .frame(
-            Frame::NONE
-                .fill(colors.bg_panel)
-                .inner_margin(Margin::symmetric(16, 0)),
-        )
-        .show(ui, |ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.spacing_mut().item_spacing.x = t.space.x3;
-                let refusal = refusal(state);
-                let run = Button::new("Run")
-                    .icon_fill(icons::PLAY)
-                    .key("Ctrl Enter")
-                    .primary();
-                let response = ui.add_enabled(refusal.is_none(), run);
-                if response
-                    .on_disabled_hover_text(refusal.unwrap_or_default())
-                    .on_hover_text("Start the chains (Ctrl Enter)")
-                    .clicked()
-                {
-                    out.send(Command::StartRun);
-                }
-                let room = ui.available_size();
-                ui.allocate_ui_with_layout(room, Layout::top_down(Align::Min), |ui| {
-                    ui.spacing_mut().item_spacing.y = 0.0;
-                    let lines = t.text.verdict.line + t.text.caption.line;
-                    ui.add_space(((room.y - lines) / 2.0).max(0.0).floor());
-                    widgets::sentence_line(ui, "Choose a sampler", Text::Verdict, false);
-                    widgets::sentence_line(ui, &reason(state), Text::Caption, true);
-                });
-            });
-        });
+    let facts = reason(state);
+    page_head(
+        ui,
+        icons::SLIDERS_HORIZONTAL,
+        "Choose a sampler",
+        &facts,
+        |ui| {
+            let refusal = refusal(state);
+            let run = Button::new("Run")
+                .icon_fill(icons::PLAY)
+                .key("Ctrl Enter")
+                .primary();
+            let response = ui.add_enabled(refusal.is_none(), run);
+            if response
+                .on_disabled_hover_text(refusal.unwrap_or_default())
+                .on_hover_text("Start the chains (Ctrl Enter)")
+                .clicked()
+            {
+                out.send(Command::StartRun);
+            }
+        },
+    );
 }
 
 /// Why the draft cannot be run, if it cannot.

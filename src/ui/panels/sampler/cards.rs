@@ -162,14 +162,13 @@ fn group_ui(ui: &mut Ui, title: &str) {
     label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
 }
 
-/// The button that ranks all samplers for these data, while their rank is not known, and what it is doing.
+/// The buttons that rank all samplers for these data, and what that is doing, and that run some to compare them.
 fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
     let t = tokens();
-    let able = state
-        .document
-        .as_ref()
-        .is_some_and(|document| document.is_runnable());
-    if let Some(going) = state.advice.working() {
+    let document = state.document.as_ref();
+    let able = document.is_some_and(|document| document.is_runnable());
+    let going = state.advice.working();
+    if let Some(going) = going {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = t.space.x2;
             if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
@@ -177,44 +176,53 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
             }
             widgets::hint(ui, &tasks::words(going, None));
         });
-    } else {
-        // It stays where it is once the rank is known, so that nothing else comes to stand under the pointer.
-        let words = if known {
-            "Ranked for these data"
-        } else {
-            "Rank for these data"
-        };
-        let button = Button::new(words).icon(icons::SCALES);
-        if ui
-            .add_enabled(able && !known, button)
-            .on_hover_text("Finds the posterior's mode and its curvature, and says of each sampler why or why not")
-            .on_disabled_hover_text(if known {
-                "Each sampler below says why or why not"
-            } else {
-                "Choose an outcome and predictors first"
-            })
-            .clicked()
-        {
-            out.send(Command::Advise);
-        }
     }
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = t.space.x2;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(t.space.x2, t.space.x2);
+        if going.is_none() {
+            rank_ui(ui, able, known, out);
+        }
         let words = if state.comparison.is_some() {
             "Show the comparison"
         } else {
             "Run and compare…"
         };
         let button = Button::new(words).icon(icons::CHART_BAR_HORIZONTAL);
+        let about = "Choose samplers, run them one after the other beside an exact one, and see bias and cost";
         if ui
             .add_enabled(able, button)
-            .on_hover_text("Choose samplers, run them one after the other beside an exact one, and see bias and cost")
-            .on_disabled_hover_text("Choose an outcome and predictors first")
+            .on_hover_text(about)
+            .on_disabled_hover_text(UNABLE)
             .clicked()
         {
             out.send(Command::GoTo(Page::Compare));
         }
     });
+}
+
+/// Why samplers can be neither ranked nor run.
+const UNABLE: &str = "Choose an outcome and predictors first";
+
+/// The button that ranks samplers. It stays where it is once the rank is known, so that nothing else comes to stand under the pointer.
+fn rank_ui(ui: &mut Ui, able: bool, known: bool, out: &mut Outbox) {
+    let (words, why) = match known {
+        true => (
+            "Ranked for these data",
+            "Each sampler below says why or why not",
+        ),
+        false => ("Rank for these data", UNABLE),
+    };
+    let button = Button::new(words).icon(icons::SCALES);
+    let about =
+        "Finds the posterior's mode and its curvature, and says of each sampler why or why not";
+    if ui
+        .add_enabled(able && !known, button)
+        .on_hover_text(about)
+        .on_disabled_hover_text(why)
+        .clicked()
+    {
+        out.send(Command::Advise);
+    }
 }
 
 /// The advice for this model once it was asked for or a run of it has been prepared; before, rows and curvature are not

@@ -112,7 +112,7 @@ pub(super) fn change_to(mut run: RunSection) -> Command {
 /// Which reported quantities draws are kept of.
 fn keep_ui(ui: &mut Ui, run: &mut RunSection, out: &mut Outbox) {
     let hint = "`all`, or names and patterns such as b[*], sigma. Of the others means and standard deviations are accumulated, which takes \
-                neither memory nor disk. Enter takes them";
+                neither memory nor disk. Press Enter to apply";
     row_ui(ui, "Keep draws of", hint, |ui| {
         let error = |text: &str| keep::check(text).err().map(|error| error.to_string());
         let take = |text: &str, run: &mut RunSection| text.trim().clone_into(&mut run.keep);

@@ -130,7 +130,7 @@ fn first_name(state: &AppState) -> String {
 
 fn values_ui(ui: &mut Ui, run: &mut RunSection, out: &mut Outbox) {
     let hint = "NAME=NUMBER with commas between, on the scale of the results; `;` stands between the values of each chain. `b` \
-                means all coefficients. Enter takes them";
+                means all coefficients. Press Enter to apply";
     row_ui(ui, "Values", hint, |ui| {
         let chains = run.chains;
         let error = |text: &str| match text.parse::<Start>() {

@@ -222,6 +222,9 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         .collect();
     job.recipe.run.draws = wanted.iter().copied().max().unwrap_or(draws);
     job.recipe.run.draws_of_chains = Some(wanted);
+    // A number of draws goes before what was to decide on it.
+    job.recipe.run.target_ess = None;
+    job.recipe.run.target_rhat = None;
     job.recipe.run.warmup_of_chains = run.view().warmup_of_chains();
     let before = before_more(&run.report());
     let continuation = run.continuation();

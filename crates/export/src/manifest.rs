@@ -139,7 +139,7 @@ impl StopRule {
                 _ => None,
             });
         let extended_at: Vec<u64> = extended.collect();
-        let asked = run.precision().filter(|_| run.draws_of_chains.is_none());
+        let asked = run.precision();
         let by_itself = (!extended_at.is_empty()).then(|| stages::precision(view.usable().count()));
         let precision = asked.or(by_itself)?;
         Some(Self {

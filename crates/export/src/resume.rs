@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::folder::Standing;
-use super::manifest::{Manifest, StopRule, other_arithmetic};
+use super::manifest::{Manifest, other_arithmetic};
 use super::{Claim, ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
@@ -117,10 +117,20 @@ fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
         of_chain.unwrap_or_else(|| of_recipe(chain))
     };
     let usual = recipe.run.draws;
-    let unmet = unmet_rule(standing).filter(|_| further == Further::Usual);
-    if let Some(rule) = unmet {
-        recipe.run.target_ess = rule.ess;
-        recipe.run.target_rhat = Some(rule.rhat);
+    // The recipe of a run that was saved has its draws instead of its rule; one that was cut short has the rule still.
+    let saved = standing.results().manifest.as_ref();
+    let saved = saved.filter(|_| !standing.is_cut_short);
+    let unmet = saved.and_then(Manifest::unmet_rule);
+    let unmet = unmet.filter(|_| further == Further::Usual);
+    let rule = match further {
+        Further::Usual => unmet,
+        // What decided on the draws is still what did.
+        Further::Nothing => saved.and_then(|manifest| manifest.stop_rule.as_ref()),
+        Further::Draws(_) => None,
+    };
+    if rule.is_some() || matches!(further, Further::Draws(_)) {
+        recipe.run.target_ess = rule.and_then(|rule| rule.ess);
+        recipe.run.target_rhat = rule.map(|rule| rule.rhat);
     }
     let has_rule = recipe.run.precision().is_some() || recipe.run.max_seconds.is_some();
     let is_as_asked = standing.is_cut_short && recipe.run.draws_of_chains.is_none();
@@ -149,11 +159,4 @@ fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
     };
     // With numbers for each chain no rule holds.
     recipe.run.draws_of_chains = (!ends_by_rule).then_some(wanted);
-}
-
-/// The precision that a saved run was asked for and has not reached: the recipe in its folder has its draws instead. One that was cut
-/// short has its rule in the recipe still.
-fn unmet_rule(standing: &Standing) -> Option<&StopRule> {
-    let manifest = standing.results().manifest.as_ref();
-    manifest.filter(|_| !standing.is_cut_short)?.unmet_rule()
 }

@@ -135,6 +135,20 @@ fn a_stopped_run_goes_on_to_the_precision_that_was_asked() {
     save(&claim, &mut run);
     drop(claim);
     let ready = |further| resume::resume(place.path(), further, None, &Control::default()).unwrap();
+    // Looking at its draws, as a bias check does, changes nothing of that.
+    let looked_at = ready(Further::Nothing);
+    let mut run = Run::start(Arc::new(looked_at.job), looked_at.continuation, None).unwrap();
+    run.join();
+    save(&looked_at.claim, &mut run);
+    drop(looked_at.claim);
+    let rule = place
+        .results()
+        .unwrap()
+        .manifest
+        .unwrap()
+        .stop_rule
+        .unwrap();
+    assert_eq!(rule.ess, Some(10_000.0));
     let named = ready(Further::Draws(10)).job.recipe.run;
     assert_eq!(
         (named.precision(), named.draws_of_chains.is_some()),

@@ -289,7 +289,10 @@ fn statistics_ui(ui: &mut Ui, statistics: &[TestStatistic]) {
             } else {
                 Tone::Primary
             };
-            Cell::text(statistics[k].p_in_words(), tone)
+            // The head says what the number is.
+            let words = statistics[k].p_in_words();
+            let words = words.trim_start_matches("p = ").trim_start_matches("p ");
+            Cell::text(words.to_owned(), tone)
         })
         .help("Share of replicated data sets at least as far out on the same side"),
     )

@@ -312,13 +312,20 @@ impl Pane for Summary {
 }
 
 /// Whether what was fitted takes no room from the table, or the table has so much that nobody misses it.
-fn has_room_for_head(ui: &Ui, rows: usize) -> bool {
-    /// Lines besides those of the table and the two of the head: the filter, further columns, headings and the count.
-    const OTHER_LINES: usize = 10;
+fn has_room_for_head(ui: &Ui, rows: usize, with_further_columns: bool) -> bool {
+    /// Lines besides those of the table: the head, the filter, the heads of columns and the count.
+    const OTHER_LINES: usize = 6;
+    /// With further columns also their choices, and what stands below the table.
+    const FURTHER_LINES: usize = 4;
     /// Lines of a table that shows enough of any model.
     const ENOUGH: usize = 16;
     let lines = (ui.available_height() / tokens().size.row_table) as usize;
-    lines >= rows.min(ENOUGH) + OTHER_LINES
+    let further = if with_further_columns {
+        FURTHER_LINES
+    } else {
+        0
+    };
+    lines >= rows.min(ENOUGH) + OTHER_LINES + further
 }
 
 /// What was fitted, made once for a run: the model in a line, rows, groups and priors in another, whole in their tooltips.
@@ -396,7 +403,8 @@ fn summary_body_ui(
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
             .show(ui, |ui| {
-                if has_room_for_head(ui, report.summary.len()) {
+                let more = state.preferences.more_columns;
+                if has_room_for_head(ui, report.summary.len(), more) {
                     head_ui(ui, entry, &mut view.head);
                 }
                 ui.horizontal(|ui| {

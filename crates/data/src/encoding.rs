@@ -50,6 +50,30 @@ const BINARY_FORMATS: [(&[u8], &str, &str); 9] = [
     ),
 ];
 
+/// What a text is that is no table, by how it begins, in words, and what to do about it.
+fn no_table(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let text = text.trim_ascii_start();
+    let second = text
+        .get(1..)
+        .and_then(|rest| rest.trim_ascii_start().first());
+    let begins = |with: &str| {
+        let head = text.get(..with.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()))
+    };
+    match (text.first()?, second) {
+        (b'{', Some(b'"' | b'}')) | (b'[', Some(b'{' | b'[')) => {
+            Some(("it is JSON", "write its table as CSV or Parquet"))
+        }
+        (b'<', _) if begins("<!doctype html") || begins("<html") => Some((
+            "it is a web page",
+            "download the file that the page links to, or save its table as CSV",
+        )),
+        (b'<', _) if begins("<?xml") => Some(("it is XML", "write its table as CSV or Parquet")),
+        _ => None,
+    }
+}
+
 /// Text of a file.
 pub(crate) struct Decoded {
     /// UTF-8, a byte order mark included.
@@ -80,6 +104,13 @@ pub(crate) fn decode(
         return Err(DataError::Binary {
             file: file.to_owned(),
             what: (*what).to_owned(),
+            advice,
+        });
+    }
+    if let Some((what, advice)) = no_table(&bytes) {
+        return Err(DataError::Binary {
+            file: file.to_owned(),
+            what: what.to_owned(),
             advice,
         });
     }
@@ -335,6 +366,13 @@ mod tests {
     }
 
     #[test]
+    fn tables_may_begin_with_brackets() {
+        for text in ["[x],y\n1,2\n", "{x},y\n1,2\n", "<x>,y\n1,2\n", "[\n", "<"] {
+            assert_eq!(no_table(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_text_is_refused_in_words() {
         let refused = |bytes: &[u8], wanted| {
             decode(
@@ -351,6 +389,10 @@ mod tests {
         assert!(refused(b"a,b\n1,\0\n", None).contains("line 2 has a NUL byte"));
         assert!(refused(b"PK\x03\x04....", None).contains("Excel"));
         assert!(refused(b"", None).contains("empty"));
+        assert!(refused(b"{\n  \"a\": [1, 2]\n}\n", None).contains("JSON"));
+        assert!(refused(b"\xEF\xBB\xBF [{\"a\": 1}]", None).contains("JSON"));
+        assert!(refused(b"\n<!DOCTYPE html><html>", None).contains("web page"));
+        assert!(refused(b"<?xml version=\"1.0\"?>", None).contains("XML"));
         assert!(refused(b"\x01\x02\x03\x04\x05", None).contains("control characters"));
         assert!(refused(b"a\n\xFF\n", Some("utf-8")).contains("line 2 has the byte 0xFF"));
         assert!(refused(b"a", Some("klingon")).contains("`klingon` is not known"));

@@ -132,9 +132,11 @@ fn plan(recipe: &mut Recipe, standing: &Standing, further: Further) {
         recipe.run.target_ess = rule.and_then(|rule| rule.ess);
         recipe.run.target_rhat = rule.map(|rule| rule.rhat);
     }
-    let has_rule = recipe.run.precision().is_some() || recipe.run.max_seconds.is_some();
     let is_as_asked = standing.is_cut_short && recipe.run.draws_of_chains.is_none();
-    let ends_by_rule = unmet.is_some() || further == Further::Usual && is_as_asked && has_rule;
+    let has_rule = is_as_asked && recipe.run.precision().is_some();
+    let ends_by_rule = further == Further::Usual && (unmet.is_some() || has_rule);
+    // Who lets a run go on allows more time.
+    recipe.run.max_seconds = None;
     let of_user = |manifest: &Manifest| manifest.stop_reason == Some(StopReason::User);
     let is_short = standing.reach.iter().any(|&reach| reach < recipe.run.draws);
     let is_stopped = is_short && standing.results().manifest.as_ref().is_some_and(of_user);

@@ -81,6 +81,14 @@ fn described_with_levels(
     (all.unwrap(), model)
 }
 
+/// Coordinates of a model of ordered levels at those of its Stan program: there cut points stand before coefficients, here the first of
+/// them with the other sign, and the logarithms of gaps behind coefficients. Scales and effects follow.
+fn with_cut_points(stan: &[f64], cuts: usize, coefficients: usize) -> Vec<f64> {
+    let (cuts, rest) = stan.split_at(cuts);
+    let (coefficients, rest) = rest.split_at(coefficients);
+    [&[-cuts[0]], coefficients, &cuts[1..], rest].concat()
+}
+
 fn describe(
     template: &str,
     formula: &str,

@@ -58,16 +58,11 @@ fn stan_gives_ordinal_programs_the_densities_of_the_models() {
                 .map(|j| value(&format!("{name}:u:{i}:{j}")).unwrap())
                 .collect();
             assert!(value(&format!("{name}:u:{i}:{}", model.dim() + 1)).is_none());
-            // Cut points, then slopes, then scales and effects.
-            let (cuts, rest) = stan.split_at(LEVELS - 1);
-            let (slopes, rest) = rest.split_at(SLOPES);
             let mut u = vec![0.0; model.dim()];
             if standardize {
-                u[0] = -cuts[0];
-                u[1..=SLOPES].copy_from_slice(slopes);
-                u[1 + SLOPES..][..LEVELS - 2].copy_from_slice(&cuts[1..]);
-                u[LEVELS - 1 + SLOPES..].copy_from_slice(rest);
+                u = with_cut_points(&stan, LEVELS - 1, SLOPES);
             } else {
+                let (cuts, slopes) = stan.split_at(LEVELS - 1);
                 let mut theta = slopes.to_vec();
                 theta.push(cuts[0]);
                 for gap in &cuts[1..] {

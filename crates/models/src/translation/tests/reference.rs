@@ -6,7 +6,13 @@ use std::path::PathBuf;
 
 use super::super::super::{Model, Rows};
 use super::*;
+use crate::families::Family;
 use ergodic_base::param::Class;
+
+/// Points that `translation.py` takes for each model.
+const POINTS: usize = 5;
+/// Templates whose programs other tests compare.
+const ELSEWHERE: [&str; 1] = ["multinomial"];
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/translation")
@@ -48,8 +54,7 @@ fn case(name: &'static str, template: &'static str, formula: &'static str) -> Ca
 }
 
 fn cases() -> Vec<Case> {
-    let family = |family: &str| vec![("family", text(family))];
-    vec![
+    let mut cases = vec![
         Case {
             priors: &[
                 ("b[x]", "laplace(1, 2)"),
@@ -98,21 +103,17 @@ fn cases() -> Vec<Case> {
                 "y ~ x + z + (1 + x + z | school) + (1 | class)",
             )
         },
+        mixed(
+            "mixed_counts",
+            "negative_binomial",
+            "count ~ x + (1 + x || school) + offset(log(n))",
+        ),
         Case {
-            settings: family("negative_binomial"),
-            ..case(
-                "mixed_counts",
-                "mixed",
-                "count ~ x + (1 + x || school) + offset(log(n))",
-            )
-        },
-        Case {
-            settings: family("binomial"),
             priors: &[("sd", "half_normal(1)")],
             standardize: false,
-            ..case(
+            ..mixed(
                 "mixed_binomial_raw",
-                "mixed",
+                "binomial",
                 "succ | trials(n) ~ x + (0 + x | school)",
             )
         },
@@ -148,6 +149,162 @@ fn cases() -> Vec<Case> {
         },
         case("dp_mixture_items", "dp-mixture", "~ plan + (1 | school)"),
         case("topics", "topics", "~ plan + (1 | school)"),
+    ];
+    cases.extend(cases_of_families());
+    cases.extend(cases_of_curves_and_networks());
+    cases
+}
+
+/// A mixed model of a family.
+fn mixed(name: &'static str, family: &str, formula: &'static str) -> Case {
+    Case {
+        settings: vec![("family", text(family))],
+        ..case(name, "mixed", formula)
+    }
+}
+
+/// Families that have no template of their own.
+fn cases_of_families() -> Vec<Case> {
+    vec![
+        mixed("bernoulli_groups", "bernoulli", "bin ~ x + (1 | school)"),
+        mixed(
+            "poisson_groups",
+            "poisson",
+            "count | weights(w) ~ x + (1 | school)",
+        ),
+        Case {
+            priors: &[("nu", "gamma(3, 0.2)")],
+            ..mixed("student_groups", "student", "y ~ x + (1 | school)")
+        },
+        mixed(
+            "known_errors",
+            "gaussian_se",
+            "y | se(se) ~ 1 + (1 | school)",
+        ),
+        Case {
+            standardize: false,
+            ..mixed(
+                "known_errors_raw",
+                "gaussian_se",
+                "y | se(se) + weights(w) ~ x + z",
+            )
+        },
+        mixed("gamma", "gamma", "hours ~ x + plan + offset(e)"),
+        Case {
+            priors: &[("shape", "gamma(2, 0.1)")],
+            standardize: false,
+            ..mixed(
+                "gamma_raw",
+                "gamma",
+                "hours | weights(w) ~ x + (1 | school)",
+            )
+        },
+        Case {
+            priors: &[("sigma", "half_cauchy(1)")],
+            ..mixed("lognormal", "lognormal", "hours ~ x + z")
+        },
+        mixed(
+            "lognormal_censored",
+            "lognormal",
+            "hours | cens(seen) ~ x + (1 | school)",
+        ),
+        mixed("weibull", "weibull", "hours ~ x + plan"),
+        Case {
+            standardize: false,
+            ..mixed(
+                "weibull_censored_raw",
+                "weibull",
+                "hours | cens(seen) + weights(w) ~ x + plan",
+            )
+        },
+        mixed("beta", "beta", "share ~ x + plan + (1 | school)"),
+        Case {
+            priors: &[("phi", "exponential(0.1)")],
+            standardize: false,
+            ..mixed("beta_raw", "beta", "share | weights(w) ~ x + z")
+        },
+        mixed(
+            "zero_inflated_poisson",
+            "zero_inflated_poisson",
+            "count ~ x + plan + offset(log(n))",
+        ),
+        Case {
+            priors: &[("zi", "beta(2, 5)")],
+            ..mixed(
+                "zero_inflated_negative_binomial",
+                "zero_inflated_negative_binomial",
+                "count | weights(w) ~ x + (1 | school)",
+            )
+        },
+        case(
+            "ordered_weighted",
+            "ordered",
+            "rating | weights(w) ~ x + plan + offset(e)",
+        ),
+    ]
+}
+
+/// Models whose parameters have an order that nothing but the density shows.
+fn cases_of_curves_and_networks() -> Vec<Case> {
+    vec![
+        mixed(
+            "ordered_curve",
+            "ordered",
+            "rating ~ s(x, k = 5) + (1 | school)",
+        ),
+        case("curve", "mixed", "y ~ s(x) + z"),
+        Case {
+            priors: &[("sd[s(z)]", "exponential(2)")],
+            standardize: false,
+            ..mixed(
+                "curves_raw",
+                "negative_binomial",
+                "count | weights(w) ~ s(x, k = 5) + s(z, k = 6) + (1 | school)",
+            )
+        },
+        Case {
+            settings: vec![("parametrisation", text("non-centred"))],
+            ..case(
+                "hierarchical_trials",
+                "hierarchical",
+                "succ | trials(n) + weights(w) ~ x + z + offset(e) + (1 + x + z | school)",
+            )
+        },
+        Case {
+            settings: vec![("hidden_units", Value::Int(3))],
+            ..case("neural_net", "neural-net", "plan ~ x + z")
+        },
+        Case {
+            settings: vec![
+                ("hidden_units", Value::Int(3)),
+                ("further_layers", text("2")),
+                ("activation", text("tanh")),
+            ],
+            priors: &[("precision[hidden:2]", "lognormal(0, 0.5)")],
+            standardize: false,
+            ..case(
+                "neural_net_layers",
+                "neural-net",
+                "plan | weights(w) ~ 0 + x + z",
+            )
+        },
+        Case {
+            settings: vec![("factors", Value::Int(2))],
+            ..case(
+                "factorization",
+                "factorization",
+                "y ~ (1 | school) + (1 | class)",
+            )
+        },
+        Case {
+            settings: vec![("factors", Value::Int(1)), ("precision", Value::Real(0.5))],
+            priors: &[("user", "constant(2)"), ("item_factor", "gamma(2, 1)")],
+            ..case(
+                "factorization_known",
+                "factorization",
+                "y | weights(w) ~ 0 + (1 | school) + (1 | class)",
+            )
+        },
     ]
 }
 
@@ -157,6 +314,15 @@ fn coordinates(case: &Case, model: &dyn Model, stan: &[f64]) -> Vec<f64> {
         // Stan's sticks are even where its coordinates are 0.
         let left = |k: usize| ((stan.len() - k) as f64).ln();
         return (0..stan.len()).map(|k| stan[k] - left(k)).collect();
+    }
+    let params = model.params();
+    let first = |class| params.iter().position(|param| param.name.class() == class);
+    if let Some(coefficients) = first(Class::CutPoint) {
+        assert!(case.standardize, "{} needs units of its own", case.name);
+        let cuts = params
+            .iter()
+            .filter(|param| param.name.class() == Class::CutPoint);
+        return with_cut_points(stan, cuts.count(), coefficients);
     }
     let mut u = stan.to_vec();
     if case.standardize {
@@ -178,13 +344,14 @@ fn coordinates(case: &Case, model: &dyn Model, stan: &[f64]) -> Vec<f64> {
             _ => {}
         }
     }
-    let first = model
-        .params()
-        .iter()
-        .position(|param| param.name.class() == Class::Effect);
     model.unconstrain(&reported, &mut u);
-    // Effects in units of their standard deviation have none.
-    if let Some(first) = first {
+    // What is in units of its standard deviation has none: what bends curves, and effects.
+    for (j, param) in params.iter().enumerate() {
+        if param.name.class() == Class::Bend {
+            u[j] = stan[j];
+        }
+    }
+    if let Some(first) = first(Class::Effect) {
         u[first..].copy_from_slice(&stan[first..]);
     }
     u
@@ -219,13 +386,13 @@ fn programs_are_those_of_the_references() {
 fn stan_gives_the_programs_the_densities_of_the_models() {
     let data = fs::read_to_string(folder().join("data.csv")).unwrap();
     let densities = fs::read_to_string(folder().join("densities.csv")).unwrap();
-    let mut compared = 0;
     for case in cases() {
         let name = &case.name;
         let (_, model) = case.described(&data);
         if model.density().is_none() {
             continue;
         }
+        let mut compared = 0;
         let (mut scratch, mut grad) = (model.rows().unwrap().scratch(), vec![0.0; model.dim()]);
         let mut first = None;
         for line in densities.lines() {
@@ -245,12 +412,37 @@ fn stan_gives_the_programs_the_densities_of_the_models() {
             let apart = ours - theirs;
             let constant = *first.get_or_insert(apart);
             assert!(
-                (apart - constant).abs() < 1e-9 * theirs.abs().max(100.0),
+                (apart - constant).abs() < 1e-10 * theirs.abs().max(100.0),
                 "{name}: {ours} and {theirs}, apart by {apart} instead of {constant}"
             );
             compared += 1;
         }
-        assert!(first.is_some(), "{name} has no densities");
+        assert_eq!(compared, POINTS, "{name}");
     }
-    assert_eq!(compared, 19 * 5);
+}
+
+#[test]
+fn all_templates_and_families_are_compared_with_stan() {
+    let cases = cases();
+    let templates: Vec<&str> = cases.iter().map(|case| case.template).collect();
+    for entry in REGISTRY {
+        let id = entry.spec.id;
+        assert!(templates.contains(&id) || ELSEWHERE.contains(&id), "{id}");
+    }
+    let family_of = |case: &Case| {
+        let mut given = Settings::default();
+        for (key, value) in &case.settings {
+            given.set(key, value.clone());
+        }
+        (models::find(case.template).unwrap().family)(&given)
+    };
+    for family in Family::ALL {
+        let mut of_family = cases.iter().filter(|case| family_of(case) == Some(*family));
+        let is_censored = |case: &Case| case.formula.contains("cens(");
+        let has_case = match family.takes_censoring() {
+            true => of_family.clone().any(is_censored) && of_family.any(|case| !is_censored(case)),
+            false => of_family.next().is_some(),
+        };
+        assert!(has_case, "{family:?}");
+    }
 }

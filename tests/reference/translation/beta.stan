@@ -1,0 +1,40 @@
+// Rows with missing values are left out; columns of x are coded as listed.
+// plan: reference level a
+data {
+  int<lower=1> N;
+  matrix[N, 3] x;  // x, plan=b, plan=c
+  vector<lower=0, upper=1>[N] y;  // share
+  int<lower=1> J_1;  // groups of school
+  array[N] int<lower=1, upper=J_1> group_1;  // that of each row
+}
+transformed data {
+  // means and population standard deviations of the columns of x
+  row_vector[3] centre = [2.8822499999999995, 0.525, 0.2];
+  row_vector[3] scale = [1.6786683524448773, 0.49937460888595453, 0.4000000000000001];
+  matrix[N, 3] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);
+}
+parameters {
+  real alpha;  // intercept at average predictors
+  vector[3] beta;  // per standard deviation
+  real<lower=0> phi;  // precision of the beta distribution
+  vector<lower=0>[1] tau_1;  // standard deviations between groups
+  matrix[1, J_1] v_1;  // effects in units of their standard deviation
+}
+transformed parameters {
+  matrix[J_1, 1] effect_1 = (diag_matrix(tau_1) * v_1)';
+}
+model {
+  vector[N] eta = alpha + z * beta + effect_1[group_1, 1];
+  alpha ~ normal(0, 10);
+  beta ~ normal(0, 10);
+  phi ~ lognormal(2, 2);
+  tau_1 ~ student_t(3, 0, 2.5);
+  to_vector(v_1) ~ std_normal();
+  y ~ beta_proportion(inv_logit(eta), phi);
+}
+generated quantities {
+  vector[3] b = beta ./ scale';  // per unit of the columns of x
+  real b_Intercept = alpha - centre * b;  // at x = 0
+  vector[1] sd_1 = tau_1;
+  matrix[J_1, 1] r_1 = effect_1;
+}

@@ -1,0 +1,44 @@
+// Rows with missing values are left out; columns of x are coded as listed.
+data {
+  int<lower=1> N;
+  matrix[N, 1] x;  // x
+  array[N] int<lower=1, upper=4> y;  // 1 < 2 < 3 < 4
+  matrix[N, 3] c_1;  // functions that bend s(x)
+  int<lower=1> J_1;  // groups of school
+  array[N] int<lower=1, upper=J_1> group_1;  // that of each row
+}
+transformed data {
+  // means and population standard deviations of the columns of x
+  row_vector[1] centre = [2.8822499999999995];
+  row_vector[1] scale = [1.6786683524448773];
+  matrix[N, 1] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);
+}
+parameters {
+  ordered[3] cut;  // cut points at average predictors
+  vector[1] beta;  // per standard deviation
+  vector[3] curve_1;  // their coefficients in units of the standard deviation
+  real<lower=0> tau_curve_1;  // standard deviation of s(x) around its line
+  vector<lower=0>[1] tau_1;  // standard deviations between groups
+  matrix[1, J_1] v_1;  // effects in units of their standard deviation
+}
+transformed parameters {
+  matrix[J_1, 1] effect_1 = (diag_matrix(tau_1) * v_1)';
+}
+model {
+  vector[N] eta = z * beta + c_1 * (tau_curve_1 * curve_1) + effect_1[group_1, 1];
+  cut ~ student_t(3, 0, 10);
+  beta ~ normal(0, 10);
+  curve_1 ~ std_normal();
+  tau_curve_1 ~ student_t(3, 0, 2.5);
+  tau_1 ~ student_t(3, 0, 2.5);
+  to_vector(v_1) ~ std_normal();
+  y ~ ordered_logistic(eta, cut);
+}
+generated quantities {
+  vector[1] b = beta ./ scale';  // per unit of the columns of x
+  vector[3] b_cut = cut + centre * b;  // at x = 0
+  real sd_curve_1 = tau_curve_1;
+  vector[3] bend_1 = sd_curve_1 * curve_1;
+  vector[1] sd_1 = tau_1;
+  matrix[J_1, 1] r_1 = effect_1;
+}

@@ -1,0 +1,46 @@
+// Rows with missing values are left out; columns of x are coded as listed.
+data {
+  int<lower=1> N;
+  matrix[N, 1] x;  // x
+  vector[N] y;  // y
+  int<lower=1> J_1;  // groups of school
+  array[N] int<lower=1, upper=J_1> group_1;  // that of each row
+}
+transformed data {
+  // means and population standard deviations of the columns of x
+  row_vector[1] centre = [2.8822499999999995];
+  row_vector[1] scale = [1.6786683524448773];
+  matrix[N, 1] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);
+  // mean and population standard deviation of y
+  real y_centre = 32.529500000000006;
+  real y_scale = 6.412339257244582;
+}
+parameters {
+  real alpha;  // intercept at average predictors, in y_scale from y_centre
+  vector[1] beta;  // per standard deviation, in y_scale
+  real<lower=0> sigma_std;  // residual scale, in y_scale
+  real<lower=1> nu;  // degrees of freedom
+  vector<lower=0>[1] tau_1;  // standard deviations between groups, in y_scale
+  matrix[1, J_1] v_1;  // effects in units of their standard deviation
+}
+transformed parameters {
+  matrix[J_1, 1] effect_1 = (diag_matrix(tau_1) * v_1)';
+}
+model {
+  vector[N] eta = y_centre + y_scale * (alpha + z * beta + effect_1[group_1, 1]);
+  alpha ~ normal(0, 10);
+  beta ~ normal(0, 10);
+  sigma_std ~ student_t(3, 0, 2.5);
+  nu ~ gamma(3, 0.2);
+  tau_1 ~ student_t(3, 0, 2.5);
+  to_vector(v_1) ~ std_normal();
+  y ~ student_t(nu, eta, y_scale * sigma_std);
+}
+generated quantities {
+  vector[1] b = y_scale * beta ./ scale';  // per unit of the columns of x
+  real b_Intercept = y_centre + y_scale * alpha - centre * b;  // at x = 0
+  real sigma = y_scale * sigma_std;
+  row_vector[1] unit_1 = [6.412339257244582];
+  vector[1] sd_1 = tau_1 .* unit_1';  // on the scale of the data
+  matrix[J_1, 1] r_1 = effect_1 .* rep_matrix(unit_1, J_1);
+}

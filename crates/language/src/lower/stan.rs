@@ -5,13 +5,15 @@
 mod code;
 mod expressions;
 mod order;
+mod values;
 
 use std::collections::HashMap;
 
 use code::{At, Bind, fixed, index, number};
+use values::{picks, whole_type};
 
 use super::products::has_product;
-use super::{Entity, Lowering, Pick, Picks, Section};
+use super::{Entity, Lowering, Picks, Section};
 use crate::columns::Columns;
 use crate::distributions::{self, Support};
 use crate::functions::Function;
@@ -43,7 +45,8 @@ struct Made {
     name: String,
     /// The expression of columns as it is written here.
     expression: String,
-    values: Support,
+    /// Its type.
+    values: &'static str,
 }
 
 /// What is written while a program is read.
@@ -260,7 +263,10 @@ impl Writer<'_, '_> {
                     let (name, _) = &self.low.columns.numbers[at];
                     let code = self.name(name);
                     let line = match self.whole.get(&at) {
-                        Some(support) => format!("array[N] {} {code};", whole_type(*support)),
+                        Some(support) => {
+                            let range = self.range(&[at]);
+                            format!("array[N] {} {code};", whole_type(*support, range))
+                        }
                         None => format!("vector[N] {code};"),
                     };
                     lines.push(noted(line, name, &code));
@@ -300,7 +306,8 @@ impl Writer<'_, '_> {
                     let (code, size) = (self.name(name), self.levels_of(name));
                     let declared = match self.whole_vectors.get(&at) {
                         Some(support) => {
-                            format!("array[N, {size}] {} {code};", whole_type(*support))
+                            let values = whole_type(*support, self.range(columns));
+                            format!("array[N, {size}] {values} {code};")
                         }
                         None => format!("matrix[N, {size}] {code};"),
                     };
@@ -309,11 +316,22 @@ impl Writer<'_, '_> {
                 Entity::Parameter(_) | Entity::Definition(_) | Entity::Constant(_) => {}
             }
         }
-        lines.extend(self.made.iter().map(|it| {
-            let values = whole_type(it.values);
-            format!("array[N] {values} {};  // {}", it.name, it.expression)
-        }));
+        lines.extend(
+            self.made
+                .iter()
+                .map(|it| format!("array[N] {} {};  // {}", it.values, it.name, it.expression)),
+        );
         lines
+    }
+
+    /// The numbers between which columns of numbers are.
+    fn range(&self, columns: &[usize]) -> [f64; 2] {
+        let all = columns
+            .iter()
+            .flat_map(|&at| &self.low.columns.numbers[at].1);
+        all.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], &x| {
+            [a.min(x), b.max(x)]
+        })
     }
 
     /// The number of categories of a column, or of columns of a vector.
@@ -461,12 +479,7 @@ impl Writer<'_, '_> {
 
     /// The number at a fixed position, where it is known.
     fn constant(&mut self, e: &Expr, at: &[At]) -> Option<f64> {
-        let each = at.iter().map(|at| match at {
-            At::Fixed(at) => Some(Pick::At(at - 1)),
-            At::Code(_) => None,
-        });
-        let picks = Picks::Each(each.collect::<Option<_>>()?);
-        let id = self.low.part(e, &picks).ok()?;
+        let id = self.low.part(e, &picks(at)?).ok()?;
         self.low.graph.as_constant(id)
     }
 
@@ -672,10 +685,11 @@ impl Writer<'_, '_> {
             name.push('_');
         }
         let code = format!("{name}[n]");
+        let id = self.low.part(e, &Picks::none())?;
         self.made.push(Made {
             name,
             expression,
-            values: support,
+            values: whole_type(support, self.low.range_of(id)),
         });
         Ok(code)
     }
@@ -706,15 +720,6 @@ fn num_written_out(sizes: &[usize], span: Span) -> Result<usize, Fault> {
 /// The values of a distribution.
 fn support_of(law: &Law) -> Option<Support> {
     distributions::find(&law.name.text).map(|it| it.support)
-}
-
-/// The type of whole numbers of these values.
-fn whole_type(support: Support) -> &'static str {
-    match support {
-        Support::Binary => "int<lower=0, upper=1>",
-        Support::Levels | Support::Categories => "int<lower=1>",
-        _ => "int<lower=0>",
-    }
 }
 
 /// A declaration with the name of the column where Stan has it otherwise.

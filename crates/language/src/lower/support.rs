@@ -97,7 +97,7 @@ impl Lowering<'_> {
 
     /// The ends of the values of a distribution with these parameters.
     fn ends(&mut self, distribution: &Distribution, numbers: &[Id]) -> Vec<End> {
-        let is_value = !distribution.tree().is_some_and(has_poles);
+        let is_value = ends_are_values(distribution);
         let graph = &mut self.graph;
         let mut constant = |value: f64| graph.constant(value);
         let (lower, upper, is_value) = match distribution.support {
@@ -149,8 +149,7 @@ impl Lowering<'_> {
         if !self.graph.depends(y).parameters {
             return true;
         }
-        let mut left = MOST_LOOKED_AT;
-        let [lower, upper] = self.range(y, &mut left);
+        let [lower, upper] = self.range_of(y);
         // No parameter is at its bound exactly.
         match end.is_upper {
             true => upper > at,
@@ -169,6 +168,11 @@ impl Lowering<'_> {
     }
 
     /// Numbers between which a number is, as far as a look at its parts says.
+    pub(super) fn range_of(&mut self, id: Id) -> [f64; 2] {
+        let mut left = MOST_LOOKED_AT;
+        self.range(id, &mut left)
+    }
+
     fn range(&mut self, id: Id, left: &mut usize) -> Range {
         if *left == 0 {
             return ANYWHERE;
@@ -229,6 +233,11 @@ impl Lowering<'_> {
             false => found,
         }
     }
+}
+
+/// Whether the ends of a distribution's values are values themselves.
+pub(super) fn ends_are_values(distribution: &Distribution) -> bool {
+    !distribution.tree().is_some_and(has_poles)
 }
 
 /// Whether a density takes the logarithm or the inverse of its value, so that the ends of the values are none themselves.

@@ -1,10 +1,18 @@
-//! Programs in Stan: the code that is written, and Stan's own densities of it (`tests/reference/own_stan.R`).
+//! Programs in Stan: the code that is written, and Stan's own densities of it (`tests/reference/own_stan.py`).
 
 use std::path::{Path, PathBuf};
 
 use super::{density, group, model, numbers};
 use crate::Program;
+use crate::distributions::{DISTRIBUTIONS, Support};
+use crate::functions::FUNCTIONS;
+use crate::lower::OTHER_FUNCTIONS;
 use ergodic_core::design::matrix::Predictor;
+
+/// Points that `own_stan.py` takes for each model.
+const POINTS: usize = 4;
+/// Rows of `data.csv`.
+const ROWS: usize = 8;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/own_stan")
@@ -13,6 +21,17 @@ fn folder() -> PathBuf {
 fn read(name: &str) -> String {
     let path = folder().join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Names of the models, in the order of the alphabet.
+fn names() -> Vec<String> {
+    let files = std::fs::read_dir(folder()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names
+        .filter_map(|name| name.strip_suffix(".model").map(str::to_owned))
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 /// The columns of `data.csv`, categories in the order of the alphabet.
@@ -40,20 +59,32 @@ fn columns() -> Vec<(String, Predictor)> {
 }
 
 #[test]
+fn programs_are_those_that_stan_has_read() {
+    let columns = columns();
+    let update = std::env::var_os("ERGODIC_UPDATE_STAN").is_some();
+    for name in names() {
+        let program = Program::parse(&read(&format!("{name}.model")))
+            .unwrap_or_else(|error| panic!("{name}: {error}\n{}", error.excerpt()));
+        let stan = program
+            .stan_of(&columns, ROWS)
+            .unwrap_or_else(|error| panic!("{name}: {error}\n{}", error.excerpt()));
+        let file = format!("{name}.stan");
+        if update {
+            std::fs::write(folder().join(&file), &stan).unwrap();
+        }
+        assert_eq!(
+            stan,
+            read(&file),
+            "{file} has changed: set ERGODIC_UPDATE_STAN, then run own_stan.py"
+        );
+    }
+}
+
+#[test]
 fn stan_has_the_same_density() {
     let columns = columns();
-    for name in ["rows", "schools", "counts"] {
-        let text = read(&format!("{name}.model"));
-        let program = Program::parse(&text).unwrap();
-        let stan = program
-            .stan_of(&columns, 8)
-            .unwrap_or_else(|error| panic!("{error}\n{}", error.excerpt()));
-        assert_eq!(
-            stan.trim_end(),
-            read(&format!("{name}.stan")).trim_end(),
-            "{name}"
-        );
-        let model = model(&text, &columns);
+    for name in names() {
+        let model = model(&read(&format!("{name}.model")), &columns);
         let table = read(&format!("{name}.csv"));
         let points: Vec<Vec<f64>> = table
             .lines()
@@ -62,10 +93,10 @@ fn stan_has_the_same_density() {
             .collect();
         let apart = |point: &Vec<f64>| {
             let (log_density, u) = point.split_last().unwrap();
-            assert_eq!(u.len(), model.dim());
+            assert_eq!(u.len(), model.dim(), "{name}");
             density(model.as_ref(), u).0 - log_density
         };
-        assert_eq!(points.len(), 4);
+        assert_eq!(points.len(), POINTS, "{name}");
         let constant = apart(&points[0]);
         for point in &points {
             let size = 1.0 + point.last().unwrap().abs();
@@ -75,6 +106,39 @@ fn stan_has_the_same_density() {
                 apart(point)
             );
         }
+    }
+}
+
+#[test]
+fn everything_that_is_in_the_language_is_compared_with_stan() {
+    let texts: String = names()
+        .iter()
+        .map(|name| read(&format!("{name}.model")))
+        .collect();
+    let of_letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let calls = |name: &str| {
+        texts.match_indices(&format!("{name}(")).any(|(at, _)| {
+            let before = texts[..at].chars().next_back();
+            !before.is_some_and(of_letters)
+        })
+    };
+    for it in DISTRIBUTIONS {
+        let name = it.name;
+        assert!(texts.contains(&format!("~ {name}(")), "~ {name}");
+        // Shares of a whole have no density as a function.
+        let ending = match it.support.is_discrete() {
+            true => "lpmf",
+            false => "lpdf",
+        };
+        let is_function = it.support != Support::Simplex;
+        assert!(
+            !is_function || calls(&format!("{name}_{ending}")),
+            "{name}_{ending}"
+        );
+    }
+    let functions = FUNCTIONS.iter().map(|(name, _)| *name);
+    for name in functions.chain(OTHER_FUNCTIONS) {
+        assert!(calls(name), "{name}");
     }
 }
 

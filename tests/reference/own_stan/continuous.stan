@@ -79,6 +79,8 @@ model {
     share ~ beta_proportion(p, o);
     fee[n] ~ uniform(a - 30.0, c + 40.0);
     target += normal_lpdf(log(age[n]) | a, h);
+    target += (0 <= fee[n] - d ? (log(2) + normal_lpdf(fee[n] - d | 0, q)) : negative_infinity());
+    target += (0 < age[n] - d ? gamma_lpdf(age[n] - d | k, o) : negative_infinity());
     target += log_mix(p, (0 < fee[n] - 10.0 ? lognormal_lpdf(fee[n] - 10.0 | b, h) : negative_infinity()), normal_lpdf(fee[n] | 10.0, 5.0));
     target += log_mix(p, (0 < fee[n] / 15.0 && fee[n] / 15.0 < 1 ? beta_lpdf(fee[n] / 15.0 | h, k) : negative_infinity()), (0 <= fee[n] - 8.0 ? (log(2) + normal_lpdf(fee[n] - 8.0 | 0, h)) : negative_infinity()));
     target += log_mix(p, (9.0 <= fee[n] ? pareto_lpdf(fee[n] | 9.0, o) : negative_infinity()), (7.0 <= fee[n] && fee[n] <= 12.0 + o ? uniform_lpdf(fee[n] | 7.0, 12.0 + o) : negative_infinity()));

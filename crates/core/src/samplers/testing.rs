@@ -660,13 +660,8 @@ pub fn assert_moments_near(what: &str, chains: &[Vec<f64>], mean: f64, mcse: f64
 /// shortly after `warmup`.
 #[track_caller]
 pub fn assert_restored(run: &Run, oracle: impl Fn() -> Oracle, warmup: u64, marks: &[u64]) {
-    let end = warmup + 5;
     let mut session = run.start(oracle());
-    let (mut whole, mut checkpoints) = (Vec::new(), Vec::new());
-    while session.iter < end {
-        if marks.contains(&session.iter) {
-            checkpoints.push(Checkpoint::of(&mut session));
-        }
+    while session.iter < warmup + AFTER_WARMUP {
         let (first, mut outcome) = (session.iter == 0, Ok(()));
         let count = count_during(|| outcome = session.advance(warmup));
         outcome.unwrap();
@@ -676,6 +671,24 @@ pub fn assert_restored(run: &Run, oracle: impl Fn() -> Oracle, warmup: u64, mark
             run.id,
             session.iter
         );
+    }
+    assert_goes_on(run, oracle, warmup, marks);
+}
+
+/// Iterations that follow the warm-up of a run whose state is saved.
+const AFTER_WARMUP: u64 = 5;
+
+/// Checks that `run` goes on bit for bit from its state at the iterations `marks`, up to shortly after `warmup`.
+#[track_caller]
+pub fn assert_goes_on(run: &Run, oracle: impl Fn() -> Oracle, warmup: u64, marks: &[u64]) {
+    let end = warmup + AFTER_WARMUP;
+    let mut session = run.start(oracle());
+    let (mut whole, mut checkpoints) = (Vec::new(), Vec::new());
+    while session.iter < end {
+        if marks.contains(&session.iter) {
+            checkpoints.push(Checkpoint::of(&mut session));
+        }
+        session.advance(warmup).unwrap();
         whole.push(session.bits());
     }
     assert_eq!(checkpoints.len(), marks.len());

@@ -555,15 +555,14 @@ impl Writer<'_, '_> {
         };
         let is_variable = support.is_some_and(Support::is_discrete)
             || matches!(outcome.kind, ExprKind::Name(_) | ExprKind::Index(..));
-        let right = self.law(law, at)?;
-        if is_variable {
-            return Ok(vec![format!("{left} ~ {right};")]);
+        // Distributions that are no halves in Stan do not end where they do here.
+        let goes_on = is_half(law) && self.may_be_impossible(law, outcome, at);
+        if is_variable && !goes_on {
+            return Ok(vec![format!("{left} ~ {};", self.law(law, at)?)]);
         }
         // A relation of an expression would look as if it had a Jacobian.
-        Ok(vec![format!(
-            "target += {};",
-            self.log_density(law, &left, at)?
-        )])
+        let density = self.possible_density(law, (outcome, &left), at)?;
+        Ok(vec![format!("target += {density};")])
     }
 
     /// The distribution with its arguments.
@@ -579,7 +578,7 @@ impl Writer<'_, '_> {
             distributions::find(&law.name.text).is_some_and(|it| it.support.is_discrete());
         let ending = if is_discrete { "lpmf" } else { "lpdf" };
         let density = format!("{name}_{ending}({y} | {})", arguments.join(", "));
-        Ok(match law.name.text.starts_with("half_") {
+        Ok(match is_half(law) {
             true => format!("(log(2) + {density})"),
             false => density,
         })
@@ -715,6 +714,11 @@ fn num_written_out(sizes: &[usize], span: Span) -> Result<usize, Fault> {
         return Err(Fault::new(span, message));
     }
     Ok(count)
+}
+
+/// Whether a distribution is the half above 0 of one around 0, which is the one that Stan has.
+fn is_half(law: &Law) -> bool {
+    law.name.text.starts_with("half_")
 }
 
 /// The values of a distribution.

@@ -263,10 +263,21 @@ fn other_posteriors_are_refused() {
         let refusal = (entry.suits)(model.as_ref()).unwrap_err();
         assert_eq!(refusal.reason, Unsuitable::NoKnownForms, "{text}");
     }
-    let without_rows = model("parameters\n t ~ gamma(2, 1)\n", &[]);
+}
+
+/// Without rows there is no noise, and no reason to refuse.
+#[test]
+fn densities_without_rows_are_taken_by_their_form() {
+    let entry = find("exact-transition").unwrap();
+    let suits = |text: &str| {
+        let model = model(&format!("parameters\n {text}\n"), &[]);
+        (entry.suits)(model.as_ref()).map_err(|refusal| refusal.reason)
+    };
+    assert_eq!(suits("t ~ gamma(2, 1)"), Ok(()));
+    assert_eq!(suits("x: positive\ntarget\n 2 * log(x) - x^3"), Ok(()));
     assert_eq!(
-        (entry.suits)(without_rows.as_ref()).unwrap_err().reason,
-        Unsuitable::NoRows
+        suits("t ~ student_t(3, 0, 1)"),
+        Err(Unsuitable::NoKnownForms)
     );
 }
 

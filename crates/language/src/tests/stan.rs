@@ -6,7 +6,7 @@ use super::{density, group, model, numbers};
 use crate::Program;
 use crate::distributions::{DISTRIBUTIONS, Support};
 use crate::functions::FUNCTIONS;
-use crate::lower::OTHER_FUNCTIONS;
+use crate::lower::{OTHER_FUNCTIONS, TAILS};
 use ergodic_core::design::matrix::Predictor;
 
 /// Points that `own_stan.py` takes for each model.
@@ -137,8 +137,36 @@ fn everything_that_is_in_the_language_is_compared_with_stan() {
         );
     }
     let functions = FUNCTIONS.iter().map(|(name, _)| *name);
-    for name in functions.chain(OTHER_FUNCTIONS) {
+    for name in functions.chain(OTHER_FUNCTIONS).chain(TAILS) {
         assert!(calls(name), "{name}");
+    }
+}
+
+#[test]
+fn halves_of_distributions_end_in_stan_too() {
+    let columns = [numbers("y", &[1.0, 2.0, 3.0, 4.0])];
+    let text = "parameters
+  m ~ normal(0, 1)
+  z: vector(2) ~ normal(0, 1)
+  s ~ exponential(1)
+  d = m + z
+rows
+  y ~ half_normal(s)
+  y - m ~ half_normal(s)
+  y - m ~ lognormal(m, s)
+target
+  d ~ half_cauchy(s)
+  exp(z) ~ half_student_t(3, 0, s)
+";
+    let stan = Program::parse(text).unwrap().stan_of(&columns, 4).unwrap();
+    for line in [
+        "y[n] ~ normal(0, s);",
+        "target += (0 <= y[n] - m ? (log(2) + normal_lpdf(y[n] - m | 0, s)) : negative_infinity());",
+        "target += (0 < y[n] - m ? lognormal_lpdf(y[n] - m | m, s) : negative_infinity());",
+        "for (i in 1:2) target += (0 <= d[i] ? (log(2) + cauchy_lpdf(d[i] | 0, s)) : negative_infinity());",
+        "for (i in 1:2) target += (log(2) + student_t_lpdf(exp(z[i]) | 3.0, 0.0, s));",
+    ] {
+        assert!(stan.contains(line), "{line} in {stan}");
     }
 }
 

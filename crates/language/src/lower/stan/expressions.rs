@@ -1,7 +1,6 @@
 //! Expressions at a position.
 
 use super::code::{At, Bind, Code, fixed, index, number};
-use super::values::condition;
 use super::{Writer, num_written_out};
 use crate::distributions;
 use crate::functions::Function;
@@ -370,33 +369,11 @@ impl Writer<'_, '_> {
                     arguments: rest.to_vec(),
                     span,
                 };
-                let Some(distribution) = distributions::find(stem) else {
-                    let message = format!("There is no distribution `{stem}`");
-                    return Err(Fault::new(name.span, message));
-                };
-                let text = match distribution.support {
-                    support if support.is_discrete() => self.whole_number(y, support, at)?,
+                let text = match distributions::find(stem).map(|it| it.support) {
+                    Some(support) if support.is_discrete() => self.whole_number(y, support, at)?,
                     _ => self.part(y, at)?.text,
                 };
-                let density = self.log_density(&law, &text, at)?;
-                let whole = Expr {
-                    kind: ExprKind::Call(name.clone(), arguments.to_vec()),
-                    span,
-                };
-                if !self.may_be_impossible(&whole, at) {
-                    return Ok(Code::atom(density));
-                }
-                let levels = match law.arguments.last() {
-                    Some(thresholds) => self.low.shape(thresholds)?.first().map_or(0, |it| it + 1),
-                    None => 0,
-                };
-                let (_, of) = self.law_parts(&law, at)?;
-                Ok(Code::atom(
-                    match condition(distribution, &text, &of, levels) {
-                        all if all.is_empty() => density,
-                        is_value => format!("({is_value} ? {density} : negative_infinity())"),
-                    },
-                ))
+                Ok(Code::atom(self.possible_density(&law, (y, &text), at)?))
             }
         }
     }

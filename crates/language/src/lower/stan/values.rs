@@ -1,12 +1,13 @@
-//! Values of distributions: elsewhere log densities as functions are −∞ here, where Stan refuses them or computes something else.
+//! Values of distributions: elsewhere log densities are −∞ here, where Stan refuses them or computes something else.
 
-use super::Writer;
-use super::code::At;
-use crate::distributions::{Distribution, Support};
+use super::code::{At, fixed};
+use super::{MOST_WRITTEN_OUT, Writer};
+use crate::distributions::{self, Distribution, Support};
 use crate::graph::Node;
 use crate::lower::support::ends_are_values;
 use crate::lower::{Pick, Picks};
-use crate::syntax::Expr;
+use crate::place::Fault;
+use crate::syntax::{Expr, ExprKind, Law, Name};
 
 /// A position as one of the program, unless it is known only to Stan.
 pub(super) fn picks(at: &[At]) -> Option<Picks> {
@@ -28,12 +29,7 @@ pub(super) fn whole_type(support: Support, [lowest, highest]: [f64; 2]) -> &'sta
 }
 
 /// The condition in Stan that `y` is a value of a distribution with these arguments, and of `levels` levels; empty where every number is.
-pub(super) fn condition(
-    distribution: &Distribution,
-    y: &str,
-    arguments: &[String],
-    levels: usize,
-) -> String {
+fn condition(distribution: &Distribution, y: &str, arguments: &[String], levels: usize) -> String {
     let sign = match ends_are_values(distribution) {
         true => "<=",
         false => "<",
@@ -52,12 +48,59 @@ pub(super) fn condition(
 }
 
 impl Writer<'_, '_> {
-    /// Whether a log density chooses −∞ at a position, as it does where what it is of may be no value of the distribution.
-    pub(super) fn may_be_impossible(&mut self, density: &Expr, at: &[At]) -> bool {
-        let Some(picks) = picks(at) else {
-            return true;
+    /// The complete log density at an outcome, whose code is `y`: −∞ where that is no value of the distribution, if it may be none.
+    pub(super) fn possible_density(
+        &mut self,
+        law: &Law,
+        (outcome, y): (&Expr, &str),
+        at: &[At],
+    ) -> Result<String, Fault> {
+        let density = self.log_density(law, y, at)?;
+        if !self.may_be_impossible(law, outcome, at) {
+            return Ok(density);
+        }
+        let Some(distribution) = distributions::find(&law.name.text) else {
+            return Ok(density);
         };
-        let Ok(id) = self.low.part(density, &picks) else {
+        // Thresholds stand last.
+        let levels = match law.arguments.last() {
+            Some(last) => self.low.shape(last)?.first().map_or(0, |count| count + 1),
+            None => 0,
+        };
+        let (_, arguments) = self.law_parts(law, at)?;
+        let is_value = condition(distribution, y, &arguments, levels);
+        Ok(match is_value.is_empty() {
+            true => density,
+            false => format!("({is_value} ? {density} : negative_infinity())"),
+        })
+    }
+
+    /// Whether the log density at an outcome chooses −∞ at a position, as it does where the outcome may be no value of the distribution.
+    pub(super) fn may_be_impossible(&mut self, law: &Law, outcome: &Expr, at: &[At]) -> bool {
+        let mut arguments = vec![outcome.clone()];
+        arguments.extend(law.arguments.iter().cloned());
+        let name = Name {
+            text: format!("{}_lpdf", law.name.text),
+            span: law.name.span,
+        };
+        let density = Expr {
+            kind: ExprKind::Call(name, arguments),
+            span: law.span,
+        };
+        if let Some(picks) = picks(at) {
+            return self.is_choice(&density, &picks);
+        }
+        // Of positions that only Stan knows, any may be; too many are not looked at.
+        let sizes = self.low.shape(&density).unwrap_or_default();
+        let count: usize = sizes.iter().product();
+        count > MOST_WRITTEN_OUT
+            || (0..count).any(|k| {
+                picks(&fixed(k, &sizes)).is_some_and(|picks| self.is_choice(&density, &picks))
+            })
+    }
+
+    fn is_choice(&mut self, density: &Expr, picks: &Picks) -> bool {
+        let Ok(id) = self.low.part(density, picks) else {
             return false;
         };
         let graph = &self.low.graph;

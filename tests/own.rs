@@ -189,6 +189,13 @@ fn a_model_without_rows_needs_no_data() {
             .next(),
         Some("log density: −3 × (x² − 1)²")
     );
+    let ranked = done(at, &["list", "samplers", "--model", "well.model"]);
+    let first = ranked.lines().next().unwrap();
+    assert!(first.contains(" 1  nuts"), "{ranked}");
+    assert!(
+        ranked.contains("from rows of data, and this density has none"),
+        "{ranked}"
+    );
 }
 
 #[test]

@@ -436,6 +436,9 @@ pub struct ListArgs {
     /// For samplers: rank them for this data file, or sample:NAME
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
+    /// For samplers: rank them for the model in this text file, with --data where it has rows
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["formula", "template"])]
+    pub model: Option<PathBuf>,
     /// Model formula for that; bundled data sets have one
     #[arg(long, requires = "data")]
     pub formula: Option<String>,

@@ -21,11 +21,13 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             "Only `list settings` takes the name of a template, sampler or optimiser",
         ));
     }
-    if let Some(data) = &args.data {
+    if args.data.is_some() || args.model.is_some() {
         if !matches!(args.what, Listing::Samplers) {
-            return Err(Failure::request("Only `list samplers` takes data"));
+            return Err(Failure::request(
+                "Only `list samplers` takes data or a model",
+            ));
         }
-        return rank(args, data);
+        return rank(args);
     }
     let entries = match args.what {
         Listing::Templates => templates::all()
@@ -138,10 +140,11 @@ fn datasets() -> Vec<Json> {
     bundled.chain(public).collect()
 }
 
-/// Prints how samplers rank for data and a formula.
-fn rank(args: &ListArgs, data: &str) -> Result<(), Failure> {
+/// Prints how samplers rank for data and a formula, or for a model as text.
+fn rank(args: &ListArgs) -> Result<(), Failure> {
     let request = fit::recipe_of(&FitArgs {
-        data: Some(data.to_owned()),
+        data: args.data.clone(),
+        model: args.model.clone(),
         formula: args.formula.clone(),
         template: args.template.clone(),
         max_seconds: args.max_seconds,

@@ -229,7 +229,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "topics-control",
-        seconds: None,
+        seconds: Some(700),
         title: "Topics of documents with control variates",
         about: "Perplexity of SGLD, SGLD with control variates and SAGA against passes as the number of documents grows; --data FILE with \
                 columns document, word, count, otherwise sparse topics",
@@ -239,7 +239,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "factorization",
-        seconds: Some(500),
+        seconds: Some(400),
         title: "Ratings held out, predicted from factors of users and items",
         about: "Error and log predictive density of SGLD, SGLD with control variates and SAGA against passes, with a step for each block, as \
                 the number of users grows; --data FILE with columns user, item, rating, otherwise ratings drawn from factors",
@@ -269,7 +269,7 @@ pub static REGISTRY: &[Bench] = &[
     },
     Bench {
         id: "hierarchical",
-        seconds: None,
+        seconds: Some(200),
         title: "A logistic regression in each of 25 groups",
         about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data \
                 FILE with columns B, G, R, skin, otherwise simulated rows",

@@ -72,6 +72,11 @@ pub const MASS: Field = Mass::field("Mass matrix", None)
     )
     .why("curvature where the mode was found, identity elsewhere");
 
+/// Whether momenta are drawn anew before each draw.
+pub(super) const FRESH_MOMENTA: Field = Field::bool("Fresh momenta", false).help(
+    "Draw momenta anew before the steps of each draw, as after the L steps of SGHMC in Baker (2018): L is `steps_per_draw`",
+);
+
 /// How a step is made.
 pub const INTEGRATOR: Field = Integrator::field("Integrator", Some(Integrator::Baoab))
 .help(

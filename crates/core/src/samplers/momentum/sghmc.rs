@@ -39,7 +39,8 @@ use crate::samplers::block_steps::{BLOCK_TIMES, BlockSteps};
 use crate::samplers::langevin::{STEPS_PER_DRAW, capped_steps};
 use crate::samplers::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use crate::samplers::momentum::{
-    Dynamics, INTEGRATOR, Integrator, MASS, Mass, Medium, PACKAGE_SHARE, PhaseSpace, STEP,
+    Dynamics, FRESH_MOMENTA, INTEGRATOR, Integrator, MASS, Mass, Medium, PACKAGE_SHARE, PhaseSpace,
+    STEP,
 };
 use crate::samplers::recommend::Traits;
 use crate::samplers::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
@@ -73,9 +74,7 @@ ergodic_base::settings! {
             .why("removes most of the bias at no cost per step");
         rows: R;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
-        fresh_momenta: bool = Field::bool("Fresh momenta", false)
-            .help("Draw momenta anew before the steps of each draw, as after the L steps of SGHMC in Baker (2018): L is `steps_per_draw`")
-            .why("friction renews them already");
+        fresh_momenta: bool = FRESH_MOMENTA.why("friction renews them already");
         steps: StepsAlong;
         temperature: f64 = TEMPERED;
     }

@@ -37,8 +37,8 @@ use crate::samplers::langevin::{STEPS_PER_DRAW, capped_steps};
 use crate::samplers::minibatch_settings::{CentredRows, Described, PlainRows, Rows};
 use crate::samplers::momentum::sghmc::INFO;
 use crate::samplers::momentum::{
-    Dynamics, INTEGRATOR, Integrator, MASS, Mass, Medium, PACKAGE_SHARE, PhaseSpace, STEP,
-    Thermostat,
+    Dynamics, FRESH_MOMENTA, INTEGRATOR, Integrator, MASS, Mass, Medium, PACKAGE_SHARE, PhaseSpace,
+    STEP, Thermostat,
 };
 use crate::samplers::recommend::Traits;
 use crate::samplers::schedule::{Decay, StepsAlong, TEMPERED, WEIGHT_OF_STEP};
@@ -71,6 +71,7 @@ ergodic_base::settings! {
             .why("absorbs gradient noise that differs between directions");
         rows: R;
         steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        fresh_momenta: bool = FRESH_MOMENTA.why("injected noise renews them already");
         steps: StepsAlong;
         temperature: f64 = TEMPERED;
     }
@@ -105,6 +106,7 @@ pub struct SgnhtConfig {
     block_steps: BlockSteps,
     decay: Decay,
     steps_per_draw: u64,
+    fresh_momenta: bool,
     noise_share: f64,
 }
 
@@ -180,6 +182,7 @@ where
             block_steps,
             decay: settings.steps.settle(steps_per_draw),
             steps_per_draw,
+            fresh_momenta: settings.fresh_momenta,
             noise_share,
         })
     }
@@ -205,6 +208,9 @@ where
         }
         space.friction.fill(config.injected);
         (space.injected).fill(config.injected * config.dynamics.temperature);
+        if config.fresh_momenta {
+            space.take_fresh_momenta();
+        }
         Ok(space)
     }
 
@@ -218,6 +224,7 @@ where
     ) -> Result<(), StepError> {
         let weight = config.decay.share(space.steps());
         let dynamics = config.dynamics.with_step(weight * config.dynamics.step);
+        space.renew_momenta(&dynamics, config.steps_per_draw, at, oracle, streams)?;
         space.advance(&dynamics, false, at, oracle, streams)?;
         info[0] = dynamics.step;
         info[1] = config.noise_share;

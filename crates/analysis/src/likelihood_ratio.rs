@@ -291,13 +291,13 @@ mod tests {
             assert_eq!(found, likelihood_ratio(&larger, &smaller).unwrap(), "{id}");
             let there = reference(id, "chisq");
             assert!(
-                (found.statistic / there - 1.0).abs() < 1e-5,
+                (found.statistic / there - 1.0).abs() < 1e-8,
                 "{id}: {found:?}, not {there}"
             );
             assert_eq!(found.df as f64, reference(id, "chisq_df"), "{id}");
             let p = reference(id, "chisq_p");
             assert!(
-                (found.p_value.ln() - p.ln()).abs() < 1e-4,
+                (found.p_value.ln() - p.ln()).abs() < 1e-8,
                 "{id}: {found:?}, not {p}"
             );
             assert_eq!(found.at_edge, at_edge, "{id}");

@@ -152,7 +152,8 @@ pub static FORMATS: &[Format] = &[
     Format {
         id: "log-lik-csv",
         title: "Log likelihood, CSV",
-        about: "One row per draw, one column per row of the data: log density of each outcome, for R's loo and ArviZ",
+        about: "One row per draw, one column per row of the data: log density of each outcome, for R's loo and ArviZ, which count draws \
+                alike; weights of a weighted run are in draws-csv",
         file_name: log_lik::FILE,
         needs_log_lik: true,
         is_summary: false,

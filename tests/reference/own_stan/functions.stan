@@ -61,6 +61,7 @@ model {
   target += -0.5 * ((within[1] - 1.0) * (1.0 * (within[1] - 1.0) + 0.5 * (within[2] - 1.0)) + (within[2] - 1.0) * (0.5 * (within[1] - 1.0) + 2.0 * (within[2] - 1.0)));
   target += -a^2.0 - (a - (b - s)) / (1.0 + s * s) - (-a)^2.0 / 2.0^(-b) - 2.0^(s^q) / 10.0 + 1.0 * (a < b) - 1.0 * (q < a) * 0.5 + 1 - 1.0 * (s == 1.0) + pi() / (1.0 + s);
   target += (a < 2.0 ? normal_lcdf(a | 0.0, 1.0) + normal_lccdf(b | a, s) + log(normal_cdf(b | a, s)) : -1.0);
+  target += lognormal_lcdf(s | a, 1.0) + lognormal_lccdf(s | b, 2.0) + logistic_lcdf(a | b, s) + logistic_lccdf(b | a, s);
   for (n in 1:N) {
     vector[3] layer;
     layer[1] = tanh(A[1, 1] * ((x[n, 1] - 40.0) / 10.0) + A[1, 2] * ((x[n, 2] - 12.0) / 10.0));
@@ -72,6 +73,7 @@ model {
     fee[n] ~ normal(sum({(x[n, 1] - 40.0) / 10.0, (x[n, 2] - 12.0) / 10.0}) + mean({(x[n, 1] - 40.0) / 10.0, (x[n, 2] - 12.0) / 10.0}) * a - mean(x[n]) / 40.0 + sum(x[n]) / 60.0 - log_sum_exp({(x[n, 1] - 40.0) / 10.0, (x[n, 2] - 12.0) / 10.0}) + min({(x[n, 1] - 40.0) / 10.0, (x[n, 2] - 12.0) / 10.0}) * max({(x[n, 1] - 40.0) / 10.0, (x[n, 2] - 12.0) / 10.0}), s);
     target += (40.0 <= age[n] ? normal_lccdf(fee[n] | 12.0 + a, s + 5.0) : normal_lpdf(fee[n] | b, s));
     target += (region[n] == 2 ? log(normal_cdf(fee[n] | 15.0 + a, 5.0)) : normal_lcdf(fee[n] | 10.0 * b, 5.0));
+    target += weibull_lccdf(fee[n] | s + 0.5, 20.0) + weibull_lcdf(age[n] | q + 1.0, 40.0) + exponential_lccdf(fee[n] | s / 10.0) + exponential_lcdf(age[n] | s / 20.0);
     target += log(Phi(a * fee[n] / 20.0)) + normal_lcdf(b - fee[n] / 10.0 | 0, 1) + 0.1 * erf(a * (x[n, 2] - 12.0) / 10.0) - 0.1 * erfc(b * (x[n, 1] - 40.0) / 10.0);
     target += 0.1 * sin(a * age[n]) * cos(b * fee[n]) - sqrt(square(a) + fee[n]) + abs(b - (x[n, 1] - 40.0) / 10.0) + (1 - 1.0 * (visits[n] == 2.0) != 0 ? a : b) * 1.0 * (trials[n] <= 5.0);
   }

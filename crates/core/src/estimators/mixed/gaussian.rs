@@ -127,7 +127,7 @@ fn quasi_newton(
             }
         }
     }
-    Ok((theta, end.iterations))
+    Ok((satterthwaite::polished(profile, theta), end.iterations))
 }
 
 fn report(

@@ -68,7 +68,7 @@ pub enum EffectsError {
     )]
     Weights,
     /// The model has no predictors.
-    #[error("The model has no predictors, so there are no effects to tell")]
+    #[error("The model has no predictors, so there are no effects to report")]
     NoPredictors,
 }
 

@@ -227,6 +227,7 @@ const HOMONYMS: &[(&str, &str)] = &[
     ("crates/language/src/equation.rs", "ordered"),
     ("crates/language/src/foreign.rs", "ordered"),
     ("crates/language/src/functions.rs", "logistic"),
+    ("crates/language/src/lower/tails.rs", "logistic"),
     ("crates/language/src/limits.rs", "poisson"),
     ("crates/language/src/lower/", "categorical"),
     ("crates/language/src/lower/", "ordered"),

@@ -424,7 +424,7 @@ mod tests {
         session.send(Command::GoTo(Page::Runs));
         let mut harness = page_harness(session, runs_ui);
         harness.run_steps(3);
-        harness.get_by_label("Mixed logistic regression");
+        harness.get_by_label("Logistic mixed model");
         assert!(harness.query_by_label("Mixed model").is_none());
     }
 

@@ -3703,5 +3703,5 @@ fn benches_tell_how_long_they_take() {
         entries.find(|entry| entry["id"] == id).unwrap()["seconds"].clone()
     };
     assert_eq!(of("rates"), 132);
-    assert!(of("subsampling").is_null());
+    assert!(of("split-merge").is_null());
 }

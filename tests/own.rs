@@ -192,6 +192,7 @@ fn a_model_without_rows_needs_no_data() {
     let ranked = done(at, &["list", "samplers", "--model", "well.model"]);
     let first = ranked.lines().next().unwrap();
     assert!(first.contains(" 1  nuts"), "{ranked}");
+    assert!(first.contains("it is exact and affordable ("), "{first}");
     assert!(
         ranked.contains("from rows of data, and this density has none"),
         "{ranked}"

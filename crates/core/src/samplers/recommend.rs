@@ -652,9 +652,12 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
         );
     }
     if chosen.exact() && chosen.affordable {
-        return format!(
-            "{title}: it is exact, and with {rows} rows affordable ({time}, {COUNTED})"
-        );
+        let model = facts.target.model.as_ref();
+        let affordable = match model.is_some_and(|model| model.rows().is_none()) {
+            true => "it is exact and affordable".to_owned(),
+            false => format!("it is exact, and with {rows} rows affordable"),
+        };
+        return format!("{title}: {affordable} ({time}, {COUNTED})");
     }
     if chosen.exact() {
         return format!(

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::plan::{EXCESS, LONGEST_STEP, Plan, SHORTEST_STEP};
 use super::*;
 use crate::models::Model;
-use crate::samplers::autoregressive::{Chain, settings};
-use crate::samplers::momentum::sghmc::Sghmc;
+use crate::oracle::Centre;
+use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::samplers::momentum::sghmc::{Sghmc, SghmcCv};
 use crate::samplers::momentum::sghmc_naive::SghmcNaive;
-use crate::samplers::momentum::sgnht::Sgnht;
+use crate::samplers::momentum::sgnht::{Sgnht, SgnhtCv};
 use crate::samplers::testing::{assert_moments, assert_moments_known_to, estimate, mean};
 use crate::samplers::{Phase, Sampler, Target, recommend};
 use crate::testing::GaussianRows;
@@ -669,4 +670,47 @@ fn steps_of_the_users_own_do_without_a_mode() {
         let variance = model.posterior_variance()[j];
         assert_moments_known_to(0.2, "thermostat", series, start[j], variance);
     }
+}
+
+/// The correlation of draws of a normal posterior with those two before, with momenta that are drawn anew before each draw or not; a draw is
+/// ten steps of 0.1. With fresh momenta draws have the moments of the posterior.
+fn correlation_two_draws_on<S: Sampler>(friction: (&str, f64), fresh: bool) -> f64 {
+    let model = Arc::new(GaussianRows::balanced(2000, 2, 46));
+    let start = model.posterior_mean();
+    let centre = Arc::new(Centre::at(model.as_ref(), &start).unwrap());
+    let given = settings(&[
+        ("step_size", Value::Real(0.1)),
+        (friction.0, Value::Real(friction.1)),
+        ("steps_per_draw", Value::Int(10)),
+        ("fresh_momenta", Value::Bool(fresh)),
+    ]);
+    let mut chain = Chain::<S>::start(model.clone(), Some(centre), &given, &start, 3);
+    let draws = chain.draws(200, 20_000, 10);
+    if fresh {
+        let (mean, variance) = (start[0], model.posterior_variance()[0]);
+        assert_moments_known_to(0.15, "fresh momenta", &draws[..1], mean, variance);
+    }
+    let second: Vec<f64> = draws[0].iter().copied().step_by(2).collect();
+    Moments::of(&second).correlation
+}
+
+/// Ten steps of 0.1 with hardly any friction turn phase space by one radian: two draws on, the correlation is cos² 1 with fresh momenta
+/// and cos 2 without.
+#[test]
+fn fresh_momenta_forget_the_last_trajectory() {
+    let correlation = |fresh| correlation_two_draws_on::<SghmcCv>(("friction", 0.01), fresh);
+    let (fresh, kept) = (correlation(true), correlation(false));
+    // The error of a correlation of 10,000 pairs is about 0.01.
+    let turned = 1.0_f64.cos();
+    assert!((fresh - turned * turned).abs() < 0.04, "{fresh}");
+    assert!(kept < -0.3, "{kept}");
+}
+
+/// The same with thermostats, whose equilibrium fresh momenta leave alone; what they add to friction turns phase space by less.
+#[test]
+fn fresh_momenta_leave_the_equilibrium_of_thermostats_alone() {
+    let correlation = |fresh| correlation_two_draws_on::<SgnhtCv>(("diffusion", 0.1), fresh);
+    let (fresh, kept) = (correlation(true), correlation(false));
+    assert!((0.2..0.4).contains(&fresh), "{fresh}");
+    assert!(kept < fresh - 0.2, "{kept}");
 }

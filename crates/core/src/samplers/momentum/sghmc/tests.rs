@@ -43,37 +43,6 @@ fn defaults_give_the_right_variance_and_useful_draws() {
     assert!(centred.info[1] < 1e-20, "{:?}", centred.info);
 }
 
-/// Ten steps of 0.1 with hardly any friction turn phase space by one radian: two draws on, the correlation is cos² 1 with fresh momenta
-/// and cos 2 without.
-#[test]
-fn fresh_momenta_forget_the_last_trajectory() {
-    let model = Arc::new(GaussianRows::balanced(2000, 2, 46));
-    let start = model.posterior_mean();
-    let centre = Arc::new(Centre::at(model.as_ref(), &start).unwrap());
-    let correlation = |fresh: bool| {
-        let given = settings(&[
-            ("step_size", Value::Real(0.1)),
-            ("friction", Value::Real(0.01)),
-            ("steps_per_draw", Value::Int(10)),
-            ("fresh_momenta", Value::Bool(fresh)),
-        ]);
-        let centre = Some(centre.clone());
-        let mut chain = Chain::<SghmcCv>::start(model.clone(), centre, &given, &start, 3);
-        let draws = chain.draws(200, 20_000, 10);
-        let second: Vec<f64> = draws[0].iter().copied().step_by(2).collect();
-        if fresh {
-            let (mean, variance) = (start[0], model.posterior_variance()[0]);
-            assert_moments_known_to(0.15, "fresh momenta", &draws[..1], mean, variance);
-        }
-        Moments::of(&second).correlation
-    };
-    let (fresh, kept) = (correlation(true), correlation(false));
-    // The error of a correlation of 10,000 pairs is about 0.01.
-    let turned = 1.0_f64.cos();
-    assert!((fresh - turned * turned).abs() < 0.04, "{fresh}");
-    assert!(kept < -0.3, "{kept}");
-}
-
 #[test]
 fn unusable_settings_are_refused_in_one_sentence() {
     let known = Target {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::oracle::Centre;
-use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::momentum::CRITICAL;
 use crate::samplers::testing::assert_moments_known_to;
 use crate::testing::GaussianRows;
@@ -56,33 +56,4 @@ fn injected_noise_and_predicted_gradient_noise_make_friction_critical() {
         let config = configure::<Sgnht>(&given, &target).unwrap();
         assert!(config.injected >= LEAST_INJECTED * CRITICAL);
     }
-}
-
-/// Momenta drawn anew leave the equilibrium of positions, momenta and thermostats alone, and draws forget the way that they came: two draws of
-/// ten steps of 0.1 on, correlations are about cos² 1 with fresh momenta, and lower without.
-#[test]
-fn fresh_momenta_leave_the_equilibrium_of_thermostats_alone() {
-    let model = Arc::new(GaussianRows::balanced(2000, 2, 46));
-    let start = model.posterior_mean();
-    let centre = Arc::new(Centre::at(model.as_ref(), &start).unwrap());
-    let correlation = |fresh: bool| {
-        let given = settings(&[
-            ("step_size", Value::Real(0.1)),
-            ("diffusion", Value::Real(0.1)),
-            ("steps_per_draw", Value::Int(10)),
-            ("fresh_momenta", Value::Bool(fresh)),
-        ]);
-        let centre = Some(centre.clone());
-        let mut chain = Chain::<SgnhtCv>::start(model.clone(), centre, &given, &start, 3);
-        let draws = chain.draws(200, 20_000, 10);
-        if fresh {
-            let (mean, variance) = (start[0], model.posterior_variance()[0]);
-            assert_moments_known_to(0.15, "fresh momenta", &draws[..1], mean, variance);
-        }
-        let second: Vec<f64> = draws[0].iter().copied().step_by(2).collect();
-        Moments::of(&second).correlation
-    };
-    let (fresh, kept) = (correlation(true), correlation(false));
-    assert!((0.2..0.4).contains(&fresh), "{fresh}");
-    assert!(kept < fresh - 0.2, "{kept}");
 }

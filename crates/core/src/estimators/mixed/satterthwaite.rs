@@ -27,14 +27,31 @@ const DIFFERENCES: [(f64, f64); 4] = [(-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.
 ///
 /// The profile is left at another θ.
 pub(super) fn degrees(profile: &mut Profile<'_>, theta: &[f64]) -> Option<Vec<f64>> {
-    let free = free(theta);
+    let free: Vec<usize> = (0..theta.len()).filter(|&k| theta[k] != 0.0).collect();
     let (dim, p) = (free.len(), profile.cross.num_columns);
+    let mut curvature = vec![0.0; dim * dim];
     let mut slopes = vec![0.0; p * dim];
-    let curvature = curvature(profile, theta, &free, |profile, a, weight| {
-        for (j, variance) in log_variances(profile).into_iter().enumerate() {
-            slopes[j * dim + a] += weight * variance;
+    let mut grad = vec![0.0; theta.len()];
+    for (a, &k) in free.iter().enumerate() {
+        for (steps, weight) in DIFFERENCES {
+            let mut there = theta.to_vec();
+            there[k] += steps * STEP;
+            profile.deviance_and_gradient(&there, &mut grad);
+            let weight = weight / (12.0 * STEP);
+            for (b, &l) in free.iter().enumerate() {
+                curvature[a * dim + b] += weight * grad[l];
+            }
+            for (j, variance) in log_variances(profile).into_iter().enumerate() {
+                slopes[j * dim + a] += weight * variance;
+            }
         }
-    });
+    }
+    for a in 0..dim {
+        for b in 0..a {
+            let mean = 0.5 * (curvature[a * dim + b] + curvature[b * dim + a]);
+            (curvature[a * dim + b], curvature[b * dim + a]) = (mean, mean);
+        }
+    }
     let of_residual = 1.0 / profile.degrees();
     if dim == 0 {
         return Some(vec![1.0 / of_residual; p]);
@@ -47,69 +64,6 @@ pub(super) fn degrees(profile: &mut Profile<'_>, theta: &[f64]) -> Option<Vec<f6
     };
     let degrees: Vec<f64> = slopes.chunks_exact(dim).map(of).collect();
     degrees.iter().all(|df| df.is_finite()).then_some(degrees)
-}
-
-/// `theta` after a step of Newton's method, where a search ended near the minimum: its last digits, which the deviance does not tell, are those
-/// of the slope. Without a step where the curvature has no minimum or this is not near. The profile is left at another θ.
-pub(super) fn polished(profile: &mut Profile<'_>, theta: Vec<f64>) -> Vec<f64> {
-    let free = free(&theta);
-    if free.is_empty() {
-        return theta;
-    }
-    let curvature = curvature(profile, &theta, &free, |_profile, _a, _weight| {});
-    let mut slopes = vec![0.0; theta.len()];
-    profile.deviance_and_gradient(&theta, &mut slopes);
-    let mut step: Vec<f64> = free.iter().map(|&k| slopes[k]).collect();
-    let Ok(factor) = Cholesky::of(&curvature, free.len()) else {
-        return theta;
-    };
-    factor.solve(&mut step);
-    let is_near = step.iter().all(|step| step.abs() < STEP);
-    if !is_near {
-        return theta;
-    }
-    let mut there = theta;
-    for (&k, step) in free.iter().zip(step) {
-        there[k] -= step;
-    }
-    there
-}
-
-/// Entries of θ that are not zero.
-fn free(theta: &[f64]) -> Vec<usize> {
-    (0..theta.len()).filter(|&k| theta[k] != 0.0).collect()
-}
-
-/// The curvature of the profiled deviance in the entries `free` of θ, by differences of its gradient. `beside` is told the entry, by its place
-/// among them, and the weight of each place at which the profile stands.
-fn curvature(
-    profile: &mut Profile<'_>,
-    theta: &[f64],
-    free: &[usize],
-    mut beside: impl FnMut(&Profile<'_>, usize, f64),
-) -> Vec<f64> {
-    let dim = free.len();
-    let mut curvature = vec![0.0; dim * dim];
-    let mut grad = vec![0.0; theta.len()];
-    for (a, &k) in free.iter().enumerate() {
-        for (steps, weight) in DIFFERENCES {
-            let mut there = theta.to_vec();
-            there[k] += steps * STEP;
-            profile.deviance_and_gradient(&there, &mut grad);
-            let weight = weight / (12.0 * STEP);
-            for (b, &l) in free.iter().enumerate() {
-                curvature[a * dim + b] += weight * grad[l];
-            }
-            beside(profile, a, weight);
-        }
-    }
-    for a in 0..dim {
-        for b in 0..a {
-            let mean = 0.5 * (curvature[a * dim + b] + curvature[b * dim + a]);
-            (curvature[a * dim + b], curvature[b * dim + a]) = (mean, mean);
-        }
-    }
-    curvature
 }
 
 /// Logarithms of the variances of the coefficients (p) of the columns as they are, at the present θ.

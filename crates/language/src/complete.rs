@@ -67,7 +67,7 @@ pub fn complete(text: &str, at: usize, columns: &[&str]) -> Option<Completion> {
         let functions = FUNCTIONS.iter().map(|(name, _)| *name);
         functions
             .chain(OTHER_FUNCTIONS)
-            .chain(TAILS)
+            .chain(TAILS.map(|(name, ..)| name))
             .for_each(|name| offer(name, format!("{name}(")));
         CONSTANTS
             .iter()

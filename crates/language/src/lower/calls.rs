@@ -69,13 +69,12 @@ impl Lowering<'_> {
             self.graph.place = span;
             return Ok(self.graph.call(function, inner));
         }
-        if let Some(distribution) = tails::distribution_of(&name.text) {
-            let known = distributions::find(distribution);
-            arity(self, 1 + known.map_or(0, |it| it.parameters.len()))?;
+        if let Some(told) = tails::find(&name.text) {
+            arity(self, 1 + told.0.parameters.len())?;
             let items = (arguments.iter().map(|argument| self.part(argument, picks)))
                 .collect::<Result<Vec<Id>, Fault>>()?;
             self.graph.place = span;
-            return self.tail(&name.text, items[0], &items[1..], span);
+            return self.tail(told, items[0], &items[1..], span);
         }
         let is_vector = arguments.len() == 1;
         let items = match name.text.as_str() {
@@ -209,7 +208,10 @@ impl Lowering<'_> {
         let stem = distributions::stem(&name.text);
         let Some(stem) = stem else {
             let functions = FUNCTIONS.iter().map(|(known, _)| *known);
-            let known: Vec<&str> = functions.chain(OTHER_FUNCTIONS).chain(TAILS).collect();
+            let known: Vec<&str> = functions
+                .chain(OTHER_FUNCTIONS)
+                .chain(TAILS.map(|(name, ..)| name))
+                .collect();
             let densities = match distributions::find(&name.text) {
                 Some(_) => format!("; the log density is `{}_lpdf`", name.text),
                 None => foreign::function(&name.text).unwrap_or_else(|| hint(&name.text, known)),

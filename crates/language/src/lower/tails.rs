@@ -1,30 +1,31 @@
 //! Probabilities below and above a value, and their logarithms, as functions: what rows that were cut off need.
 
 use super::Lowering;
-use crate::distributions;
+use crate::distributions::{self, Distribution};
 use crate::functions::Function;
 use crate::graph::Id;
 use crate::place::{Fault, Span};
 use crate::syntax::Binary;
 
-/// The functions, of the value and the parameters of the distribution; named and called as in Stan.
-pub(crate) const TAILS: [&str; 11] = [
-    "normal_cdf",
-    "normal_lcdf",
-    "normal_lccdf",
-    "lognormal_lcdf",
-    "lognormal_lccdf",
-    "logistic_lcdf",
-    "logistic_lccdf",
-    "exponential_lcdf",
-    "exponential_lccdf",
-    "weibull_lcdf",
-    "weibull_lccdf",
+/// The functions, of the value and the parameters of the distribution, named and called as in Stan: each with its distribution and what it
+/// tells.
+pub(crate) const TAILS: [(&str, &str, Tail); 11] = [
+    ("normal_cdf", "normal", Tail::Below),
+    ("normal_lcdf", "normal", Tail::LogBelow),
+    ("normal_lccdf", "normal", Tail::LogAbove),
+    ("lognormal_lcdf", "lognormal", Tail::LogBelow),
+    ("lognormal_lccdf", "lognormal", Tail::LogAbove),
+    ("logistic_lcdf", "logistic", Tail::LogBelow),
+    ("logistic_lccdf", "logistic", Tail::LogAbove),
+    ("exponential_lcdf", "exponential", Tail::LogBelow),
+    ("exponential_lccdf", "exponential", Tail::LogAbove),
+    ("weibull_lcdf", "weibull", Tail::LogBelow),
+    ("weibull_lccdf", "weibull", Tail::LogAbove),
 ];
 
 /// What a function tells of a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Tail {
+pub(crate) enum Tail {
     /// The probability below it.
     Below,
     /// The logarithm of that.
@@ -33,36 +34,26 @@ enum Tail {
     LogAbove,
 }
 
-/// The distribution whose probabilities the function `name` tells; `None` of other functions.
-pub(super) fn distribution_of(name: &str) -> Option<&'static str> {
-    let known = TAILS.into_iter().find(|known| *known == name)?;
-    known
-        .split_once('_')
-        .map(|(distribution, _tail)| distribution)
+/// The distribution whose probabilities the function `name` tells, and what it tells; `None` of other functions.
+pub(super) fn find(name: &str) -> Option<(&'static Distribution, Tail)> {
+    let (_, distribution, tail) = TAILS.into_iter().find(|(known, ..)| *known == name)?;
+    Some((distributions::find(distribution)?, tail))
 }
 
 impl Lowering<'_> {
-    /// What the function `name`, one of [`TAILS`], tells of `y` under `parameters`, as many as the distribution has.
+    /// What is told of `y` under `parameters`, as many as the distribution has.
     ///
     /// # Errors
     /// A constant that the distribution does not take as a parameter.
     pub(super) fn tail(
         &mut self,
-        name: &str,
+        (distribution, tail): (&'static Distribution, Tail),
         y: Id,
         parameters: &[Id],
         span: Span,
     ) -> Result<Id, Fault> {
-        let distribution = distribution_of(name).unwrap_or(name);
-        if let Some(distribution) = distributions::find(distribution) {
-            self.note_limits(distribution, (y, parameters), span)?;
-        }
-        let tail = match name {
-            name if name.ends_with("_lccdf") => Tail::LogAbove,
-            name if name.ends_with("_lcdf") => Tail::LogBelow,
-            _ => Tail::Below,
-        };
-        Ok(match (distribution, parameters) {
+        self.note_limits(distribution, (y, parameters), span)?;
+        Ok(match (distribution.name, parameters) {
             // Above y: −(y/s)^k, and −λy.
             ("weibull", &[shape, scale]) => {
                 let share = self.graph.binary(Binary::Div, y, scale);
@@ -73,8 +64,8 @@ impl Lowering<'_> {
                 let hazard = self.graph.binary(Binary::Mul, rate, y);
                 self.of_hazard(hazard, tail)
             }
-            (_, parameters) => {
-                let y = match distribution {
+            (name, parameters) => {
+                let y = match name {
                     "lognormal" => self.graph.call(Function::Log, y),
                     _ => y,
                 };
@@ -84,7 +75,7 @@ impl Lowering<'_> {
                     _ => self.graph.binary(Binary::Sub, y, parameters[0]),
                 };
                 let distance = self.graph.binary(Binary::Div, distance, parameters[1]);
-                if distribution == "logistic" {
+                if name == "logistic" {
                     let minus = self.graph.negate(distance);
                     let log = self.graph.call(Function::Softplus, minus);
                     return Ok(self.graph.negate(log));

@@ -5,7 +5,7 @@ use super::{Writer, num_written_out};
 use crate::distributions;
 use crate::functions::Function;
 use crate::lower::products::{MATMUL, has_product};
-use crate::lower::{Entity, Pick, Section, TAILS};
+use crate::lower::{Entity, Pick, Section, tails};
 use crate::place::{Fault, Span};
 use crate::syntax::{Binary, Expr, ExprKind, Law, Name};
 
@@ -334,7 +334,7 @@ impl Writer<'_, '_> {
                 let b = self.part(&arguments[2], at)?.text;
                 Ok(Code::atom(format!("({condition} ? {a} : {b})")))
             }
-            tail if TAILS.contains(&tail) => {
+            tail if tails::find(tail).is_some() => {
                 let all = (arguments.iter().map(|it| Ok(self.part(it, at)?.text)))
                     .collect::<Result<Vec<String>, Fault>>()?;
                 Ok(Code::atom(format!(

@@ -74,14 +74,12 @@ impl Shard {
         scratch: &mut Scratch,
         act: impl FnOnce(&dyn RowLikelihood, Rows<'_>, &mut Scratch) -> T,
     ) -> T {
-        let picks = match (rows, self.stretch(rows)) {
-            (Rows::Pick(picks), _) => picks,
-            (_, stretch) => return act(self.whole(), stretch.unwrap_or(rows), scratch),
-        };
-        let first = self.rows.start as u32;
+        if let Some(stretch) = self.stretch(rows) {
+            return act(self.whole(), stretch, scratch);
+        }
         let mut places = std::mem::take(&mut scratch.places);
         places.clear();
-        places.extend(picks.iter().map(|&row| first + row));
+        places.extend((0..rows.len(0)).map(|k| (self.rows.start + rows.get(k)) as u32));
         let result = act(self.whole(), Rows::Pick(&places), scratch);
         scratch.places = places;
         result

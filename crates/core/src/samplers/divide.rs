@@ -43,7 +43,7 @@ use rand::RngExt as _;
 
 use super::gibbs::{GENERAL, PartSampler};
 use super::recommend::{LEAPFROGS, Standing, Traits};
-use super::schedule::Schedule;
+use super::schedule::weighs_draws;
 use super::{
     COMBINE_ACCEPT, DIVERGENT, InfoColumn, Kernel, KernelError, Output, OutputSpec, Phase,
     SHARD_MOMENTS, SHARD_RHAT, SIGN, Sampler, SamplerEntry, SamplerFamily, SamplerSpec,
@@ -55,7 +55,7 @@ use crate::oracle::{Centre, Oracle, StepError};
 use combine::{Combination, Combine, Combiner};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Streams, substream};
-use ergodic_base::settings::{Declared as _, Field, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError, Settings};
 use ergodic_diagnostics::Remedy;
 
 pub mod combine;
@@ -223,9 +223,8 @@ impl ShardSampler {
             }
         }
         let in_force = (entry.resolve)(&settings, target)?;
-        let decreasing = Value::Text(Schedule::Decreasing.word().to_owned());
         let has_signs = entry.spec.info.iter().any(|column| column.name == SIGN);
-        if has_signs || in_force.iter().any(|(_key, value)| *value == decreasing) {
+        if has_signs || weighs_draws(&in_force) {
             return Err(unfit(format!(
                 "takes samplers whose draws count alike, and those of `{text}` have weights; choose another sampler, or fixed steps"
             )));

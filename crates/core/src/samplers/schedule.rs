@@ -14,7 +14,7 @@
 
 use super::{InfoColumn, WEIGHT};
 use ergodic_base::reporter::Warning;
-use ergodic_base::settings::{Field, Settings};
+use ergodic_base::settings::{Field, Settings, Value};
 
 /// Draws over which a decreasing step is nearly constant by default: the default warm-up.
 const OFFSET_DRAWS: u64 = 200;
@@ -48,6 +48,12 @@ ergodic_base::settings! {
             )
             .why("Baker's choice, near the 1/3 at which bias and Monte Carlo error fall equally fast");
     }
+}
+
+/// Whether draws have weights of their own under settings in force: those of steps that decrease.
+pub fn weighs_draws(in_force: &[(&'static str, Value)]) -> bool {
+    let decreasing = Value::Text(Schedule::Decreasing.word().to_owned());
+    in_force.contains(&("schedule", decreasing))
 }
 
 /// Key of [`TEMPERED`].

@@ -660,35 +660,44 @@ pub fn assert_moments_near(what: &str, chains: &[Vec<f64>], mean: f64, mcse: f64
 /// shortly after `warmup`.
 #[track_caller]
 pub fn assert_restored(run: &Run, oracle: impl Fn() -> Oracle, warmup: u64, marks: &[u64]) {
-    let mut session = run.start(oracle());
-    while session.iter < warmup + AFTER_WARMUP {
-        let (first, mut outcome) = (session.iter == 0, Ok(()));
-        let count = count_during(|| outcome = session.advance(warmup));
-        outcome.unwrap();
+    let steady = |session: &Session, count: u64| {
+        let first = session.iter == 1;
         assert!(
             first || count == 0,
             "{}, iteration {}",
             run.id,
             session.iter
         );
-    }
-    assert_goes_on(run, oracle, warmup, marks);
+    };
+    goes_on(run, oracle, warmup, marks, steady);
 }
-
-/// Iterations that follow the warm-up of a run whose state is saved.
-const AFTER_WARMUP: u64 = 5;
 
 /// Checks that `run` goes on bit for bit from its state at the iterations `marks`, up to shortly after `warmup`.
 #[track_caller]
 pub fn assert_goes_on(run: &Run, oracle: impl Fn() -> Oracle, warmup: u64, marks: &[u64]) {
-    let end = warmup + AFTER_WARMUP;
+    goes_on(run, oracle, warmup, marks, |_session, _count| {});
+}
+
+/// Calls `check` after each iteration of the whole run, with the allocations that it made.
+#[track_caller]
+fn goes_on(
+    run: &Run,
+    oracle: impl Fn() -> Oracle,
+    warmup: u64,
+    marks: &[u64],
+    check: impl Fn(&Session, u64),
+) {
+    let end = warmup + 5;
     let mut session = run.start(oracle());
     let (mut whole, mut checkpoints) = (Vec::new(), Vec::new());
     while session.iter < end {
         if marks.contains(&session.iter) {
             checkpoints.push(Checkpoint::of(&mut session));
         }
-        session.advance(warmup).unwrap();
+        let mut outcome = Ok(());
+        let count = count_during(|| outcome = session.advance(warmup));
+        outcome.unwrap();
+        check(&session, count);
         whole.push(session.bits());
     }
     assert_eq!(checkpoints.len(), marks.len());

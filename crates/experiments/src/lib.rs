@@ -167,7 +167,7 @@ pub struct Bench {
     pub about: &'static str,
     /// Author, year and section that it repeats; empty for experiments of our own.
     pub source: &'static str,
-    /// About how long the whole version takes on two cores; `None` where that was not measured.
+    /// About how long the whole version takes on two cores, by processor time where other work ran beside it; `None` where that was not measured.
     pub seconds: Option<u32>,
     /// Whether [`BenchOptions::data`] may name data for it.
     pub reads_data: bool,

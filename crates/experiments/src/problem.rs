@@ -198,10 +198,15 @@ pub fn mean_and_sd(values: &[f64]) -> [f64; 2] {
     [mean, (squares / (n - 1.0)).sqrt()]
 }
 
+/// Mean of independent values and its standard error; NaN of fewer than two.
+pub fn mean_and_error(values: &[f64]) -> [f64; 2] {
+    let [mean, sd] = mean_and_sd(values);
+    [mean, sd / (values.len() as f64).sqrt()]
+}
+
 /// Mean of independent values with its standard error, in words with as many decimals.
 pub fn mean_with_error(values: &[f64], decimals: usize) -> String {
-    let [mean, sd] = mean_and_sd(values);
-    let error = sd / (values.len() as f64).sqrt();
+    let [mean, error] = mean_and_error(values);
     format!("{mean:.decimals$} (se {error:.decimals$})")
 }
 

@@ -7,6 +7,7 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution, StandardNormal, StudentT};
 
+use super::problem::mean_and_error;
 use super::{BenchOptions, BenchTable, Cell, Plot};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
@@ -100,13 +101,13 @@ fn row(posterior: &Posterior, seed: u64, runs: u64) -> Result<Vec<Cell>, FitErro
     let is_off = |outcome: &&&Outcome| outcome.quantities.iter().any(|it| it.shift.abs() > SHIFT);
     let off = good.iter().filter(is_off).count();
     let held = good.iter().map(|outcome| outcome.share_held());
-    let held: Vec<f64> = held.collect();
+    let [_, held_error] = mean_and_error(&held.collect::<Vec<f64>>());
     Ok(vec![
         Cell::Text(posterior.name.to_owned()),
         Cell::Count(runs),
         Cell::Number(good.len() as f64 / runs as f64),
         Cell::Number(mean(|it| f64::from(u8::from(it.is_held)))),
-        Cell::Number(standard_error(&held)),
+        Cell::Number(held_error),
         Cell::Number(mean(|it| it.between)),
         Cell::Number(
             quantities()
@@ -115,14 +116,6 @@ fn row(posterior: &Posterior, seed: u64, runs: u64) -> Result<Vec<Cell>, FitErro
         ),
         Cell::Number(off as f64 / runs as f64),
     ])
-}
-
-/// Of the mean of independent values; NaN of fewer than two.
-fn standard_error(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-    (squares / (n - 1.0) / n).sqrt()
 }
 
 impl Outcome {
@@ -481,8 +474,8 @@ mod tests {
     #[test]
     fn a_share_has_the_standard_error_of_its_runs() {
         // Three runs of four hold: variance 1/4, over four.
-        assert_eq!(standard_error(&[1.0, 0.0, 1.0, 1.0]), 0.25);
-        assert!(standard_error(&[1.0]).is_nan());
+        assert_eq!(mean_and_error(&[1.0, 0.0, 1.0, 1.0]), [0.75, 0.25]);
+        assert!(mean_and_error(&[1.0])[1].is_nan());
         let quantity = |is_held| Quantity {
             shift: 0.0,
             is_held,

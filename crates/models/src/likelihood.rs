@@ -205,7 +205,7 @@ pub fn moments_of_scores<L: RowLikelihood + ?Sized>(
 /// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.
 ///
 /// Samplers that bound or expand the likelihood row by row need this structure ([`RowLikelihood::linear_rows`]).
-pub trait LinearRows {
+pub trait LinearRows: Sync {
     /// a_i (D), up to a sign that log p of the row takes into account.
     fn covariates(&self, row: usize) -> Covariates<'_>;
     /// z_i at `u`.

@@ -267,17 +267,23 @@ struct RowNoise {
 impl RowNoise {
     fn at(model: &dyn RowLikelihood, u: &[f64], factor: &Cholesky) -> Self {
         let rows = model.centre_rows(u);
-        let weighted_difference_noise = weighted_difference_noise(model, u, factor, &rows);
+        let weighted = || weighted_difference_noise(model, u, factor, &rows);
         if model.num_obs() < 2 {
             return Self {
+                weighted_difference_noise: weighted(),
                 rows,
-                weighted_difference_noise,
                 ..Self::of_one_row(u)
             };
         }
-        let (score_noise, score_variance) = score_noise(model, u, factor);
+        let (weighted_difference_noise, (difference_noise, (score_noise, score_variance))) =
+            rayon::join(weighted, || {
+                rayon::join(
+                    || difference_noise(model, u, factor, &rows),
+                    || score_noise(model, u, factor),
+                )
+            });
         Self {
-            difference_noise: difference_noise(model, u, factor, &rows),
+            difference_noise,
             weighted_difference_noise,
             score_noise,
             score_variance,

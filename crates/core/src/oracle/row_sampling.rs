@@ -14,7 +14,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::lipschitz::{AliasTable, squared_lengths};
-use crate::models::arithmetic::LANES;
+use crate::models::arithmetic::{LANES, Lane};
 use crate::models::{LinearRows, RowLikelihood, Rows};
 use crate::numerics::quadrature::gauss_hermite;
 use ergodic_base::linalg::{Cholesky, axpy};
@@ -74,23 +74,37 @@ fn integrated_masses(
     let rule: Vec<(f64, f64)> = (nodes.iter().map(|node| node * std::f64::consts::SQRT_2))
         .zip(weights)
         .collect();
-    let mut masses = squared_lengths(linear, factor, 0..num_obs);
-    for (row, mass) in masses.iter_mut().enumerate() {
-        let sd = mass.sqrt();
-        // The centre, and then the nodes.
-        let mut z = [linear.predictor(row, u); LANES];
-        for (z, (node, _weight)) in z[1..].iter_mut().zip(&rule) {
-            *z += sd * node;
-        }
-        let [values, slopes, seconds] = linear.derivatives_at(row, &z);
+    let square = |sd: f64, [values, slopes, seconds]: [Lane; 3]| -> f64 {
         let slope = if order < 1 { 0.0 } else { slopes[0] };
         let second = if order < 2 { 0.0 } else { seconds[0] };
         let square = |(&(node, weight), there): (&(f64, f64), &f64)| {
             let step = sd * node;
             weight * (there - values[0] - (slope + 0.5 * second * step) * step).powi(2)
         };
-        *mass = (rule.iter().zip(&values[1..]).map(square).sum::<f64>()).sqrt();
-    }
+        rule.iter().zip(&values[1..]).map(square).sum()
+    };
+    let fill = |first: usize, masses: &mut [f64]| {
+        let lengths = squared_lengths(linear, factor, first..first + masses.len());
+        for ((row, mass), length) in (first..).zip(masses).zip(lengths) {
+            let sd = length.sqrt();
+            // The centre, and then the nodes.
+            let mut z = [linear.predictor(row, u); LANES];
+            for (z, (node, _weight)) in z[1..].iter_mut().zip(&rule) {
+                *z += sd * node;
+            }
+            *mass = square(sd, linear.derivatives_at(row, &z)).sqrt();
+        }
+    };
+    let mut masses = vec![0.0; num_obs];
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = num_obs.div_ceil(cores).max(CHUNK_ROWS);
+    let fill = &fill;
+    // Threads of their own: one of a pool that waits here could take up a chain that waits for the same chances.
+    std::thread::scope(|scope| {
+        for (part, masses) in masses.chunks_mut(share).enumerate() {
+            scope.spawn(move || fill(part * share, masses));
+        }
+    });
     masses
 }
 

@@ -1,7 +1,8 @@
 //! The making of a design: predictors, response and groups of complete rows, shuffled, centred and scaled.
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom as _;
+use rayon::prelude::*;
 
 use super::censoring;
 use super::columns::Columns;
@@ -202,24 +203,28 @@ fn scale_columns(
 ) -> Result<ScaledColumns, DesignError> {
     let (n, first) = (order.len(), usize::from(intercept));
     let p = raw.len() + first;
-    let mut x = Array2::<f64>::ones((n, p));
     let (mut center, mut scale) = (vec![0.0; first], vec![1.0; first]);
     let mut terms = vec![DesignTerm::intercept(); first];
-    for (j, column) in raw.iter().enumerate() {
+    for column in raw {
         let (mean, sd) = mean_and_sd(&column.values);
         let ends = extremes(&column.values);
         DesignError::check_width(sd, "predictor", &column.term, ends)?;
         // What bends a curve is centred already, all but rounding.
         let centred = column.term.bend().is_none();
-        let shift = if intercept && centred { mean } else { 0.0 };
-        let width = width_of((mean, sd));
-        for (i, &from) in order.iter().enumerate() {
-            x[[i, first + j]] = (column.values[from as usize] - shift) / width;
-        }
-        center.push(shift);
-        scale.push(width);
+        center.push(if intercept && centred { mean } else { 0.0 });
+        scale.push(width_of((mean, sd)));
         terms.push(column.term.clone());
     }
+    let mut x = Array2::<f64>::ones((n, p));
+    x.axis_iter_mut(Axis(1))
+        .into_par_iter()
+        .skip(first)
+        .zip(raw.par_iter().zip(&center[first..]).zip(&scale[first..]))
+        .for_each(|(mut x, ((column, shift), width))| {
+            for (x, &from) in x.iter_mut().zip(order) {
+                *x = (column.values[from as usize] - shift) / width;
+            }
+        });
     Ok(ScaledColumns {
         x,
         center,

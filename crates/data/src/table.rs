@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use polars_arrow::array::Utf8ViewArray;
 use sha2::{Digest as _, Sha256};
@@ -21,7 +22,8 @@ pub struct Table {
     name: String,
     source: String,
     fingerprint: String,
-    cells: Vec<Cells>,
+    /// Shared by everything that was made from the table.
+    cells: Arc<[Cells]>,
     columns: Vec<ColumnInfo>,
     /// Where the column of a name stands: wide formulas ask for thousands.
     places: HashMap<String, usize>,
@@ -102,7 +104,7 @@ impl Table {
             name: name.to_owned(),
             source: source.to_owned(),
             fingerprint,
-            cells,
+            cells: cells.into(),
             places: names.zip(0..).collect(),
             columns: infos,
             text,

@@ -197,7 +197,7 @@ struct ScaledColumns {
 }
 
 fn scale_columns(
-    raw: &[RawColumn],
+    raw: &[RawColumn<'_>],
     intercept: bool,
     order: &[u32],
 ) -> Result<ScaledColumns, DesignError> {
@@ -221,8 +221,9 @@ fn scale_columns(
         .skip(first)
         .zip(raw.par_iter().zip(&center[first..]).zip(&scale[first..]))
         .for_each(|(mut x, ((column, shift), width))| {
+            let values: &[f64] = &column.values;
             for (x, &from) in x.iter_mut().zip(order) {
-                *x = (column.values[from as usize] - shift) / width;
+                *x = (values[from as usize] - shift) / width;
             }
         });
     Ok(ScaledColumns {

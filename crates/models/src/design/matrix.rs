@@ -51,7 +51,7 @@ impl GroupDesign {
         factor: usize,
         intercept: bool,
         correlated: bool,
-        raw: &[RawColumn],
+        raw: &[RawColumn<'_>],
         order: &[u32],
     ) -> Self {
         let first = usize::from(intercept);

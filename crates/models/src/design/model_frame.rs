@@ -327,6 +327,10 @@ impl<'a> FrameReader<'a> {
                 self.table.columns()[col].name
             ))
         })?;
+        // Where no row is left out there is nothing to pick.
+        if rows.len() == numbers.len() && rows.iter().copied().eq(0..rows.len() as u32) {
+            return Ok(numbers);
+        }
         Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
     }
 
@@ -340,14 +344,19 @@ impl<'a> FrameReader<'a> {
             if factors.iter().any(is_category) {
                 return None;
             }
-            let columns = columns_of(term, &factors, &vec![true; factors.len()]);
-            let number = *columns.first()?.values.first()?;
-            let same = |column: &RawColumn| {
-                let first = column.values[0];
-                column.values.iter().all(|value| *value == first)
-                    && (formula.intercept || first == 0.0)
+            let same = |values: &[f64]| {
+                let first = values
+                    .first()
+                    .filter(|&&it| formula.intercept || it == 0.0)?;
+                values.iter().all(|it| it == first).then_some(*first)
             };
-            columns.iter().all(same).then(|| number.to_string())
+            if let [Predictor::Numeric(values)] = factors.as_slice() {
+                return same(values).map(|number| number.to_string());
+            }
+            let columns = columns_of(term, &factors, &vec![true; factors.len()]);
+            let numbers = columns.iter().map(|column| same(&column.values));
+            let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+            numbers.first().map(f64::to_string)
         };
         let mut found: Vec<(Term, String)> = Vec::new();
         let terms = formula.terms.iter();
@@ -388,7 +397,10 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DesignError> {
+    pub fn raw_columns<'p>(
+        &self,
+        predictors: &'p Predictors,
+    ) -> Result<Vec<RawColumn<'p>>, DesignError> {
         let formula = &self.frame.formula;
         self.columns_of_terms(&formula.terms, formula.intercept, predictors)
     }
@@ -410,7 +422,10 @@ impl<'a> FrameReader<'a> {
                 function @ Predictor::Function(_) => {
                     let made = columns_of(term, &[function], &[false]);
                     columns.extend(made.into_iter().map(|column| {
-                        (column.term.to_string(), Predictor::Numeric(column.values))
+                        (
+                            column.term.to_string(),
+                            Predictor::Numeric(column.values.into_owned()),
+                        )
                     }));
                 }
                 plain => columns.push((factor.column().to_owned(), plain.clone())),
@@ -420,12 +435,12 @@ impl<'a> FrameReader<'a> {
     }
 
     /// The columns of `terms`, coded beside an intercept or without one.
-    pub fn columns_of_terms(
+    pub fn columns_of_terms<'p>(
         &self,
         terms: &[Term],
         intercept: bool,
-        predictors: &Predictors,
-    ) -> Result<Vec<RawColumn>, DesignError> {
+        predictors: &'p Predictors,
+    ) -> Result<Vec<RawColumn<'p>>, DesignError> {
         let coded = contrasts(terms, intercept, |factor| self.is_category(factor));
         let mut columns = Vec::new();
         for (term, contrasts) in terms.iter().zip(&coded) {

@@ -4,6 +4,8 @@
 //! without it is in the model too (for a main effect: the intercept); otherwise all K, because no other term
 //! spans them. That is the rule of Wilkinson and Rogers as R applies it.
 
+use std::borrow::Cow;
+
 use super::columns::Labels;
 use super::design_term::{DesignTerm, TermPart};
 use crate::design::error::DesignError;
@@ -63,11 +65,11 @@ impl Predictor {
 
 /// A column of the design before scaling.
 #[derive(Clone, Debug)]
-pub(crate) struct RawColumn {
+pub(crate) struct RawColumn<'a> {
     /// As reported between the brackets of `b[…]`.
     pub term: DesignTerm,
     /// n values.
-    pub values: Vec<f64>,
+    pub values: Cow<'a, [f64]>,
 }
 
 /// A categorical predictor from labels, with only the levels that occur in `rows`. `name` is for errors.
@@ -160,12 +162,12 @@ pub(crate) fn contrasts(
 }
 
 /// The columns of one term: products of its factors, the first factor varying fastest.
-pub(crate) fn columns_of(
+pub(crate) fn columns_of<'a>(
     term: &Term,
-    predictors: &[&Predictor],
+    predictors: &[&'a Predictor],
     contrasts: &[bool],
-) -> Vec<RawColumn> {
-    let mut columns: Vec<RawColumn> = Vec::new();
+) -> Vec<RawColumn<'a>> {
+    let mut columns: Vec<RawColumn<'_>> = Vec::new();
     for ((factor, predictor), &contrast) in term.iter().zip(predictors).zip(contrasts) {
         let factor = factor_columns(factor, predictor, contrast);
         columns = if columns.is_empty() {
@@ -177,7 +179,7 @@ pub(crate) fn columns_of(
                     let values = left
                         .values
                         .iter()
-                        .zip(&right.values)
+                        .zip(&*right.values)
                         .map(|(a, b)| a * b)
                         .collect();
                     products.push(RawColumn {
@@ -192,7 +194,11 @@ pub(crate) fn columns_of(
     columns
 }
 
-fn factor_columns(factor: &Factor, predictor: &Predictor, contrast: bool) -> Vec<RawColumn> {
+fn factor_columns<'a>(
+    factor: &Factor,
+    predictor: &'a Predictor,
+    contrast: bool,
+) -> Vec<RawColumn<'a>> {
     let term = |level: Option<&String>, number| {
         DesignTerm::of(vec![TermPart {
             factor: factor.clone(),
@@ -203,7 +209,7 @@ fn factor_columns(factor: &Factor, predictor: &Predictor, contrast: bool) -> Vec
     match predictor {
         Predictor::Numeric(values) => vec![RawColumn {
             term: term(None, None),
-            values: values.clone(),
+            values: Cow::Borrowed(values),
         }],
         Predictor::Function(columns) => columns
             .iter()
@@ -218,7 +224,7 @@ fn factor_columns(factor: &Factor, predictor: &Predictor, contrast: bool) -> Vec
                         false => (columns.len() > 1).then_some(j + 1),
                     },
                 ),
-                values: values.clone(),
+                values: Cow::Borrowed(values),
             })
             .collect(),
         Predictor::Categorical {
@@ -308,7 +314,7 @@ mod tests {
         let columns = columns_of(&term, &[&f, &x], &[true, true]);
         let named: Vec<(&str, &[f64])> = columns
             .iter()
-            .map(|c| (c.term.as_str(), c.values.as_slice()))
+            .map(|c| (c.term.as_str(), &*c.values))
             .collect();
         assert_eq!(
             named,

@@ -214,10 +214,13 @@ pub trait LinearRows: Sync {
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
     /// log p of row i and its derivatives ([`Self::derivatives`]) at each of eight `z`.
     fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
-        let mut out = [[0.0; LANES]; 3];
-        for (lane, &z) in z.iter().enumerate() {
-            for (out, value) in out.iter_mut().zip(self.derivatives(row, z)) {
-                out[lane] = value;
+        let mut out = self.derivatives(row, z[0]).map(|value| [value; LANES]);
+        for lane in 1..LANES {
+            // Who asks for fewer fills up with the first.
+            if z[lane] != z[0] {
+                for (out, value) in out.iter_mut().zip(self.derivatives(row, z[lane])) {
+                    out[lane] = value;
+                }
             }
         }
         out

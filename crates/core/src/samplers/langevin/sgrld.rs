@@ -25,6 +25,7 @@
 //! Cost of a step: B row gradients, 3R second derivatives and R D² for the metric. For: posteriors whose curvature changes a lot
 //! over their width. Not for: nearly normal posteriors, where `sgld-cv` does the same for less. Needs linear predictors.
 
+use crate::models::arithmetic::LANES;
 use crate::models::{LinearRows, Model, RowLikelihood};
 use crate::oracle::centre::spread_rows;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
@@ -110,9 +111,12 @@ pub(in crate::samplers) struct Metric {
 /// −∂² log p/∂z² of `row` at `u` and its derivative in z.
 fn weight(linear: &dyn LinearRows, row: usize, u: &[f64]) -> (f64, f64) {
     let z = linear.predictor(row, u);
-    let at = |z: f64| -linear.derivatives(row, z)[2];
-    let change = (at(z + DIFFERENCE) - at(z - DIFFERENCE)) / (2.0 * DIFFERENCE);
-    (at(z), change)
+    // Eight at once take as long as one, or as those that differ.
+    let mut around = [z; LANES];
+    around[1] += DIFFERENCE;
+    around[2] -= DIFFERENCE;
+    let [_, _, second] = linear.derivatives_at(row, &around);
+    (-second[0], (second[2] - second[1]) / (2.0 * DIFFERENCE))
 }
 
 impl Metric {

@@ -13,7 +13,7 @@ use super::vector::{Halves, Whole};
 use super::vector::{Plain, Vector};
 
 #[cfg(target_arch = "x86_64")]
-mod wide;
+mod transpose;
 
 /// Whether products are added with one rounding or with two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,6 +143,12 @@ impl Arithmetic for Fused {
         a.mul_add(b, c)
     }
 
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn transpose(rows: [&[f64]; LANES], tile: &mut [Lane]) {
+        transpose::by_halves(rows, tile);
+    }
+
     #[inline(always)]
     fn apart<T>(work: impl FnOnce() -> T) -> T {
         #[cfg(target_arch = "x86_64")]
@@ -163,7 +169,7 @@ impl Arithmetic for FusedWide {
 
     #[inline(always)]
     fn transpose(rows: [&[f64]; LANES], tile: &mut [Lane]) {
-        wide::transpose(rows, tile);
+        transpose::whole(rows, tile);
     }
 
     #[inline(always)]

@@ -21,7 +21,7 @@
 //! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Centre::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
 //! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹); a tenth of it below order 2 where rows have no linear predictor | 1 |
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
-//! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most |
+//! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most; 4 where rows add no noise |
 //! | `metric_rows` | rows whose curvature at the centre is M: `all`, or those of the `subsample` | `all` |
 //! | `target_accept` | acceptance that ε is adapted to | 0.8 |
 //! | `step_size` | fixes ε | adapted |
@@ -113,7 +113,7 @@ ergodic_base::settings! {
         pub estimate: F;
         blocks: Option<usize> = Field::int("Blocks", 1, 10_000, None)
             .help("G: the subsample is renewed one block at a time, so that successive estimates correlate by about 1 - 1/G")
-            .why("as few as get accepted nine times in ten; 100 at most");
+            .why("as few as get accepted nine times in ten, 100 at most; 4 where the estimate has no noise that could be seen");
     }
 }
 

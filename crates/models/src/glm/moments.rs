@@ -118,20 +118,24 @@ impl TiledRows {
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
         let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
         let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
-        let mut of_tiles = pass.terms.terms::<A, T, false>(&z, &tiles);
-        for (t, terms) in of_tiles.iter_mut().enumerate() {
-            if live < LANES {
-                terms.drop_from(live);
-            }
-            // Coordinate by coordinate, the tiles of each next to each other.
-            let residual = A::V::load(&terms.residual);
-            for j in 0..columns {
-                scores[j * T + t] = (residual * A::V::load(&tiles[t][j])).lane();
-            }
-            for m in 0..num_aux {
-                scores[(columns + m) * T + t] = terms.aux.lanes()[m];
-            }
-        }
+        pass.terms.each_terms::<A, T, false>(
+            &z,
+            &tiles,
+            #[inline(always)]
+            |t, mut terms| {
+                if live < LANES {
+                    terms.drop_from(live);
+                }
+                // Coordinate by coordinate, the tiles of each next to each other.
+                let residual = A::V::load(&terms.residual);
+                for j in 0..columns {
+                    scores[j * T + t] = (residual * A::V::load(&tiles[t][j])).lane();
+                }
+                for m in 0..num_aux {
+                    scores[(columns + m) * T + t] = terms.aux.lanes()[m];
+                }
+            },
+        );
         let (means, mut pairs) = sums.split_at_mut(dim);
         for (i, mean) in means.iter_mut().enumerate() {
             let mut own = [A::V::splat(0.0); T];

@@ -18,7 +18,7 @@ pub trait RowQuantity<X: AuxLanes> {
     ) -> [Self::Lanes; T];
 }
 
-/// [`TileTerms::terms`] with their logarithms.
+/// [`TileTerms::each_terms`] with their logarithms.
 #[derive(Clone, Copy, Debug)]
 pub struct TermsOf<const VALUE: bool>;
 
@@ -39,13 +39,19 @@ impl<X: AuxLanes, const VALUE: bool> RowQuantity<X> for TermsOf<VALUE> {
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
     ) -> [TermsWith<X>; T] {
-        let mut of_tiles = terms.terms::<A, T, VALUE>(z, tiles);
-        if VALUE {
-            for of_tile in &mut of_tiles {
-                add_logs::<A, X>(of_tile, terms.factors(), terms.of_log());
-            }
-        }
-        of_tiles
+        let mut out = [TermsWith::default(); T];
+        terms.each_terms::<A, T, VALUE>(
+            z,
+            tiles,
+            #[inline(always)]
+            |t, mut of_tile| {
+                if VALUE {
+                    add_logs::<A, X>(&mut of_tile, terms.factors(), terms.of_log());
+                }
+                out[t] = of_tile;
+            },
+        );
+        out
     }
 }
 
@@ -58,11 +64,16 @@ impl<X: AuxLanes> RowQuantity<X> for ValueOf {
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
     ) -> [[Lane; 2]; T] {
-        let of_tiles = TermsOf::<true>::of::<A, T>(terms, z, tiles);
         let mut out = [<[Lane; 2]>::default(); T];
-        for (out, of_tile) in out.iter_mut().zip(&of_tiles) {
-            *out = [of_tile.sum, of_tile.residual];
-        }
+        terms.each_terms::<A, T, true>(
+            z,
+            tiles,
+            #[inline(always)]
+            |t, mut of_tile| {
+                add_logs::<A, X>(&mut of_tile, terms.factors(), terms.of_log());
+                out[t] = [of_tile.sum, of_tile.residual];
+            },
+        );
         out
     }
 }

@@ -16,12 +16,14 @@ pub trait TileTerms: Copy {
     fn of_log(self) -> OfLog;
     /// [`RowFamily::OFFSET`].
     fn has_offset(self) -> bool;
-    /// [`RowFamily::terms`] at the linear predictors `z`, which have their offsets, of tiles.
-    fn terms<A: Arithmetic, const T: usize, const VALUE: bool>(
+    /// Shows `visit` [`RowFamily::terms`] at the linear predictors `z`, which have their offsets, of each tile. Not as an array, which
+    /// would be filled with zeros first: a tenth of a pass.
+    fn each_terms<A: Arithmetic, const T: usize, const VALUE: bool>(
         self,
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
-    ) -> [TermsWith<Self::Aux>; T];
+        visit: impl FnMut(usize, TermsWith<Self::Aux>),
+    );
     /// [`RowFamily::curvature`] at the linear predictors `z`, which have their offsets, of tiles.
     fn curvature<A: Arithmetic, const T: usize>(
         self,
@@ -86,16 +88,15 @@ impl<F: RowFamily> TileTerms for Within<'_, F> {
     }
 
     #[inline(always)]
-    fn terms<A: Arithmetic, const T: usize, const VALUE: bool>(
+    fn each_terms<A: Arithmetic, const T: usize, const VALUE: bool>(
         self,
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
-    ) -> [TermsWith<F::Aux>; T] {
-        let mut out = [TermsWith::default(); T];
+        mut visit: impl FnMut(usize, TermsWith<F::Aux>),
+    ) {
         for t in 0..T {
-            out[t] = self.terms_of::<A, VALUE>(&z[t], tiles[t]);
+            visit(t, self.terms_of::<A, VALUE>(&z[t], tiles[t]));
         }
-        out
     }
 
     #[inline(always)]
@@ -225,14 +226,17 @@ impl<X: AuxLanes> TileTerms for Called<'_, X> {
     }
 
     #[inline(always)]
-    fn terms<A: Arithmetic, const T: usize, const VALUE: bool>(
+    fn each_terms<A: Arithmetic, const T: usize, const VALUE: bool>(
         self,
         z: &[Lane; T],
         tiles: &[&[Lane]; T],
-    ) -> [TermsWith<X>; T] {
+        mut visit: impl FnMut(usize, TermsWith<X>),
+    ) {
         let mut out = [TermsWith::default(); T];
         self.of.call_terms(self.level, VALUE, z, tiles, &mut out);
-        out
+        for (t, terms) in out.into_iter().enumerate() {
+            visit(t, terms);
+        }
     }
 
     #[inline(always)]

@@ -183,31 +183,35 @@ impl TiledRows {
         let tiles = self.tiles_at::<A, T, DIFFERENCE>(pass, first, live, buffer);
         let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
         let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
-        let mut of_tiles = pass.terms.terms::<A, T, VALUE>(&z, &tiles);
         let mut residuals = [A::V::splat(0.0); T];
-        for (t, terms) in of_tiles.iter_mut().enumerate() {
-            let at = first + t * LANES;
-            if DIFFERENCE {
-                let (mut centre, mut aux_centre) = ([0.0; LANES], K::Aux::ZERO);
-                for k in 0..live {
-                    let of_row = &pass.centre[pass.source.row(at + k) * width..][..width];
-                    centre[k] = of_row[0];
-                    for m in 0..num_aux {
-                        aux_centre.lanes_mut()[m][k] = of_row[1 + m];
+        pass.terms.each_terms::<A, T, VALUE>(
+            &z,
+            &tiles,
+            #[inline(always)]
+            |t, mut terms| {
+                let at = first + t * LANES;
+                if DIFFERENCE {
+                    let (mut centre, mut aux_centre) = ([0.0; LANES], K::Aux::ZERO);
+                    for k in 0..live {
+                        let of_row = &pass.centre[pass.source.row(at + k) * width..][..width];
+                        centre[k] = of_row[0];
+                        for m in 0..num_aux {
+                            aux_centre.lanes_mut()[m][k] = of_row[1 + m];
+                        }
+                    }
+                    terms.residual = (A::V::load(&terms.residual) - A::V::load(&centre)).lane();
+                    let aux = terms.aux.lanes_mut().iter_mut();
+                    for (aux, centre) in aux.zip(aux_centre.lanes()).take(num_aux) {
+                        *aux = (A::V::load(aux) - A::V::load(centre)).lane();
                     }
                 }
-                terms.residual = (A::V::load(&terms.residual) - A::V::load(&centre)).lane();
-                let aux = terms.aux.lanes_mut().iter_mut();
-                for (aux, centre) in aux.zip(aux_centre.lanes()).take(num_aux) {
-                    *aux = (A::V::load(aux) - A::V::load(centre)).lane();
+                if live < LANES {
+                    terms.drop_from(live);
                 }
-            }
-            if live < LANES {
-                terms.drop_from(live);
-            }
-            sums.add::<A, VALUE>(terms, num_aux, pass.terms.factors());
-            residuals[t] = A::V::load(&terms.residual);
-        }
+                sums.add::<A, VALUE>(&terms, num_aux, pass.terms.factors());
+                residuals[t] = A::V::load(&terms.residual);
+            },
+        );
         if VALUE {
             sums.take_logs(T);
         }

@@ -50,7 +50,7 @@ impl RowFamily for SignedBernoulli {
         Terms {
             residual: (z.where_less(zero, one, e) / factor).lane(),
             aux: [[0.0; LANES]; MAX_AUX],
-            sum: z.where_less(zero, z, zero).lane(),
+            sum: z.smaller(zero).lane(),
             factor: factor.lane(),
         }
     }

@@ -80,7 +80,7 @@ pub(super) const LARGEST_THIRD: f64 = 0.096_225_044_864_937_63;
 #[inline(always)]
 pub(super) fn exp_minus_abs<A: Arithmetic>(z: &Lane) -> Lane {
     let z = A::V::load(z);
-    exp_negative_of(z.where_less(A::V::splat(0.0), z, -z)).lane()
+    exp_negative_of(z.smaller(-z)).lane()
 }
 
 /// Rows with offset, successes, trials and weight after the covariates.

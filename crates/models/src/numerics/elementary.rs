@@ -37,15 +37,14 @@ pub fn ln_1p<A: Arithmetic>(x: &Lane) -> Lane {
 #[inline(always)]
 pub fn exp_negative_of<V: Vector>(x: V) -> V {
     let least = V::splat(-LARGEST_EXPONENT);
-    exp_of_moderate(least.where_less(x, x, least))
+    exp_of_moderate(x.larger(least))
 }
 
 /// See [`exp`].
 #[inline(always)]
 pub fn exp_of<V: Vector>(x: V) -> V {
     let [least, most] = [-LARGEST_EXPONENT, LARGEST_EXPONENT].map(V::splat);
-    let x = least.where_less(x, x, least);
-    exp_of_moderate(x.where_less(most, x, most))
+    exp_of_moderate(x.larger(least).smaller(most))
 }
 
 /// exp(x) for |x| ≤ [`LARGEST_EXPONENT`].
@@ -128,7 +127,7 @@ pub fn ln_1p_of<V: Vector>(x: V) -> V {
     ];
     let (number, word) = (V::splat, V::Bits::splat);
     let (one, largest) = (number(1.0), number(LARGEST));
-    let x = x.where_less(largest, x, largest);
+    let x = x.smaller(largest);
     // 1 + x = sum + lost exactly (Knuth).
     let sum = one + x;
     let of_x = sum - one;

@@ -51,6 +51,10 @@ pub trait Vector:
     fn mul_add(self, b: Self, c: Self) -> Self;
     /// Row by row: `then` where `self` is less than `other`, else `otherwise`.
     fn where_less(self, other: Self, then: Self, otherwise: Self) -> Self;
+    /// Row by row: `self` where it is less than `other`, else `other`.
+    fn smaller(self, other: Self) -> Self;
+    /// Row by row: `self` where it is greater than `other`, else `other`.
+    fn larger(self, other: Self) -> Self;
     /// The numbers' bits.
     fn bits(self) -> Self::Bits;
     /// The numbers with these bits.
@@ -154,6 +158,16 @@ impl<const FUSED: bool> Vector for Plain<FUSED> {
     }
 
     #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        self.where_less(other, self, other)
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        other.where_less(self, self, other)
+    }
+
+    #[inline(always)]
     fn bits(self) -> PlainBits {
         let mut out = [0; LANES];
         for k in 0..LANES {
@@ -240,7 +254,7 @@ mod tests {
     use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
 
     /// Every operation on numbers of all kinds.
-    fn everything<A: Arithmetic>(a: &Lane, b: &Lane) -> [Lane; 10] {
+    fn everything<A: Arithmetic>(a: &Lane, b: &Lane) -> [Lane; 12] {
         let (x, y) = (A::V::load(a), A::V::load(b));
         let bits = <A::V as Vector>::Bits::splat(5);
         [
@@ -250,6 +264,8 @@ mod tests {
             (x / y).lane(),
             (-x).lane(),
             x.where_less(y, x, A::V::splat(0.5)).lane(),
+            x.smaller(y).lane(),
+            x.larger(y).lane(),
             A::V::of_bits((x.bits() + y.bits()) | bits).lane(),
             A::V::of_bits(x.bits() - y.bits()).lane(),
             A::V::of_bits(x.bits().lowered()).lane(),
@@ -261,7 +277,7 @@ mod tests {
     fn all_levels_give_the_same_bits() {
         let a = [1.0, -2.5, 0.0, 1e300, f64::NAN, -1e-310, 7.0, f64::INFINITY];
         let b = [3.0, -2.5, -0.0, 1e300, 1.0, 4.0, f64::NAN, -1.0];
-        let bits = |lanes: [Lane; 10]| lanes.map(|lane| lane.map(f64::to_bits));
+        let bits = |lanes: [Lane; 12]| lanes.map(|lane| lane.map(f64::to_bits));
         let plain = bits(everything::<crate::numerics::arithmetic::Separate>(&a, &b));
         for level in SimdLevel::available() {
             let got = at_level!(level, A => everything::<A>(&a, &b));

@@ -111,6 +111,18 @@ impl Vector for Whole {
     }
 
     #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        // SAFETY: the level was detected. The second is the result where they are equal or one is NaN.
+        unsafe { Self(_mm512_min_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        // SAFETY: the level was detected. The second is the result where they are equal or one is NaN.
+        unsafe { Self(_mm512_max_pd(self.0, other.0)) }
+    }
+
+    #[inline(always)]
     fn bits(self) -> WholeBits {
         // SAFETY: the level was detected.
         unsafe { WholeBits(_mm512_castpd_si512(self.0)) }
@@ -217,6 +229,28 @@ impl Vector for Halves {
             Self(
                 _mm256_blendv_pd(otherwise.0, then.0, low),
                 _mm256_blendv_pd(otherwise.1, then.1, high),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        // SAFETY: as of `Whole`.
+        unsafe {
+            Self(
+                _mm256_min_pd(self.0, other.0),
+                _mm256_min_pd(self.1, other.1),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        // SAFETY: as of `Whole`.
+        unsafe {
+            Self(
+                _mm256_max_pd(self.0, other.0),
+                _mm256_max_pd(self.1, other.1),
             )
         }
     }

@@ -5,8 +5,8 @@ BEGIN {
     split("c blackjax sgmcmcjax numpyro arviz lme4", order, " ")
     split("plain C,BlackJAX,SGMCMCJax,NumPyro,ArviZ,lme4", names, ",")
     for (i in order) title[order[i]] = names[i]
-    # Numbers of a row besides its covariates.
-    split("logistic 0 linear 3 poisson 4 student 3 negative-binomial 4", pairs, " ")
+    # Numbers that a pass reads of each row besides its covariates: signs of covariates say yes or no.
+    split("logistic 0 student 1 poisson 2 negative-binomial 2", pairs, " ")
     for (i = 1; i in pairs; i += 2) extra[pairs[i]] = pairs[i + 1]
 }
 

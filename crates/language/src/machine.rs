@@ -150,11 +150,7 @@ impl<const B: usize> RowLoop for Pass<'_, B> {
             let live = B.min(len - first);
             let width = live.next_multiple_of(LANES).min(B);
             load(code, store, theta, rows, first, live, registers);
-            let start = match rows {
-                Rows::All => Some(first),
-                Rows::Span { start, .. } => Some(start + first),
-                Rows::Pick(_) => None,
-            };
+            let start = rows.start().map(|start| start + first);
             let Registers {
                 values,
                 adjoints,
@@ -320,14 +316,24 @@ fn load<const B: usize>(
         let repeated = register[0];
         register[live..].fill(repeated);
     }
-    if let Rows::Pick(picks) = rows {
-        for (column, picked) in store.numbers.iter().zip(&mut registers.picked) {
-            for (value, &row) in picked.iter_mut().zip(&picks[first..first + live]) {
-                *value = column[row as usize];
+    if rows.start().is_some() {
+        return;
+    }
+    for (column, picked) in store.numbers.iter().zip(&mut registers.picked) {
+        match rows {
+            Rows::Pick(picks) => {
+                for (value, &row) in picked.iter_mut().zip(&picks[first..first + live]) {
+                    *value = column[row as usize];
+                }
             }
-            let repeated = picked[0];
-            picked[live..].fill(repeated);
+            _ => {
+                for (k, value) in picked[..live].iter_mut().enumerate() {
+                    *value = column[rows.get(first + k)];
+                }
+            }
         }
+        let repeated = picked[0];
+        picked[live..].fill(repeated);
     }
 }
 

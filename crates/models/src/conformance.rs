@@ -335,12 +335,13 @@ fn sums_over_rows_scores_and_single_values_agree() {
         density.grad_log_lik(u, Rows::All, &mut scratch, &mut grad);
         assert_near(&grad, &total, 1e-13, what);
 
-        // Spans of odd lengths and picks, added up.
-        let picks: Vec<u32> = (100..n as u32).rev().collect();
+        // Spans of odd lengths, blocks and picks, added up.
+        let picks: Vec<u32> = (120..n as u32).rev().collect();
         let parts = [
             Rows::Span { start: 0, len: 1 },
             Rows::Span { start: 1, len: 61 },
-            Rows::Span { start: 62, len: 38 },
+            Rows::Span { start: 62, len: 42 },
+            Rows::Blocks(&[14, 13]),
             Rows::Pick(&picks),
         ];
         let (mut part_value, mut part_grad) = (0.0, vec![0.0; dim]);
@@ -381,7 +382,8 @@ fn moments_of_scores_are_those_of_the_scores() {
         let u = &positions(dim)[1];
         let picks: Vec<u32> = (0..72).map(|k| k * 37 % 200).chain(80..109).collect();
         let span = Rows::Span { start: 5, len: 60 };
-        for rows in [Rows::Pick(&picks), span, Rows::All] {
+        let blocks = Rows::Blocks(&[20, 3, 0, 3, 11]);
+        for rows in [Rows::Pick(&picks), blocks, span, Rows::All] {
             let mut moments = [(); 2].map(|()| (vec![0.5; dim], vec![0.25; dim * dim]));
             let [(sum, products), (own_sum, own_products)] = &mut moments;
             let s = &mut scratch;

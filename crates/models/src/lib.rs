@@ -107,7 +107,9 @@ pub use density::{
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
 pub(crate) use likelihood::moments_of_scores;
-pub use likelihood::{CentreRows, LinearRows, RowLikelihood, Rows, Scratch, sum_of_rows};
+pub use likelihood::{
+    BLOCK_ROWS, CentreRows, LinearRows, RowLikelihood, Rows, Scratch, sum_of_rows,
+};
 pub use marginal::Marginal;
 pub use mixed::{MixedEffects, WorkingRows, suits_whitening};
 pub use numerics::wishart::NormalInverseWishart;

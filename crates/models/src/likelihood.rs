@@ -5,6 +5,10 @@ use super::{Covariates, LogDensity};
 use crate::numerics::elementary::{LANES, Lane};
 use ergodic_base::linalg::{add_outer_products, axpy};
 
+/// Rows in a block ([`Rows::Blocks`]): enough for memory to be read in order, few enough for the blocks of a shuffled table to be
+/// independent.
+pub const BLOCK_ROWS: usize = LANES;
+
 /// Which rows of the design a call concerns.
 #[derive(Clone, Copy, Debug)]
 pub enum Rows<'a> {
@@ -19,6 +23,8 @@ pub enum Rows<'a> {
     },
     /// The listed rows, repeats allowed.
     Pick(&'a [u32]),
+    /// Whole blocks of [`BLOCK_ROWS`] neighbours, repeats allowed: block b are the rows from b × [`BLOCK_ROWS`] on.
+    Blocks(&'a [u32]),
 }
 
 impl Rows<'_> {
@@ -28,16 +34,17 @@ impl Rows<'_> {
             Self::All => num_obs,
             Self::Span { len, .. } => *len,
             Self::Pick(rows) => rows.len(),
+            Self::Blocks(blocks) => blocks.len() * BLOCK_ROWS,
         }
     }
 
-    /// The first row of a stretch of neighbours; `None` of rows that are picked.
+    /// The first row of one stretch of neighbours; `None` of rows and blocks that are picked.
     #[inline]
     pub fn start(&self) -> Option<usize> {
         match self {
             Self::All => Some(0),
             Self::Span { start, .. } => Some(*start),
-            Self::Pick(_) => None,
+            Self::Pick(_) | Self::Blocks(_) => None,
         }
     }
 
@@ -48,8 +55,38 @@ impl Rows<'_> {
             Self::All => k,
             Self::Span { start, .. } => start + k,
             Self::Pick(rows) => rows[k] as usize,
+            Self::Blocks(blocks) => row_of_block(blocks, k),
         }
     }
+
+    /// The number of the block that the [`BLOCK_ROWS`] rows from the `k`-th on are, if they are one; `k` is a multiple of them.
+    #[inline(always)]
+    pub(crate) fn block(&self, k: usize) -> Option<usize> {
+        match self {
+            Self::Pick(rows) => whole_block(&rows[k..][..BLOCK_ROWS]),
+            Self::Blocks(blocks) => Some(blocks[k / BLOCK_ROWS] as usize),
+            Self::All | Self::Span { .. } => {
+                let first = self.get(k);
+                first
+                    .is_multiple_of(BLOCK_ROWS)
+                    .then_some(first / BLOCK_ROWS)
+            }
+        }
+    }
+}
+
+/// The `k`-th row of these blocks.
+#[inline(always)]
+pub(crate) fn row_of_block(blocks: &[u32], k: usize) -> usize {
+    blocks[k / BLOCK_ROWS] as usize * BLOCK_ROWS + k % BLOCK_ROWS
+}
+
+/// The number of the block of neighbours that these rows are, if they are one.
+#[inline(always)]
+pub(crate) fn whole_block(rows: &[u32]) -> Option<usize> {
+    let first = rows[0];
+    let neighbours = || rows.iter().zip(first..).all(|(&row, next)| row == next);
+    (first.is_multiple_of(BLOCK_ROWS as u32) && neighbours()).then_some(first as usize / BLOCK_ROWS)
 }
 
 /// Working memory of one chain, reused for ever so that steps do not allocate. Models size it themselves.

@@ -56,13 +56,13 @@ impl Shard {
         }
     }
 
-    /// A stretch of rows by its place among those of the whole model; `None` of rows that are picked.
+    /// A stretch of rows by its place among those of the whole model; `None` of rows and blocks that are picked.
     fn stretch(&self, rows: Rows<'_>) -> Option<Rows<'static>> {
         let first = self.rows.start;
         match rows {
             Rows::All => Some((first, self.rows.len())),
             Rows::Span { start, len } => Some((first + start, len)),
-            Rows::Pick(_) => None,
+            Rows::Pick(_) | Rows::Blocks(_) => None,
         }
         .map(|(start, len)| Rows::Span { start, len })
     }

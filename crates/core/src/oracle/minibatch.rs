@@ -5,12 +5,11 @@ use std::sync::Arc;
 use rand::RngExt as _;
 
 use super::AliasTable;
-use crate::models::Rows;
+use crate::models::{BLOCK_ROWS, Rows};
 use ergodic_base::rng::ChainRng;
 
-/// Rows in a block of the scheme [`Scheme::Blocks`]: enough for sequential memory access, few enough to keep the
-/// blocks of a shuffled table independent.
-pub const BLOCK_ROWS: usize = 8;
+/// [`BLOCK_ROWS`] as numbers of rows are kept.
+const BLOCK: u32 = BLOCK_ROWS as u32;
 
 ergodic_base::choice! {
     /// How rows are chosen. Rows were shuffled once at import.
@@ -99,17 +98,19 @@ impl Minibatch {
                 }
             }
             Scheme::Blocks => {
-                // The last block wraps around, so that every row has the same chance.
-                let blocks = self.num_obs.div_ceil(BLOCK_ROWS);
-                let aligned = self.num_obs.is_multiple_of(BLOCK_ROWS);
-                for _ in 0..self.batch / BLOCK_ROWS {
-                    let start = if aligned {
-                        below(rng, blocks as u32) as usize * BLOCK_ROWS
-                    } else {
-                        below(rng, self.num_obs as u32) as usize
-                    };
-                    self.push_span(start, BLOCK_ROWS);
+                let count = self.batch / BLOCK_ROWS;
+                let blocks = (self.num_obs / BLOCK_ROWS) as u32;
+                if self.num_obs.is_multiple_of(BLOCK_ROWS) {
+                    many_below(rng, blocks, count, &mut self.picks);
+                    return Rows::Blocks(&self.picks);
                 }
+                // The block of a random row, so that rows which fill no block have their chance.
+                many_below(rng, self.num_obs as u32, count, &mut self.picks);
+                if self.picks.iter().all(|&row| row / BLOCK < blocks) {
+                    self.picks.iter_mut().for_each(|row| *row /= BLOCK);
+                    return Rows::Blocks(&self.picks);
+                }
+                self.widen();
             }
             Scheme::Spans => {
                 let start = below(rng, self.num_obs as u32) as usize;
@@ -139,6 +140,25 @@ impl Minibatch {
             }
         }
         Rows::Pick(&self.picks)
+    }
+
+    /// Puts a block of rows in the place of each row: that which the row is in, or the rows that fill no block, from this one on and over
+    /// and over, so that the sum of the block is expected to be that of any other.
+    fn widen(&mut self) {
+        let count = self.picks.len();
+        let rest = self.num_obs as u32 % BLOCK;
+        let first = self.num_obs as u32 - rest;
+        self.picks.resize(count * BLOCK_ROWS, 0);
+        for k in (0..count).rev() {
+            let row = self.picks[k];
+            for (j, to) in (0..).zip(&mut self.picks[k * BLOCK_ROWS..][..BLOCK_ROWS]) {
+                *to = if row < first {
+                    row - row % BLOCK + j
+                } else {
+                    first + (row - first + j) % rest
+                };
+            }
+        }
     }
 
     fn push_span(&mut self, start: usize, len: usize) {
@@ -194,8 +214,11 @@ mod tests {
     /// Every scheme must give every row the same expected count.
     #[test]
     fn all_rows_are_equally_likely_under_every_scheme() {
-        let (num_obs, batch, rounds) = (83, 24, 40_000);
-        for scheme in [Scheme::Iid, Scheme::Blocks, Scheme::Spans, Scheme::Epoch] {
+        let (batch, rounds) = (24, 40_000);
+        let schemes = [Scheme::Iid, Scheme::Blocks, Scheme::Spans, Scheme::Epoch];
+        // In whole blocks and not.
+        let cases = schemes.into_iter();
+        for (scheme, num_obs) in cases.flat_map(|it| [80, 83, 31].map(|n| (it, n))) {
             let mut minibatch = Minibatch::new(num_obs, batch, scheme);
             let mut rng = stream(11, 0, Purpose::Batch);
             let mut counts = vec![0_u32; num_obs];

@@ -3,8 +3,7 @@
 use super::langevin::{centred_batch, plain_batch};
 use super::recommend::Traits;
 use super::{NOISE_SHARE, SamplerSpec, StateVisitor, Target};
-use crate::models::Model;
-use crate::oracle::minibatch::BLOCK_ROWS;
+use crate::models::{BLOCK_ROWS, Model};
 use crate::oracle::{Centre, Estimator, GradientNoise, Oracle, Scheme, StepError};
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::{Declared, Field, Kind, Setting, SettingError, Settings, Value};

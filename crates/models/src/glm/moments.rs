@@ -1,7 +1,7 @@
 //! First and second moments of scores, summed lane by lane.
 
 use super::GlmRows;
-use super::source::{Picked, TileSource, whole_block};
+use super::source::{Picked, TileSource};
 use super::sums::reduce;
 use super::terms::{TileTerms, with_terms};
 use super::tiled::{GROUP, TilePass, TiledRows, predictors};
@@ -60,13 +60,7 @@ impl TiledRows {
             source: Picked {
                 view: self.store.view(),
                 row: |k| rows.get(k),
-                block: |k: usize| match rows {
-                    Rows::Pick(rows) => whole_block(&rows[k..][..LANES]),
-                    Rows::All | Rows::Span { .. } => {
-                        let first = rows.get(k);
-                        first.is_multiple_of(LANES).then_some(first / LANES)
-                    }
-                },
+                block: |k| rows.block(k),
             },
             beta: &u[..self.num_columns],
             terms,

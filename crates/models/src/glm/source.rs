@@ -1,8 +1,9 @@
-//! Where the tiles of a pass come from: kept blocks of neighbours one after the other, or rows one by one.
+//! Where the tiles of a pass come from: kept blocks of neighbours, or rows one by one.
 
-use super::machine::prefetch;
+use super::machine::{prefetch, prefetch_span};
 use super::store::View;
 use crate::families::rows::{LANES, Lane};
+use crate::likelihood::row_of_block;
 use crate::numerics::arithmetic::Arithmetic;
 
 /// The tiles of a pass. A type for each way, so that the row loop is compiled without the questions of the others.
@@ -40,34 +41,114 @@ pub(super) trait TileSource: Copy {
     /// Asks for `T` tiles from the row `first` on ahead of their use, and for what is `stored` of their rows, `width` numbers each, if
     /// anything is.
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize);
-    /// Memory of the `T` tiles after those from the row `first` on, that a row loop asks for little by little while it reads these;
-    /// none where [`Self::prefetch`] asks for it.
+    /// Memory of the `T` tiles after those from the row `first` on, that a row loop asks for little by little while it reads these
+    /// ([`Self::ask`]); none where [`Self::prefetch`] asks for it.
     #[inline(always)]
-    fn ahead<const T: usize>(&self, _first: usize) -> &[Lane] {
-        &[]
+    fn ahead<const T: usize>(&self, _first: usize) -> [&[Lane]; T] {
+        [&[]; T]
     }
+    /// Asks for the `k`-th of the lanes of [`Self::ahead`].
+    #[inline(always)]
+    fn ask<const T: usize>(_ahead: &[&[Lane]; T], _k: usize) {}
 }
 
 /// Bytes of a group of tiles up to which the next is asked for while it is read: both are to stand in the first cache.
 const MOST_AHEAD: usize = 24 << 10;
 
-/// Kept blocks of a whole stretch of rows.
+/// In which order a pass reads kept blocks.
+pub(super) trait BlockOrder: Copy {
+    /// Whether they follow each other.
+    const IN_ORDER: bool;
+    /// The block of the rows of the pass from the `k`-th on.
+    fn block(self, k: usize) -> usize;
+    /// The `k`-th row of the pass.
+    fn row(self, k: usize) -> usize;
+    /// Memory of `T` tiles of `stride` lanes from the `k`-th row of the pass on, if it has as many in `blocks`: of each, or of all as the
+    /// first where blocks follow each other.
+    fn memory<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> [&[Lane]; T];
+}
+
+/// One after the other, from this row on, which is the first of a block.
 #[derive(Clone, Copy)]
-pub(super) struct Neighbours<'a> {
+pub(super) struct From(pub usize);
+
+impl BlockOrder for From {
+    const IN_ORDER: bool = true;
+
+    #[inline(always)]
+    fn block(self, k: usize) -> usize {
+        (self.0 + k) / LANES
+    }
+
+    #[inline(always)]
+    fn row(self, k: usize) -> usize {
+        self.0 + k
+    }
+
+    #[inline(always)]
+    fn memory<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> [&[Lane]; T] {
+        let (start, len) = (self.block(k) * stride, T * stride);
+        let mut memory = [&[][..]; T];
+        if start + len <= blocks.len() {
+            memory[0] = &blocks[start..][..len];
+        }
+        memory
+    }
+}
+
+/// By number.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a>(pub &'a [u32]);
+
+impl BlockOrder for Numbered<'_> {
+    const IN_ORDER: bool = false;
+
+    #[inline(always)]
+    fn block(self, k: usize) -> usize {
+        self.0[k / LANES] as usize
+    }
+
+    #[inline(always)]
+    fn row(self, k: usize) -> usize {
+        row_of_block(self.0, k)
+    }
+
+    #[inline(always)]
+    fn memory<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> [&[Lane]; T] {
+        let mut memory = [&[][..]; T];
+        if let Some(numbers) = self.0.get(k / LANES..k / LANES + T) {
+            for (memory, &block) in memory.iter_mut().zip(numbers) {
+                *memory = &blocks[block as usize * stride..][..stride];
+            }
+        }
+        memory
+    }
+}
+
+/// Kept blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'a, O> {
     /// For the last rows, which fill no block.
     pub view: View<'a>,
     /// All kept tiles.
     pub blocks: &'a [Lane],
     /// Lanes per tile.
     pub stride: usize,
-    /// The first row, the first of a block.
-    pub start: usize,
+    pub order: O,
 }
 
-impl TileSource for Neighbours<'_> {
+impl<O: BlockOrder> Kept<'_, O> {
+    /// The tile of the rows from the `k`-th on.
+    #[inline(always)]
+    fn at(&self, k: usize) -> &[Lane] {
+        &self.blocks[self.order.block(k) * self.stride..][..self.stride]
+    }
+}
+
+impl<O: BlockOrder> TileSource for Kept<'_, O> {
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
-        self.start + k
+        self.order.row(k)
     }
 
     #[inline(always)]
@@ -77,15 +158,13 @@ impl TileSource for Neighbours<'_> {
         live: usize,
         buffer: &'a mut [Lane],
     ) -> &'a [Lane] {
-        let at = self.start + first;
         if live == LANES {
-            return &self.blocks[at / LANES * self.stride..][..self.stride];
+            return self.at(first);
         }
-        let row = |k: usize| at + if k < live { k } else { 0 };
+        let row = |k: usize| self.row(first + if k < live { k } else { 0 });
         self.view.tile::<A>(None, row, buffer)
     }
 
-    /// One stretch of memory, so that its bounds are checked once.
     #[inline(always)]
     fn tiles<'a, A: Arithmetic, const T: usize>(
         &'a self,
@@ -97,28 +176,49 @@ impl TileSource for Neighbours<'_> {
         let mut tiles = [&[][..]; T];
         if live < LANES {
             tiles[0] = self.tile::<A>(first, live, &mut buffer[..stride]);
-            return tiles;
-        }
-        let mut rest = &self.blocks[(self.start + first) / LANES * stride..][..T * stride];
-        for tile in &mut tiles {
-            (*tile, rest) = rest.split_at(stride);
+        } else if O::IN_ORDER {
+            // One stretch of memory, so that its bounds are checked once.
+            let mut rest = &self.blocks[self.order.block(first) * stride..][..T * stride];
+            for tile in &mut tiles {
+                (*tile, rest) = rest.split_at(stride);
+            }
+        } else {
+            for (t, tile) in tiles.iter_mut().enumerate() {
+                *tile = self.at(first + t * LANES);
+            }
         }
         tiles
     }
 
-    /// See [`Self::ahead`]: all at once took longer.
+    /// Of what is stored of rows alone; for tiles see [`Self::ahead`]: all at once took longer.
     #[inline(always)]
-    fn prefetch<const T: usize>(&self, _first: usize, _stored: &[f64], _width: usize) {}
+    fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize) {
+        if O::IN_ORDER || stored.is_empty() {
+            return;
+        }
+        for t in 0..T {
+            let row = self.order.row(first + t * LANES);
+            prefetch_span(stored, row * width, LANES * width);
+        }
+    }
 
     /// Processors see that memory is read in order, but late where the tiles of a group are read side by side.
     #[inline(always)]
-    fn ahead<const T: usize>(&self, first: usize) -> &[Lane] {
-        let len = T * self.stride;
-        let start = (self.start + first) / LANES * self.stride + len;
-        if size_of::<Lane>() * len > MOST_AHEAD || start + len > self.blocks.len() {
-            return &[];
+    fn ahead<const T: usize>(&self, first: usize) -> [&[Lane]; T] {
+        if size_of::<Lane>() * T * self.stride > MOST_AHEAD {
+            return [&[]; T];
         }
-        &self.blocks[start..][..len]
+        let next = first + T * LANES;
+        self.order.memory(next, self.blocks, self.stride)
+    }
+
+    #[inline(always)]
+    fn ask<const T: usize>(ahead: &[&[Lane]; T], k: usize) {
+        if O::IN_ORDER {
+            prefetch(ahead[0], k);
+        } else {
+            prefetch(ahead[k % T], k / T);
+        }
     }
 }
 
@@ -176,12 +276,4 @@ where
             }
         }
     }
-}
-
-/// The number of the block of neighbours that these eight rows are, if they are one.
-#[inline(always)]
-pub(super) fn whole_block(rows: &[u32]) -> Option<usize> {
-    let first = rows[0];
-    let neighbours = || rows.iter().zip(first..).all(|(&row, next)| row == next);
-    (first.is_multiple_of(LANES as u32) && neighbours()).then_some(first as usize / LANES)
 }

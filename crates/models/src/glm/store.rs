@@ -10,7 +10,7 @@ use bytemuck::Pod;
 
 use super::extra::Extra;
 use super::machine::prefetch_span;
-use super::source::Neighbours;
+use super::source::{BlockOrder, Kept};
 use crate::Covariates;
 use crate::families::rows::{LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
@@ -234,17 +234,17 @@ impl<'a> View<'a> {
         self.num_columns + self.num_extra
     }
 
-    /// The kept tiles of the rows from `start` on, where they are read in place; they are made where there are none yet.
+    /// The kept tiles, where they are read in place, in the order of a pass; they are made where there are none yet.
     #[inline(always)]
-    pub fn neighbours(self, start: usize) -> Option<Neighbours<'a>> {
+    pub fn kept<O: BlockOrder>(self, order: O) -> Option<Kept<'a, O>> {
         let Viewed::Double { rows, blocks } = self.numbers else {
             return None;
         };
-        start.is_multiple_of(LANES).then(|| Neighbours {
+        Some(Kept {
             blocks: kept(blocks, || self.transposed(rows)),
             stride: self.stride(),
             view: self,
-            start,
+            order,
         })
     }
 

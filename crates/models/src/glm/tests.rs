@@ -1,6 +1,7 @@
 //! The rows of a family against the density that it has for one response.
 
 use super::*;
+use crate::BLOCK_ROWS;
 use crate::conformance::{censor, design_of};
 use crate::design::matrix::Design;
 use crate::families::bernoulli::{SignedBernoulli, signed};
@@ -129,7 +130,7 @@ fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {
     }
 }
 
-/// Tiles that are kept, tiles put together from rows, and those of chosen rows that happen to be neighbours.
+/// Tiles that are kept, in order or by number, tiles put together from rows, and those of chosen rows that happen to be neighbours.
 #[test]
 fn every_way_to_a_tile_gives_the_same_bits() {
     use crate::families::bernoulli::SignedBernoulli;
@@ -141,6 +142,7 @@ fn every_way_to_a_tile_gives_the_same_bits() {
     let centre: Vec<f64> = (0..=LEN).map(|i| 0.1 * number(3 * i)).collect();
     let (start, len) = (1, LEN);
     let picks: Vec<u32> = (0..LEN as u32).collect();
+    let blocks: Vec<u32> = (0..(LEN / BLOCK_ROWS) as u32).collect();
     let every = Storage::ALL.iter().flat_map(|&storage| {
         let levels = SimdLevel::available().into_iter();
         levels.map(move |level| (storage, level))
@@ -165,7 +167,7 @@ fn every_way_to_a_tile_gives_the_same_bits() {
                 .iter()
                 .all(|number| number.is_finite() && *number != 0.0)
         );
-        for which in [Rows::All, Rows::Pick(&picks)] {
+        for which in [Rows::All, Rows::Pick(&picks), Rows::Blocks(&blocks)] {
             let found = of(&aligned, which, &centre[1..]);
             assert_eq!(found, expected, "{storage:?} {level:?}");
         }
@@ -207,7 +209,16 @@ fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
     let mut out = Vec::new();
     let spans = [(0, 16), (3, 29)].map(|(start, len)| Rows::Span { start, len });
     // Row by row before there are blocks, and after.
-    for which in [spans[0], spans[1], Rows::Pick(&picks), Rows::All, spans[0]] {
+    let blocks = Rows::Blocks(&[2, 4, 2, 0, 3]);
+    for which in [
+        spans[0],
+        spans[1],
+        Rows::Pick(&picks),
+        blocks,
+        Rows::All,
+        spans[0],
+        blocks,
+    ] {
         let len = which.len(n);
         let mut part = vec![0.0; 3 * dim + dim * dim + len * (1 + width + dim)];
         let (gradients, rest) = part.split_at_mut(3 * dim);

@@ -1,12 +1,12 @@
 //! Rows of any family and the loops over them.
 
-use super::machine::prefetch;
 use super::quantity::RowQuantity;
-use super::source::{Picked, TileSource, whole_block};
+use super::source::{From, Numbered, Picked, TileSource};
 use super::store::RowStore;
 use super::sums::{Sums, reduce};
 use super::terms::TileTerms;
 use crate::families::rows::{AuxLanes, LANES, Lane};
+use crate::likelihood::whole_block;
 use crate::numerics::arithmetic::{Arithmetic, SimdLevel, at_level};
 use crate::numerics::vector::{Vector as _, aligned};
 use crate::{Rows, Scratch};
@@ -60,19 +60,27 @@ impl TiledRows {
         grad: &mut [f64],
     ) -> f64 {
         let view = self.store.view();
-        let neighbours = rows.start().and_then(|start| view.neighbours(start));
-        if let Some(source) = neighbours {
-            // In a function of its own, so that the loop over single rows, of which small minibatches need few rounds, stays short.
+        // In functions of their own, so that the loop over single rows, of which small minibatches need few rounds, stays short.
+        let start = rows.start().filter(|it| it.is_multiple_of(LANES));
+        if let Some(source) = start.and_then(|start| view.kept(From(start))) {
             return A::apart(
                 #[inline(always)]
                 || self.pass_of::<A>(terms, u, source, rows, pass, scratch, grad),
             );
         }
-        // A stretch that is no row of kept blocks is rare: it goes by the loop over single rows instead of one of its own.
+        if let Rows::Blocks(numbers) = rows
+            && let Some(source) = view.kept(Numbered(numbers))
+        {
+            return A::apart(
+                #[inline(always)]
+                || self.pass_of::<A>(terms, u, source, rows, pass, scratch, grad),
+            );
+        }
+        // Stretches and blocks that are not kept as they are read are rare: they go by the loop over single rows instead of one of their own.
         let mut stretch = std::mem::take(&mut scratch.stretch);
         let picked = match rows {
             Rows::Pick(picked) => picked,
-            Rows::All | Rows::Span { .. } => {
+            Rows::All | Rows::Span { .. } | Rows::Blocks(_) => {
                 stretch.clear();
                 stretch.extend((0..rows.len(self.store.num_obs())).map(|k| rows.get(k) as u32));
                 &stretch
@@ -135,6 +143,9 @@ impl TiledRows {
             centre,
         };
         let mut first = 0;
+        if GROUP * LANES <= len {
+            source.prefetch::<GROUP>(0, centre, 1 + terms.num_aux());
+        }
         while first + GROUP * LANES <= len {
             self.group::<A, _, GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
             first += GROUP * LANES;
@@ -265,12 +276,13 @@ impl TiledRows {
 
     /// The rows from blocks where there are some. None are made: models that only go row by row need no rows twice.
     pub fn as_kept<'a>(&'a self, rows: Rows<'a>) -> impl TileSource + 'a {
-        let start = rows.start();
-        let start = start.filter(|it| it.is_multiple_of(LANES) && self.store.has_blocks());
+        let has_blocks = self.store.has_blocks();
         Picked {
             view: self.store.view(),
             row: move |k| rows.get(k),
-            block: move |k| start.map(|start| (start + k) / LANES),
+            block: move |k| {
+                if has_blocks { rows.block(k) } else { None }
+            },
         }
     }
 
@@ -331,18 +343,18 @@ pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize>(
     let columns = pass.beta.len();
     let covariates = covariates(tiles, columns);
     let ahead = pass.source.ahead::<T>(first);
-    if !ahead.is_empty() {
+    if !ahead[0].is_empty() {
         for (j, beta) in pass.beta[..columns].iter().enumerate() {
             for t in 0..T {
-                prefetch(ahead, j * T + t);
+                S::ask(&ahead, j * T + t);
             }
             let beta = A::V::splat(*beta);
             for t in 0..T {
                 z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
             }
         }
-        for rest in columns * T..ahead.len() {
-            prefetch(ahead, rest);
+        for rest in columns * T..tiles[0].len() * T {
+            S::ask(&ahead, rest);
         }
         return z;
     }

@@ -114,9 +114,11 @@ impl<F: RowFamily> GroupedRows<F> {
                     visit(g, span);
                 }
             }
-            Rows::Pick(_) => self.visit_single(rows, index, |g, places, _slots| {
-                visit(g, Rows::Pick(places));
-            }),
+            Rows::Pick(_) | Rows::Blocks(_) => {
+                self.visit_single(rows, index, |g, places, _slots| {
+                    visit(g, Rows::Pick(places));
+                });
+            }
         }
     }
 

@@ -70,9 +70,9 @@ pub(super) trait BlockOrder: Copy {
 
 /// One after the other, from this row on, which is the first of a block.
 #[derive(Clone, Copy)]
-pub(super) struct From(pub usize);
+pub(super) struct InOrder(pub usize);
 
-impl BlockOrder for From {
+impl BlockOrder for InOrder {
     const IN_ORDER: bool = true;
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Rows of any family and the loops over them.
 
 use super::quantity::RowQuantity;
-use super::source::{From, Numbered, Picked, TileSource};
+use super::source::{InOrder, Numbered, Picked, TileSource};
 use super::store::RowStore;
 use super::sums::{Sums, reduce};
 use super::terms::TileTerms;
@@ -62,7 +62,7 @@ impl TiledRows {
         let view = self.store.view();
         // In functions of their own, so that the loop over single rows, of which small minibatches need few rounds, stays short.
         let start = rows.start().filter(|it| it.is_multiple_of(LANES));
-        if let Some(source) = start.and_then(|start| view.kept(From(start))) {
+        if let Some(source) = start.and_then(|start| view.kept(InOrder(start))) {
             return A::apart(
                 #[inline(always)]
                 || self.pass_of::<A>(terms, u, source, rows, pass, scratch, grad),

@@ -143,6 +143,7 @@ impl TiledRows {
             centre,
         };
         let mut first = 0;
+        // Each group asks for the next one, and nobody has asked for the first.
         if GROUP * LANES <= len {
             source.prefetch::<GROUP>(0, centre, 1 + terms.num_aux());
         }

@@ -316,6 +316,7 @@ fn miles_per_gallon() {
 }
 
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn seizures() {
     let a = Analysis::new(
         "epil",

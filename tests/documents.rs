@@ -621,7 +621,10 @@ fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Names of the tests in the sources that `cargo test` runs.
+/// What stands above a test of the long tier.
+const LONG_TIER: &str = r#"#[ignore = "long: run by .ci/long"]"#;
+
+/// Names of the tests in the sources that `cargo test` runs, or `.ci/long`.
 fn names_of_tests() -> BTreeSet<String> {
     let mut folders = ["crates", "src", "tests"]
         .map(|name| root().join(name))
@@ -640,7 +643,8 @@ fn names_of_tests() -> BTreeSet<String> {
             let text = fs::read_to_string(&path).unwrap();
             let mut is_test = false;
             for line in text.lines().map(str::trim) {
-                is_test = (is_test || line == "#[test]") && !line.starts_with("#[ignore");
+                let is_left_out = line.starts_with("#[ignore") && line != LONG_TIER;
+                is_test = (is_test || line == "#[test]") && !is_left_out;
                 if let Some(rest) = line.strip_prefix("fn ") {
                     if is_test {
                         names.extend(rest.split('(').next().map(str::to_owned));

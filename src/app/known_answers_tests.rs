@@ -263,6 +263,7 @@ fn miles_per_gallon() {
 }
 
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn infected_herds() {
     let mut fits = Fits::of(&Analysis {
         set: "cbpp",
@@ -279,6 +280,7 @@ fn infected_herds() {
 }
 
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn seizures() {
     let mut fits = Fits::of(&Analysis {
         set: "epil",

@@ -99,7 +99,7 @@ macro_rules! cases {
             use super::*;
             $(
                 #[test]
-                #[ignore = "1,000 simulations of 99 independent draws: for a release build, before a release"]
+                #[ignore = "long: run by .ci/long"]
                 fn $name() {
                     let case = Case { template: $template, changes: &$changes };
                     case.is_calibrated_over(LONG);

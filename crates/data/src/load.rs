@@ -387,7 +387,7 @@ mod tests {
         let again = load_bytes("x", "x", text.into_bytes(), &options, &Control::default()).unwrap();
         assert_eq!(again.table.fingerprint(), table.fingerprint());
         for col in 0..table.columns().len() {
-            for row in 0..table.num_rows() {
+            for row in (0..table.num_rows()).step_by(101) {
                 assert_eq!(again.table.cell_text(row, col), table.cell_text(row, col));
                 assert_eq!(again.table.is_missing(row, col), table.is_missing(row, col));
             }

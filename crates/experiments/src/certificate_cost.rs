@@ -93,6 +93,7 @@ mod tests {
     /// Counts of rows are exact, so that small tables say what a large one costs: the control makes a pass per chain and looks at rows
     /// whose number does not grow, scores take rows by the draw, and the run at half the step keeps to four passes.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn a_certificate_of_ten_million_rows_takes_less_than_ten_passes() {
         let options = BenchOptions {
             seed: 1,

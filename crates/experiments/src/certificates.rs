@@ -185,6 +185,7 @@ mod tests {
 
     /// The default step is nearly unbiased and far larger ones are far off: none that is off is certified.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn runs_that_are_off_are_not_certified() {
         let options = BenchOptions {
             seed: 1,

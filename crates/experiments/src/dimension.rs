@@ -202,6 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn subsamples_keep_the_steps_of_hamiltonian_dynamics() {
         let table = quick(run);
         assert!(table.findings[0].reproduced);

@@ -592,6 +592,7 @@ mod tests {
 
     /// With ten times the rows the noise of gradients without control variates is ten times that with them.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn control_variates_gain_with_the_rows() {
         let table = quick(sizes);
         assert!(table.findings[0].reproduced);

@@ -412,6 +412,7 @@ mod tests {
 
     /// By chance a label is right once in four times, a log loss of 1.39.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn networks_learn_to_tell_drawn_images_apart() {
         let table = quick(run);
         for entrant in ENTRANTS {

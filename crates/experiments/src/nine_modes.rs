@@ -155,6 +155,7 @@ mod tests {
 
     /// Draws of HMC are farther apart, and dearer; all find all components with about their shares.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn draws_of_hmc_are_farther_apart() {
         let table = quick(run);
         assert!(table.findings[0].reproduced);

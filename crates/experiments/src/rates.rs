@@ -374,6 +374,7 @@ mod tests {
 
     /// A mean squared error over 200 chains is known to a tenth, a slope over a factor of 16 to 0.05.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn errors_fall_at_the_rates_of_theory() {
         let table = quick(run);
         for place in 0..4 {

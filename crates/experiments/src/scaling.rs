@@ -96,6 +96,7 @@ mod tests {
 
     /// With ten times the rows an effective draw of SGLD touches about ten times as many, one of SGLD-CV hardly more.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn the_cost_grows_without_control_variates_alone() {
         let table = quick_without_claims(run);
         // Plain HMC is tried with the fewest rows alone.

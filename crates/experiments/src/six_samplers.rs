@@ -186,6 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn six_samplers_run_from_given_starts() {
         let table = quick(run);
         assert_eq!(table.rows.len(), APART.len() * SAMPLERS.len());

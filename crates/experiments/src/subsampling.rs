@@ -504,6 +504,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn subsamples_are_as_accurate_as_all_rows_and_cheaper() {
         let table = quick(higgs);
         let claims = &table.findings;
@@ -548,6 +549,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn splines_of_rare_outcomes_are_sampled_from_subsamples() {
         let table = quick(bankruptcy);
         assert_eq!(table.rows.len(), SAMPLERS.len());

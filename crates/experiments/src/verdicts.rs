@@ -495,6 +495,7 @@ mod tests {
 
     /// Known numbers are those that theory gives, and runs of easy posteriors are Good and right.
     #[test]
+    #[ignore = "long: run by .ci/long"]
     fn good_is_said_of_easy_posteriors_and_of_no_wrong_one() {
         for posterior in posteriors().unwrap() {
             for (name, known) in &posterior.known {

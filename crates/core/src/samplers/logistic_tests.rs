@@ -236,6 +236,11 @@ fn sgnht_is_right_by_default() {
 #[test]
 fn expansions_of_the_second_order_are_right() {
     check_with::<SgldCv>(&[("order", 2)], 0.03, 0.98..=1.05);
+}
+
+#[test]
+#[ignore = "long: run by .ci/long"]
+fn expansions_of_the_second_order_are_right_with_momentum() {
     check_with::<SghmcCv>(&[("order", 2)], 0.03, 0.98..=1.02);
     check_with::<SgnhtCv>(&[("order", 2)], 0.03, 0.98..=1.02);
 }

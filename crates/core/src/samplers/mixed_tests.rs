@@ -193,6 +193,7 @@ fn correlated_slopes_of_a_gaussian_response_are_those_of_numpyro() {
 
 /// The conditional distributions of lognormal rows are those of their logarithms: both samplers know the posterior.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn gibbs_draws_lognormal_rows_as_nuts_does() {
     let posterior = Posterior {
         name: "lognormal",
@@ -257,6 +258,7 @@ fn intercepts_of_a_yes_no_response_are_those_of_numpyro() {
 }
 
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn crossed_intercepts_of_counts_are_those_of_numpyro() {
     // The spread of five groups has a heavy tail too.
     POISSON.agrees(&Run::new("nuts"), SMALL, 2, 12_000);

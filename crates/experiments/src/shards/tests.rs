@@ -42,6 +42,7 @@ fn not_certified() -> Cell {
 
 /// Averages of draws of a curved posterior lie where it has nothing, and the bias check says so.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn a_curved_posterior_defeats_consensus() {
     let table = curved(&quick()).unwrap();
     crate::problem::testing::check_plots(&table);
@@ -60,6 +61,7 @@ fn a_curved_posterior_defeats_consensus() {
 
 /// Consensus fails for a posterior with two modes.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn two_modes_defeat_consensus() {
     let table = two_modes(&quick()).unwrap();
     let kl = numbers(&table, "kl");
@@ -70,6 +72,7 @@ fn two_modes_defeat_consensus() {
 /// Consensus is exact for normal posteriors; the product of kernel density estimates gets worse with every parameter. What is
 /// compared has cost the same.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn kernel_density_estimates_suffer_from_dimensions() {
     let options = quick();
     let table = dimensions(&options).unwrap();
@@ -155,6 +158,7 @@ fn methods_without_a_run_are_told() {
 }
 
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn heavy_tails_defeat_nobody() {
     let table = heavy_tails(&quick()).unwrap();
     let order = &table.findings[1].because;

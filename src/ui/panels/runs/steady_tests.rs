@@ -10,8 +10,8 @@ use crate::app::state::Opening;
 use crate::app::testing::Session;
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::design::Columns as _;
-use ergodic_core::engine::RunState;
 use ergodic_core::engine::run_section::RunSection;
+use ergodic_core::engine::{ChainState, RunState, RunView};
 
 type Page<'a> = Harness<'a, Shown<RunsView>>;
 type Window<'a> = Harness<'a, Shown<crate::ui::panels::Views>>;
@@ -52,9 +52,9 @@ fn warming() -> Session {
     session
 }
 
-fn wait(session: &mut Session, until: impl Fn(&RunState) -> bool) {
+fn wait(session: &mut Session, until: impl Fn(&RunView) -> bool) {
     let begun = std::time::Instant::now();
-    while !until(&session.state.selected().unwrap().view().unwrap().state) {
+    while !until(&session.state.selected().unwrap().view().unwrap()) {
         assert!(begun.elapsed().as_secs() < 60, "the run does not get there");
         std::thread::sleep(std::time::Duration::from_millis(10));
         session.tick();
@@ -95,7 +95,10 @@ fn pauses_and_stops_during_the_warmup_are_told() {
     let mut session = warming();
     let id = session.state.runs[0].id;
     session.send(Command::Pause(id));
-    wait(&mut session, |state| *state == RunState::Paused);
+    // The run is paused as soon as that is asked for, its chain once it has heard of it.
+    wait(&mut session, |view| {
+        view.chains[0].state == ChainState::Paused
+    });
     let mut harness = page(session);
     assert!(has(&harness, "Paused during warm-up, then"));
     harness.get_by_label("Chain 1: paused");

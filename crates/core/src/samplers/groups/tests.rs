@@ -324,13 +324,13 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
-    #[ignore = "long: some ten seconds of processor time"]
+    #[ignore = "long: run by .ci/long"]
     fn nuts() {
         is_within(&Run::new("nuts"), 2000, 0.05);
     }
 
     #[test]
-    #[ignore = "long: some ten seconds of processor time"]
+    #[ignore = "long: run by .ci/long"]
     fn gibbs_by_independence_proposals() {
         of("independence", 8000);
     }
@@ -341,7 +341,7 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
-    #[ignore = "long: some ten seconds of processor time"]
+    #[ignore = "long: run by .ci/long"]
     fn gibbs_by_hmc() {
         of("hmc", 8000);
     }

@@ -149,6 +149,7 @@ fn stochastic(id: &'static str, step: f64, batch: i64) -> Run {
 /// All documents at every step and a small time: SCIR's long-run means of probabilities, and of logarithms of those of words that
 /// a topic has not got, are those of collapsed Gibbs sampling. SGRLD's logarithms are not: it holds them away from minus infinity.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn long_runs_of_scir_agree_with_gibbs_and_those_of_sgrld_do_not_near_zero() {
     let corpus = separated();
     let chains = |run: &Run, warmup, draws| -> Vec<Vec<Vec<f64>>> {
@@ -222,9 +223,9 @@ fn minibatches_of_few_documents_leave_means_of_topics_as_they_are() {
 }
 
 /// Langevin steps of logarithms with small steps: means of probabilities are those of collapsed Gibbs sampling, with whatever control
-/// variates. With β = 1 logarithms have tails that chains of this length cross many times.
-#[test]
-fn control_variates_leave_means_of_topics_as_they_are() {
+/// variates, where they are at least `least`, in chains a `share`th of the long ones. With β = 1 logarithms have tails that chains of that
+/// length cross many times, shorter ones too seldom for small probabilities.
+fn means_are_those_of_gibbs(share: usize, least: f64) {
     let documents = two_topics(16, 24, VOCABULARY);
     let documents: Vec<&[u32]> = documents.iter().map(Vec::as_slice).collect();
     let corpus = corpus(&documents, VOCABULARY as usize, 2, [0.3, 1.0], 0);
@@ -238,21 +239,32 @@ fn control_variates_leave_means_of_topics_as_they_are() {
         let series: Vec<Vec<f64>> = chains.iter().map(|chain| chain[place].clone()).collect();
         estimate(&series)
     };
-    let gibbs = series(&Run::new("topics-gibbs"), 8000);
+    let gibbs = series(&Run::new("topics-gibbs"), 8000 / share);
     for control in ["none", "centre", "table"] {
         let run = stochastic("topics-sgld", 5e-4, 4)
             .set("control", Value::Text(control.to_owned()))
             .set("steps_per_draw", Value::Int(30));
-        let found = series(&run, 4000);
+        let found = series(&run, 4000 / share);
         for place in 0..gibbs[0].len() {
             let ((a, mcse_a), (b, mcse_b)) = (of(&gibbs, place), of(&found, place));
             let mcse = mcse_a.hypot(mcse_b);
             assert!(
-                (a - b).abs() < 4.0 * mcse,
+                a < least || (a - b).abs() < 4.0 * mcse,
                 "{control}, {place}: {b} against {a}, mcse {mcse}"
             );
         }
     }
+}
+
+#[test]
+fn control_variates_leave_means_of_topics_as_they_are() {
+    means_are_those_of_gibbs(6, 0.05);
+}
+
+#[test]
+#[ignore = "long: run by .ci/long"]
+fn control_variates_leave_means_of_topics_as_they_are_in_long_chains() {
+    means_are_those_of_gibbs(1, 0.0);
 }
 
 /// Mean counts of a document's words in topics given φ, shares integrated out, by enumeration of all assignments; topic by topic.

@@ -362,6 +362,7 @@ fn combinations_of_a_plane(model: Arc<dyn Model>) {
 
 /// The second coefficient is 0, where the roots of its prior have their kinks.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn every_combination_finds_a_logistic_posterior_under_laplace_priors() {
     combinations_of_a_plane(logistic(false, "laplace(0, 1)", [0.8, 0.0]));
 }
@@ -372,6 +373,7 @@ fn every_combination_finds_a_logistic_posterior_under_laplace_priors_with_an_int
 }
 
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn every_combination_finds_a_logistic_posterior_under_narrow_normal_priors() {
     combinations_of_a_plane(logistic(true, "normal(0, 0.2)", [-0.4, 0.6]));
 }
@@ -441,6 +443,7 @@ fn hierarchical() -> Arc<dyn Model> {
 /// (ν + G + 1)/S − 2 = 4.5. The variance of μ_1 is the mean of Σ_11 over G + λ, and that of averages S⁻¹ (11 − 2)/(4.5 − 2) = 1.8 times as
 /// large.
 #[test]
+#[ignore = "long: run by .ci/long"]
 fn averages_of_a_hierarchical_posterior_are_off_as_roots_of_it_are() {
     const SHARDS: usize = 2;
     const TIMES: usize = 30;

@@ -1,6 +1,7 @@
 //! Chains that sit in different modes: each has settled, but not where others have.
 
 use ergodic_base::draws::DrawList;
+use ergodic_base::names::listed;
 use ergodic_base::param::ParamId;
 
 use super::findings::Finding;
@@ -66,13 +67,16 @@ impl Parted {
         })
     }
 
-    /// The groups in words: "1, 3 and 2, 4".
+    /// The groups in words: "(1, 3), 2 and 4".
     pub(super) fn words(groups: &[Vec<usize>]) -> String {
         let groups = groups.iter().map(|group| {
             let numbers: Vec<String> = group.iter().map(usize::to_string).collect();
-            numbers.join(", ")
+            match numbers.len() {
+                1 => numbers.concat(),
+                _ => format!("({})", numbers.join(", ")),
+            }
         });
-        groups.collect::<Vec<_>>().join(" and ")
+        listed(groups, usize::MAX)
     }
 
     /// What the parting means for the run: its draws describe modes, and not how probable each is.
@@ -142,6 +146,11 @@ mod tests {
         assert_eq!(parted(&[0.0, 0.0, 0.0, 0.0]), None);
         // Chains that disagree but overlap have not found different modes.
         assert_eq!(parted(&[0.0, 1.0, 2.0, 3.0]), None);
-        assert_eq!(Parted::words(&[vec![1, 3], vec![2, 4]]), "1, 3 and 2, 4");
+        let words = |groups: &[&[usize]]| {
+            let groups: Vec<Vec<usize>> = groups.iter().map(|group| group.to_vec()).collect();
+            Parted::words(&groups)
+        };
+        assert_eq!(words(&[&[1, 3], &[2, 4]]), "(1, 3) and (2, 4)");
+        assert_eq!(words(&[&[1], &[2, 4], &[3]]), "1, (2, 4) and 3");
     }
 }

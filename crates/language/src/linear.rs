@@ -302,7 +302,7 @@ impl Linear {
                 let [k0, k1, _, _, k4] = self.k(row);
                 numbers[dim..].copy_from_slice(&[self.offset[row], k1 / -k4, -k4, k0]);
             }
-            return Some(count_rows(dim, data));
+            return Some(count_rows(dim, &data));
         }
         None
     }

@@ -6,8 +6,8 @@
 //! A row is covariates and then what the family needs (response, offset, …); how they are stored, in double or in single
 //! precision, is the concern of [`store`]. Eight rows are transposed into a tile and then handled as
 //! [vectors](crate::numerics::vector): no horizontal sum occurs inside the loop. Tiles of neighbouring rows are also kept, from the first
-//! pass that asks for them on: passes over the data and over blocks then transpose nothing. Several tiles are handled
-//! together, because the exponential and the division of one take longer to end than to begin. The order of additions
+//! pass over blocks on, or once passes over stretches have read all rows often enough: they then transpose nothing. Several tiles are
+//! handled together, because the exponential and the division of one take longer to end than to begin. The order of additions
 //! depends on the number of rows only, so that all levels of vector instructions of one class of arithmetic give the same bits,
 //! whichever way a tile comes about.
 //!
@@ -48,7 +48,7 @@ pub struct GlmRows<F> {
 
 impl<F: RowFamily> GlmRows<F> {
     /// Takes rows already in layout: `num_columns` covariates, then [`RowFamily::EXTRA`] numbers, per row.
-    pub fn new(family: F, num_columns: usize, data: Vec<f64>) -> Self {
+    pub fn new(family: F, num_columns: usize, data: &[f64]) -> Self {
         Self {
             tiled: TiledRows {
                 num_columns,

@@ -213,7 +213,7 @@ impl<F: RowFamily> Regression<F> {
         if options.storage == Storage::F32 {
             check_single(&design)?;
         }
-        let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
+        let rows = GlmRows::new(parts.family, design.terms.len(), &parts.data);
         Ok(Arc::new(Self {
             rows: rows.stored_as(options.storage),
             sums: OnceLock::new(),

@@ -1,6 +1,6 @@
 //! The making of a design: predictors, response and groups of complete rows, shuffled, centred and scaled.
 
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 
@@ -196,6 +196,9 @@ struct ScaledColumns {
     terms: Vec<DesignTerm>,
 }
 
+/// Rows that one thread fills at a time: some tens of kilobytes, near enough to be written column by column.
+const ROWS_AT_ONCE: usize = 1024;
+
 fn scale_columns(
     raw: &[RawColumn<'_>],
     intercept: bool,
@@ -205,9 +208,11 @@ fn scale_columns(
     let p = raw.len() + first;
     let (mut center, mut scale) = (vec![0.0; first], vec![1.0; first]);
     let mut terms = vec![DesignTerm::intercept(); first];
-    for column in raw {
-        let (mean, sd) = mean_and_sd(&column.values);
-        let ends = extremes(&column.values);
+    let known: Vec<_> = raw
+        .par_iter()
+        .map(|column| (mean_and_sd(&column.values), extremes(&column.values)))
+        .collect();
+    for (column, ((mean, sd), ends)) in raw.iter().zip(known) {
         DesignError::check_width(sd, "predictor", &column.term, ends)?;
         // What bends a curve is centred already, all but rounding.
         let centred = column.term.bend().is_none();
@@ -215,17 +220,19 @@ fn scale_columns(
         scale.push(width_of((mean, sd)));
         terms.push(column.term.clone());
     }
-    let mut x = Array2::<f64>::ones((n, p));
-    x.axis_iter_mut(Axis(1))
-        .into_par_iter()
-        .skip(first)
-        .zip(raw.par_iter().zip(&center[first..]).zip(&scale[first..]))
-        .for_each(|(mut x, ((column, shift), width))| {
-            let values: &[f64] = &column.values;
-            for (x, &from) in x.iter_mut().zip(order) {
-                *x = (values[from as usize] - shift) / width;
+    let mut x = vec![1.0; n * p];
+    x.par_chunks_mut((p * ROWS_AT_ONCE).max(1))
+        .zip(order.par_chunks(ROWS_AT_ONCE))
+        .for_each(|(rows, order)| {
+            let scaled = raw.iter().zip(&center[first..]).zip(&scale[first..]);
+            for (j, ((column, shift), width)) in scaled.enumerate() {
+                let values: &[f64] = &column.values;
+                for (row, &from) in rows.chunks_exact_mut(p).zip(order) {
+                    row[first + j] = (values[from as usize] - shift) / width;
+                }
             }
         });
+    let x = Array2::from_shape_vec((n, p), x).expect("n rows of p numbers");
     Ok(ScaledColumns {
         x,
         center,

@@ -23,42 +23,47 @@ pub(super) struct Extra {
 }
 
 impl Extra {
-    /// Takes the extra numbers that all `rows` share out of them; rows are `num_columns` covariates and then `num_extra` numbers.
-    pub fn taken_from(rows: &mut Vec<f64>, num_columns: usize, num_extra: usize) -> Self {
-        let width = num_columns + num_extra;
+    /// Tells which of the extra numbers all `rows` share; rows are `num_columns` covariates and then `num_extra` numbers.
+    pub fn of(rows: &[f64], num_columns: usize, num_extra: usize) -> Self {
+        let mut first = [0.0; MOST];
+        for (number, &of_row) in first.iter_mut().zip(rows.iter().skip(num_columns)) {
+            *number = of_row;
+        }
+        // A row of nothing could not be counted.
+        let mut is_shared = [num_columns > 0; MOST];
+        for row in rows.chunks_exact(num_columns + num_extra) {
+            let of_row = row[num_columns..].iter().zip(first);
+            for (is_shared, (number, first)) in is_shared.iter_mut().zip(of_row) {
+                // By bits: 0 and −0 differ in what comes of them.
+                *is_shared &= number.to_bits() == first.to_bits();
+            }
+            if !is_shared[..num_extra].contains(&true) {
+                break;
+            }
+        }
         let mut own = Self {
             places: [SHARED; MOST],
             shared: [[0.0; LANES]; MOST],
             num_stored: 0,
         };
-        let mut kept = Vec::with_capacity(num_extra);
         for e in 0..num_extra {
-            let mut numbers = rows.iter().skip(num_columns + e).step_by(width);
-            let first = numbers.next().copied().unwrap_or(0.0);
-            // By bits: 0 and −0 differ in what comes of them. A row of nothing could not be counted.
-            let is_shared = numbers.all(|number| number.to_bits() == first.to_bits());
-            if is_shared && num_columns > 0 {
-                own.shared[e] = [first; LANES];
+            if is_shared[e] {
+                own.shared[e] = [first[e]; LANES];
             } else {
                 own.places[e] = own.num_stored;
                 own.num_stored += 1;
-                kept.push(e);
             }
         }
-        if own.num_stored == num_extra {
-            return own;
-        }
-        let stride = num_columns + own.num_stored;
-        let num_obs = rows.len() / width;
-        for i in 0..num_obs {
-            rows.copy_within(i * width..i * width + num_columns, i * stride);
-            for (k, e) in kept.iter().enumerate() {
-                rows[i * stride + num_columns + k] = rows[i * width + num_columns + e];
-            }
-        }
-        rows.truncate(num_obs * stride);
-        rows.shrink_to_fit();
         own
+    }
+
+    /// Copies those of the `extra` numbers of a row that are stored.
+    pub fn store(&self, extra: &[f64], stored: &mut [f64]) {
+        for (&place, &number) in self.places.iter().zip(extra) {
+            if place != SHARED {
+                stored[place] = number;
+            }
+        }
     }
 
     /// Numbers stored per row.

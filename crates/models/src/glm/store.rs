@@ -4,9 +4,11 @@
 //! single precision only covariates are rounded: extra numbers, such as responses, stand apart in double precision, and tiles are
 //! widened on the way into the buffer of a pass, so that the row loop is the same.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use super::extra::Extra;
 use super::machine::prefetch_span;
@@ -17,6 +19,13 @@ use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
 use crate::numerics::pages::Pages;
 use ergodic_base::linalg::widening_axpy;
 
+/// How often passes read each row before tiles of all are made: that takes about as long as this many passes save by them. Samplers that
+/// take rows one by one read all rows a few times, to find the mode, and need no second copy of the table.
+pub(super) const WORTH_KEEPING: usize = 32;
+
+/// Rows that one thread copies at a time: some tens of kilobytes.
+const ROWS_AT_ONCE: usize = 1024;
+
 /// Covariates and extra numbers of all rows.
 #[derive(Clone, Debug)]
 pub struct RowStore {
@@ -26,6 +35,8 @@ pub struct RowStore {
     /// N.
     num_obs: usize,
     numbers: Numbers,
+    /// Rows that passes over stretches have read before there were tiles.
+    passed: Arc<AtomicUsize>,
 }
 
 /// The numbers that are stored of each row, row by row. `blocks` are the tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
@@ -46,16 +57,30 @@ enum Numbers {
 
 impl RowStore {
     /// Rows of `num_columns` covariates and then `num_extra` numbers each, in double precision.
-    pub fn new(num_columns: usize, num_extra: usize, mut rows: Vec<f64>) -> Self {
-        let num_obs = rows.len() / (num_columns + num_extra);
+    pub fn new(num_columns: usize, num_extra: usize, rows: &[f64]) -> Self {
+        let width = num_columns + num_extra;
+        let num_obs = rows.len() / width;
+        let extra = Extra::of(rows, num_columns, num_extra);
+        let stride = num_columns + extra.num_stored();
+        let mut stored = Pages::zeros(num_obs * stride);
+        (stored
+            .par_chunks_exact_mut(stride)
+            .zip(rows.par_chunks_exact(width)))
+        .with_min_len(ROWS_AT_ONCE)
+        .for_each(|(stored, row)| {
+            let (covariates, rest) = stored.split_at_mut(num_columns);
+            covariates.copy_from_slice(&row[..num_columns]);
+            extra.store(&row[num_columns..], rest);
+        });
         Self {
             num_columns,
-            extra: Extra::taken_from(&mut rows, num_columns, num_extra),
+            extra,
             num_obs,
             numbers: Numbers::Double {
-                rows: Pages::from(&rows[..]),
+                rows: stored,
                 blocks: OnceLock::new(),
             },
+            passed: Arc::default(),
         }
     }
 
@@ -171,7 +196,21 @@ impl RowStore {
         self.extra.of_place(0, &tile[self.num_columns..])
     }
 
+    /// Whether a pass over a stretch of `len` rows is to read tiles, which are made where there are none yet.
+    pub fn is_read_by_tiles(&self, len: usize) -> bool {
+        self.has_blocks()
+            || self.passed.fetch_add(len, Ordering::Relaxed) >= WORTH_KEEPING * self.num_obs
+    }
+
+    /// The next pass over a stretch makes tiles.
+    #[cfg(test)]
+    pub fn make_tiles_soon(&self) {
+        let enough = WORTH_KEEPING * self.num_obs;
+        self.passed.store(enough, Ordering::Relaxed);
+    }
+
     /// Whether the tiles of blocks are kept already.
+    #[inline]
     pub fn has_blocks(&self) -> bool {
         match &self.numbers {
             Numbers::Double { blocks, .. } => blocks.get().is_some(),

@@ -1,5 +1,6 @@
 //! The rows of a family against the density that it has for one response.
 
+use super::store::WORTH_KEEPING;
 use super::*;
 use crate::BLOCK_ROWS;
 use crate::conformance::{censor, design_of};
@@ -30,7 +31,7 @@ impl RowUse for Against<'_> {
         let Self(design, level) = self;
         let columns = design.terms.len();
         let scale = rows.response;
-        let rows = GlmRows::new(rows.family, columns, rows.data).at_level(level);
+        let rows = GlmRows::new(rows.family, columns, &rows.data).at_level(level);
         let mut scratch = rows.scratch();
         let mut u = vec![0.15; columns];
         u.extend([0.4, 0.3].iter().cycle().take(rows.num_aux()));
@@ -120,8 +121,8 @@ fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {
             }
             data
         };
-        let plain = GlmRows::new(plain.family, columns, of(plain.data)).at_level(level);
-        let each = GlmRows::new(each.family, columns, of(each.data)).at_level(level);
+        let plain = GlmRows::new(plain.family, columns, &of(plain.data)).at_level(level);
+        let each = GlmRows::new(each.family, columns, &of(each.data)).at_level(level);
         let (plain, each) = (all_of(&plain), all_of(&each));
         for (k, (&here, &there)) in plain.iter().zip(&each).enumerate() {
             let what = format!("{level:?} {nu:?} {outlier:?} {k}");
@@ -149,8 +150,7 @@ fn every_way_to_a_tile_gives_the_same_bits() {
     });
     for (storage, level) in every {
         // The rows from 1 on are no whole blocks; without the first they are.
-        let rows =
-            |data: &[f64]| GlmRows::new(SignedBernoulli, COLUMNS, data.to_vec()).stored_as(storage);
+        let rows = |data: &[f64]| GlmRows::new(SignedBernoulli, COLUMNS, data).stored_as(storage);
         let (shifted, aligned) = (rows(&data), rows(&data[COLUMNS..]));
         let of = |rows: &GlmRows<_>, which: Rows<'_>, centre: &[f64]| {
             let rows = rows.clone().at_level(level);
@@ -167,9 +167,12 @@ fn every_way_to_a_tile_gives_the_same_bits() {
                 .iter()
                 .all(|number| number.is_finite() && *number != 0.0)
         );
-        for which in [Rows::All, Rows::Pick(&picks), Rows::Blocks(&blocks)] {
-            let found = of(&aligned, which, &centre[1..]);
-            assert_eq!(found, expected, "{storage:?} {level:?}");
+        for has_tiles in [false, true] {
+            for which in [Rows::All, Rows::Pick(&picks), Rows::Blocks(&blocks)] {
+                let found = of(&aligned, which, &centre[1..]);
+                assert_eq!(found, expected, "{storage:?} {level:?} {has_tiles}");
+            }
+            aligned.tiled.store.make_tiles_soon();
         }
     }
 }
@@ -189,8 +192,8 @@ impl RowUse for Rounded {
             }
         }
         assert_ne!(data, rows.data);
-        let expected = all_of(&GlmRows::new(rows.family, columns, data).at_level(level));
-        let stored = GlmRows::new(rows.family, columns, rows.data).stored_as(Storage::F32);
+        let expected = all_of(&GlmRows::new(rows.family, columns, &data).at_level(level));
+        let stored = GlmRows::new(rows.family, columns, &rows.data).stored_as(Storage::F32);
         assert_eq!(all_of(&stored.at_level(level)), expected, "{level:?}");
     }
 }
@@ -206,7 +209,7 @@ fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
         .map(|i| i * 7 % n as u32)
         .chain(8..24)
         .collect();
-    let mut out = Vec::new();
+    let (mut out, mut parts) = (Vec::new(), Vec::new());
     let spans = [(0, 16), (3, 29)].map(|(start, len)| Rows::Span { start, len });
     // Row by row before there are blocks, and after.
     let blocks = Rows::Blocks(&[2, 4, 2, 0, 3]);
@@ -232,13 +235,16 @@ fn all_of<F: RowFamily>(rows: &GlmRows<F>) -> Vec<f64> {
         rows.gradient(&u, which, &mut scratch, &mut gradients[..dim]);
         let value = rows.value_gradient(&u, which, &mut scratch, &mut gradients[dim..2 * dim]);
         rows.gradient_difference(&u, which, &centre, &mut scratch, &mut gradients[2 * dim..]);
-        out.extend(part);
+        out.extend_from_slice(&part);
+        parts.push(part);
         let (mut sum, mut products) = (vec![0.0; dim], vec![0.0; dim * dim]);
         rows.score_moments(&u, which, &mut scratch, &mut sum, &mut products);
         out.extend(sum);
         out.extend(products);
         out.push(value);
     }
+    assert_eq!(parts[0], parts[5], "blocks are other rows");
+    assert_eq!(parts[3], parts[6], "blocks are other rows");
     if rows.num_aux() == 0 {
         let mut sum = vec![0.0; dim];
         for i in 0..n {
@@ -280,12 +286,18 @@ fn single_precision_rounds_covariates_and_nothing_else() {
 fn single_precision_takes_half_the_memory_of_covariates() {
     let design = design(Shape::default(), ROWS);
     let rows = crate::families::bernoulli::signed(&design).unwrap();
-    let double = GlmRows::new(rows.family, design.terms.len(), rows.data);
-    let single = double.clone().stored_as(Storage::F32);
-    let bytes = [double, single].map(|rows| {
+    let bytes = [Storage::F64, Storage::F32].map(|storage| {
+        let rows = GlmRows::new(rows.family, design.terms.len(), &rows.data).stored_as(storage);
         let mut grad = vec![0.0; rows.dim()];
-        rows.gradient(&[0.1; 4], Rows::All, &mut rows.scratch(), &mut grad);
-        rows.tiled.store.bytes()
+        let mut after_passes = |count: usize| {
+            for _ in 0..count {
+                rows.gradient(&[0.1; 4], Rows::All, &mut rows.scratch(), &mut grad);
+            }
+            rows.tiled.store.bytes()
+        };
+        // Few passes make no tiles.
+        assert_eq!(after_passes(WORTH_KEEPING)[1], 0);
+        after_passes(1)
     });
     assert!(bytes[0].iter().all(|&bytes| bytes > 0));
     assert_eq!(bytes[0].map(|bytes| bytes / 2), bytes[1]);
@@ -307,7 +319,7 @@ fn hessians_of_many_coordinates_are_sums_over_rows() {
             ergodic_base::linalg::axpy(chance * (1.0 - chance) * x_i, x, line);
         }
     }
-    let rows = GlmRows::new(SignedBernoulli, COLUMNS, data);
+    let rows = GlmRows::new(SignedBernoulli, COLUMNS, &data);
     let picks: Vec<u32> = (0..MANY as u32).rev().collect();
     for which in [Rows::All, Rows::Pick(&picks)] {
         let mut hessian = vec![0.0; COLUMNS * COLUMNS];
@@ -373,8 +385,8 @@ impl RowUse for CalledOrWithin {
             return 0;
         }
         let Self(columns, level) = self;
-        let called = GlmRows::new(AlwaysCalled(rows.family), columns, rows.data.clone());
-        let own = GlmRows::new(rows.family, columns, rows.data);
+        let called = GlmRows::new(AlwaysCalled(rows.family), columns, &rows.data);
+        let own = GlmRows::new(rows.family, columns, &rows.data);
         assert_eq!(
             all_of(&own.at_level(level)),
             all_of(&called.at_level(level)),
@@ -424,7 +436,7 @@ impl RowUse for Shared {
         }
         let which = Rows::Span { start: 0, len: n };
         let of = |data: Vec<f64>, storage: Storage| {
-            let rows = GlmRows::new(rows.family, columns, data).stored_as(storage);
+            let rows = GlmRows::new(rows.family, columns, &data).stored_as(storage);
             let rows = rows.at_level(level);
             let (mut scratch, dim) = (rows.scratch(), rows.dim());
             let mut u: Vec<f64> = (0..dim).map(|j| 0.2 - 0.15 * j as f64).collect();

@@ -61,7 +61,15 @@ impl TiledRows {
     ) -> f64 {
         let view = self.store.view();
         // In functions of their own, so that the loop over single rows, of which small minibatches need few rounds, stays short.
-        let start = rows.start().filter(|it| it.is_multiple_of(LANES));
+        let len = rows.len(self.store.num_obs());
+        let by_tiles = match rows {
+            Rows::All | Rows::Span { .. } => self.store.is_read_by_tiles(len),
+            Rows::Blocks(_) => true,
+            Rows::Pick(_) => self.store.has_blocks(),
+        };
+        let start = rows
+            .start()
+            .filter(|it| by_tiles && it.is_multiple_of(LANES));
         if let Some(source) = start.and_then(|start| view.kept(InOrder(start))) {
             return A::apart(
                 #[inline(always)]
@@ -76,20 +84,23 @@ impl TiledRows {
                 || self.pass_of::<A>(terms, u, source, rows, pass, scratch, grad),
             );
         }
-        // Stretches and blocks that are not kept as they are read are rare: they go by the loop over single rows instead of one of their own.
+        // Stretches and blocks that are not read as they are kept are rare: they go by the loop over single rows instead of one of their own.
         let mut stretch = std::mem::take(&mut scratch.stretch);
         let picked = match rows {
             Rows::Pick(picked) => picked,
             Rows::All | Rows::Span { .. } | Rows::Blocks(_) => {
                 stretch.clear();
-                stretch.extend((0..rows.len(self.store.num_obs())).map(|k| rows.get(k) as u32));
+                stretch.extend((0..len).map(|k| rows.get(k) as u32));
                 &stretch
             }
         };
         let source = Picked {
             view,
             row: |k: usize| picked[k] as usize,
-            block: |k: usize| whole_block(&picked[k..][..LANES]),
+            block: |k: usize| match by_tiles {
+                true => whole_block(&picked[k..][..LANES]),
+                false => None,
+            },
         };
         let value = self.pass_of::<A>(terms, u, source, Rows::Pick(picked), pass, scratch, grad);
         scratch.stretch = stretch;

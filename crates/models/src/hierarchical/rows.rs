@@ -51,7 +51,7 @@ impl<F: RowFamily> GroupedRows<F> {
             place.push(at);
         }
         Self {
-            rows: GlmRows::new(family, num_columns, sorted),
+            rows: GlmRows::new(family, num_columns, &sorted),
             group: group.to_vec(),
             place,
             start,

@@ -129,7 +129,7 @@ fn extreme_predictors_do_not_overflow() {
         // Thousands of rows at a predictor of zero: the product of factors is taken before it overflows.
         assert!(grad.iter().all(|g| g.is_finite()));
     }
-    let rows = GlmRows::new(SignedBernoulli, 1, vec![1.0; 20_000]);
+    let rows = GlmRows::new(SignedBernoulli, 1, &[1.0; 20_000]);
     let value = rows.value_gradient(&[0.0], Rows::All, &mut rows.scratch(), &mut [0.0]);
     assert!((value + 20_000.0 * std::f64::consts::LN_2).abs() < 1e-9);
 }
@@ -169,12 +169,12 @@ fn vector_instructions_do_not_change_a_bit() {
     let plain = GlmRows::new(
         SignedBernoulli,
         4,
-        signed_rows(&design(Shape::default(), NUM_OBS)),
+        &signed_rows(&design(Shape::default(), NUM_OBS)),
     );
     let weighted = GlmRows::new(
         WeightedBinomial,
         4,
-        weighted_rows(&design(FULL, NUM_OBS)).data,
+        &weighted_rows(&design(FULL, NUM_OBS)).data,
     );
     for class in Class::ALL {
         let mut levels = SimdLevel::available();

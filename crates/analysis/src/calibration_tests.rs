@@ -178,7 +178,9 @@ cases! {
         "model.formula=x2 | cens(d) ~ x1 + (1 | g)", "model.family=lognormal", "priors.b=normal(0, 1)",
         "priors.intercept=normal(1, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.4)"
     ];
-    mixed_ordered: "mixed" ["model.family=ordered", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)"];
+    mixed_ordered: "mixed" [
+        "model.family=ordered", "priors.b=normal(0, 1)", "priors.cut=normal(0, 1.5)", "priors.sd=lognormal(-0.7, 0.4)"
+    ];
     mixed_student: "mixed" [
         "model.family=student", "priors.b=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)", "priors.sigma=lognormal(0, 0.3)"
     ];

@@ -40,7 +40,7 @@ use crate::numerics::arithmetic::{SimdLevel, at_level};
 use crate::numerics::vector::aligned;
 
 /// Covariates and responses of all rows, in the layout of family `F`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct GlmRows<F> {
     tiled: TiledRows,
     family: F,

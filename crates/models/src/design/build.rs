@@ -1,6 +1,6 @@
 //! The making of a design: predictors, response and groups of complete rows, shuffled, centred and scaled.
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 
@@ -220,19 +220,20 @@ fn scale_columns(
         scale.push(width_of((mean, sd)));
         terms.push(column.term.clone());
     }
-    let mut x = vec![1.0; n * p];
-    x.par_chunks_mut((p * ROWS_AT_ONCE).max(1))
+    let mut x = Array2::<f64>::ones((n, p));
+    x.axis_chunks_iter_mut(Axis(0), ROWS_AT_ONCE)
+        .into_par_iter()
         .zip(order.par_chunks(ROWS_AT_ONCE))
-        .for_each(|(rows, order)| {
+        .for_each(|(mut rows, order)| {
+            let columns = rows.columns_mut().into_iter().skip(first);
             let scaled = raw.iter().zip(&center[first..]).zip(&scale[first..]);
-            for (j, ((column, shift), width)) in scaled.enumerate() {
+            for (mut x, ((column, shift), width)) in columns.zip(scaled) {
                 let values: &[f64] = &column.values;
-                for (row, &from) in rows.chunks_exact_mut(p).zip(order) {
-                    row[first + j] = (values[from as usize] - shift) / width;
+                for (x, &from) in x.iter_mut().zip(order) {
+                    *x = (values[from as usize] - shift) / width;
                 }
             }
         });
-    let x = Array2::from_shape_vec((n, p), x).expect("n rows of p numbers");
     Ok(ScaledColumns {
         x,
         center,

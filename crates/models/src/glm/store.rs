@@ -4,8 +4,8 @@
 //! single precision only covariates are rounded: extra numbers, such as responses, stand apart in double precision, and tiles are
 //! widened on the way into the buffer of a pass, so that the row loop is the same.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub(super) const WORTH_KEEPING: usize = 32;
 const ROWS_AT_ONCE: usize = 1024;
 
 /// Covariates and extra numbers of all rows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RowStore {
     /// P.
     num_columns: usize,
@@ -36,11 +36,11 @@ pub struct RowStore {
     num_obs: usize,
     numbers: Numbers,
     /// Rows that passes over stretches have read before there were tiles.
-    passed: Arc<AtomicUsize>,
+    passed: AtomicUsize,
 }
 
 /// The numbers that are stored of each row, row by row. `blocks` are the tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Numbers {
     Double {
         /// Covariates and then extra numbers.
@@ -80,7 +80,7 @@ impl RowStore {
                 rows: stored,
                 blocks: OnceLock::new(),
             },
-            passed: Arc::default(),
+            passed: AtomicUsize::default(),
         }
     }
 
@@ -200,13 +200,6 @@ impl RowStore {
     pub fn is_read_by_tiles(&self, len: usize) -> bool {
         self.has_blocks()
             || self.passed.fetch_add(len, Ordering::Relaxed) >= WORTH_KEEPING * self.num_obs
-    }
-
-    /// The next pass over a stretch makes tiles.
-    #[cfg(test)]
-    pub fn make_tiles_soon(&self) {
-        let enough = WORTH_KEEPING * self.num_obs;
-        self.passed.store(enough, Ordering::Relaxed);
     }
 
     /// Whether the tiles of blocks are kept already.

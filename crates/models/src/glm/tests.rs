@@ -150,10 +150,12 @@ fn every_way_to_a_tile_gives_the_same_bits() {
     });
     for (storage, level) in every {
         // The rows from 1 on are no whole blocks; without the first they are.
-        let rows = |data: &[f64]| GlmRows::new(SignedBernoulli, COLUMNS, data).stored_as(storage);
+        let rows = |data: &[f64]| {
+            let rows = GlmRows::new(SignedBernoulli, COLUMNS, data);
+            rows.stored_as(storage).at_level(level)
+        };
         let (shifted, aligned) = (rows(&data), rows(&data[COLUMNS..]));
         let of = |rows: &GlmRows<_>, which: Rows<'_>, centre: &[f64]| {
-            let rows = rows.clone().at_level(level);
             let (mut scratch, mut grad) = (rows.scratch(), vec![0.0; 2 * COLUMNS]);
             let (first, second) = grad.split_at_mut(COLUMNS);
             let value = rows.value_gradient(&u, which, &mut scratch, first);
@@ -168,11 +170,11 @@ fn every_way_to_a_tile_gives_the_same_bits() {
                 .all(|number| number.is_finite() && *number != 0.0)
         );
         for has_tiles in [false, true] {
+            assert_eq!(aligned.tiled.store.has_blocks(), has_tiles);
             for which in [Rows::All, Rows::Pick(&picks), Rows::Blocks(&blocks)] {
                 let found = of(&aligned, which, &centre[1..]);
                 assert_eq!(found, expected, "{storage:?} {level:?} {has_tiles}");
             }
-            aligned.tiled.store.make_tiles_soon();
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{Rows, Scratch};
 pub const GROUP: usize = 4;
 
 /// Covariates and responses of all rows, and the instructions that loops over them use.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TiledRows {
     /// P.
     pub num_columns: usize,

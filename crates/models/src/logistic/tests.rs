@@ -166,23 +166,17 @@ fn vector_instructions_do_not_change_a_bit() {
     }
     let picks: Vec<u32> = (0..101).map(|k| (k * 37) % NUM_OBS as u32).collect();
     let centre: Vec<f64> = (0..NUM_OBS).map(|i| (i as f64).sin() * 0.3).collect();
-    let plain = GlmRows::new(
-        SignedBernoulli,
-        4,
-        &signed_rows(&design(Shape::default(), NUM_OBS)),
-    );
-    let weighted = GlmRows::new(
-        WeightedBinomial,
-        4,
-        &weighted_rows(&design(FULL, NUM_OBS)).data,
-    );
+    let plain = signed_rows(&design(Shape::default(), NUM_OBS));
+    let weighted = weighted_rows(&design(FULL, NUM_OBS)).data;
     for class in Class::ALL {
         let mut levels = SimdLevel::available();
         levels.retain(|level| level.class() == class);
         let of = |level: SimdLevel| {
+            let plain = GlmRows::new(SignedBernoulli, 4, &plain).at_level(level);
+            let weighted = GlmRows::new(WeightedBinomial, 4, &weighted).at_level(level);
             [
-                bits(&plain.clone().at_level(level), &picks, &centre),
-                bits(&weighted.clone().at_level(level), &picks, &centre),
+                bits(&plain, &picks, &centre),
+                bits(&weighted, &picks, &centre),
             ]
         };
         let Some((first, others)) = levels.split_first() else {

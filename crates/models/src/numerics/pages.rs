@@ -37,14 +37,6 @@ impl<T: Pod> Pages<T> {
     }
 }
 
-impl<T: Pod> From<&[T]> for Pages<T> {
-    fn from(numbers: &[T]) -> Self {
-        let mut own = Self::zeros(numbers.len());
-        own.copy_from_slice(numbers);
-        own
-    }
-}
-
 impl<T: Pod> Deref for Pages<T> {
     type Target = [T];
 
@@ -60,12 +52,6 @@ impl<T: Pod> DerefMut for Pages<T> {
     }
 }
 
-impl<T: Pod> Clone for Pages<T> {
-    fn clone(&self) -> Self {
-        Self::from(&**self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,9 +60,9 @@ mod tests {
     fn pages_hold_what_was_put_in_and_start_cache_lines() {
         for len in [0, 1, 1000, 300_000] {
             let numbers: Vec<f64> = (0..len).map(f64::from).collect();
-            let pages = Pages::from(&numbers[..]);
+            let mut pages = Pages::zeros(len as usize);
+            pages.copy_from_slice(&numbers);
             assert_eq!(*pages, *numbers);
-            assert_eq!(*pages.clone(), *numbers);
             assert_eq!(pages.as_ptr().align_offset(64), 0);
         }
         assert!(

@@ -222,7 +222,7 @@ impl<O: BlockOrder> TileSource for Kept<'_, O> {
     }
 }
 
-/// Rows one by one: `row(k)` is the k-th, and where the eight from the k-th on are a block of neighbours whose tile is to be taken,
+/// Rows one by one: `row(k)` is the k-th, and where the eight from the k-th on are a block of neighbours, whose tile is taken if it is kept,
 /// `block(k)` is its number.
 #[derive(Clone, Copy)]
 pub(super) struct Picked<'a, R, B> {

@@ -7,21 +7,20 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::extra::Extra;
 use super::machine::prefetch_span;
 use super::source::{BlockOrder, Kept};
-use crate::Covariates;
 use crate::families::rows::{LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
 use crate::numerics::pages::Pages;
+use crate::{Covariates, Rows};
 use ergodic_base::linalg::widening_axpy;
 
-/// How often passes read each row before tiles of all are made: that takes about as long as this many passes save by them. Samplers that
-/// take rows one by one read all rows a few times, to find the mode, and need no second copy of the table.
-pub(super) const WORTH_KEEPING: usize = 32;
+/// How often passes read each row before tiles of all are made. To make them takes as long as about eight passes save by them (100,000 rows
+/// of ten covariates), and some seven passes find a mode, after which samplers that take rows one by one need no second copy of the table.
+pub(super) const WORTH_KEEPING: usize = 16;
 
 /// Rows that one thread copies at a time: some tens of kilobytes.
 const ROWS_AT_ONCE: usize = 1024;
@@ -196,10 +195,19 @@ impl RowStore {
         self.extra.of_place(0, &tile[self.num_columns..])
     }
 
-    /// Whether a pass over a stretch of `len` rows is to read tiles, which are made where there are none yet.
-    pub fn is_read_by_tiles(&self, len: usize) -> bool {
-        self.has_blocks()
-            || self.passed.fetch_add(len, Ordering::Relaxed) >= WORTH_KEEPING * self.num_obs
+    /// Makes the tiles of blocks where a pass over `rows` is to read them and there are none yet.
+    #[inline]
+    pub fn make_tiles_for(&self, rows: Rows<'_>) {
+        if matches!(rows, Rows::Pick(_)) || self.has_blocks() {
+            return;
+        }
+        let is_worth_it = || {
+            let passed = (self.passed).fetch_add(rows.len(self.num_obs), Ordering::Relaxed);
+            passed >= WORTH_KEEPING * self.num_obs
+        };
+        if matches!(rows, Rows::Blocks(_)) || is_worth_it() {
+            self.view().make_tiles();
+        }
     }
 
     /// Whether the tiles of blocks are kept already.
@@ -266,21 +274,21 @@ impl<'a> View<'a> {
         self.num_columns + self.num_extra
     }
 
-    /// The kept tiles, where they are read in place, in the order of a pass; they are made where there are none yet.
+    /// The kept tiles, if there are some that are read in place, in the order of a pass.
     #[inline(always)]
     pub fn kept<O: BlockOrder>(self, order: O) -> Option<Kept<'a, O>> {
-        let Viewed::Double { rows, blocks } = self.numbers else {
+        let Viewed::Double { blocks, .. } = self.numbers else {
             return None;
         };
         Some(Kept {
-            blocks: kept(blocks, || self.transposed(rows)),
+            blocks: blocks.get()?,
             stride: self.stride(),
             view: self,
             order,
         })
     }
 
-    /// The tile of eight rows, of which `row(k)` is the k-th, or of the `block` of neighbours that they are: the kept one, or put
+    /// The tile of eight rows, of which `row(k)` is the k-th and which are the `block` if they are one: the kept tile of this, or put
     /// together in `buffer`, a lane for each number of a row.
     #[inline(always)]
     pub fn tile<A: Arithmetic>(
@@ -291,11 +299,8 @@ impl<'a> View<'a> {
     ) -> &'a [Lane] {
         let stride = self.stride();
         match self.numbers {
-            Viewed::Double { rows, blocks } => match block {
-                Some(block) => {
-                    let blocks = kept(blocks, || self.transposed(rows));
-                    &blocks[block * stride..][..stride]
-                }
+            Viewed::Double { rows, blocks } => match block.zip(blocks.get()) {
+                Some((block, blocks)) => &blocks[block * stride..][..stride],
                 None => {
                     A::transpose(eight(|k| &rows[row(k) * stride..][..stride]), buffer);
                     buffer
@@ -338,9 +343,8 @@ impl<'a> View<'a> {
     ) {
         let (p, count) = (self.num_columns, self.num_extra);
         let (x, rest) = buffer.split_at_mut(p);
-        match block {
-            Some(block) => {
-                let blocks = kept(blocks, || self.transposed_single(covariates));
+        match block.zip(blocks.get()) {
+            Some((block, blocks)) => {
                 for (lane, stored) in x.iter_mut().zip(&blocks[block * p..][..p]) {
                     for k in 0..LANES {
                         lane[k] = stored[k].widen();
@@ -357,6 +361,19 @@ impl<'a> View<'a> {
     }
 
     #[cold]
+    fn make_tiles(&self) {
+        match self.numbers {
+            Viewed::Double { rows, blocks } => {
+                blocks.get_or_init(|| self.transposed(rows));
+            }
+            Viewed::Single {
+                covariates, blocks, ..
+            } => {
+                blocks.get_or_init(|| self.transposed_single(covariates));
+            }
+        }
+    }
+
     fn transposed(&self, rows: &[f64]) -> Pages<Lane> {
         let stride = self.stride();
         let mut blocks = Pages::zeros(self.num_obs / LANES * stride);
@@ -367,7 +384,6 @@ impl<'a> View<'a> {
         blocks
     }
 
-    #[cold]
     fn transposed_single(&self, covariates: &[f32]) -> Pages<[f32; LANES]> {
         let p = self.num_columns;
         let mut blocks = Pages::<[f32; LANES]>::zeros(self.num_obs / LANES * p);
@@ -384,15 +400,15 @@ impl<'a> View<'a> {
         blocks
     }
 
-    /// Asks for the numbers of a kept block ahead of their use.
+    /// Asks for the numbers of a block ahead of their use, where its tile is kept or else its rows.
     #[inline(always)]
     pub fn prefetch_block(&self, block: usize) {
         let stride = self.stride();
         match self.numbers {
-            Viewed::Double { rows, blocks } => {
-                let blocks = kept(blocks, || self.transposed(rows));
-                prefetch_span(blocks, block * stride, stride);
-            }
+            Viewed::Double { rows, blocks } => match blocks.get() {
+                Some(blocks) => prefetch_span(blocks, block * stride, stride),
+                None => prefetch_span(rows, block * LANES * stride, LANES * stride),
+            },
             Viewed::Single { .. } => self.prefetch_single_block(block),
         }
     }
@@ -418,8 +434,11 @@ impl<'a> View<'a> {
         else {
             return;
         };
-        let blocks = kept(blocks, || self.transposed_single(covariates));
-        prefetch_span(blocks, block * self.num_columns, self.num_columns);
+        let (first, len) = (block * self.num_columns, self.num_columns);
+        match blocks.get() {
+            Some(blocks) => prefetch_span(blocks, first, len),
+            None => prefetch_span(covariates, LANES * first, LANES * len),
+        }
         let count = LANES * self.num_extra;
         prefetch_span(extra, block * count, count);
     }
@@ -435,12 +454,6 @@ impl<'a> View<'a> {
         prefetch_span(covariates, i * self.num_columns, self.num_columns);
         prefetch_span(extra, i * self.num_extra, self.num_extra);
     }
-}
-
-/// Tiles that are kept from the first use on.
-#[inline(always)]
-fn kept<T: Pod>(blocks: &OnceLock<Pages<T>>, make: impl FnOnce() -> Pages<T>) -> &[T] {
-    blocks.get_or_init(make)
 }
 
 /// Eight rows. No `from_fn`: what the standard library calls is not compiled for vector instructions.

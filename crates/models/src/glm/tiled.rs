@@ -59,17 +59,10 @@ impl TiledRows {
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
+        self.store.make_tiles_for(rows);
         let view = self.store.view();
         // In functions of their own, so that the loop over single rows, of which small minibatches need few rounds, stays short.
-        let len = rows.len(self.store.num_obs());
-        let by_tiles = match rows {
-            Rows::All | Rows::Span { .. } => self.store.is_read_by_tiles(len),
-            Rows::Blocks(_) => true,
-            Rows::Pick(_) => self.store.has_blocks(),
-        };
-        let start = rows
-            .start()
-            .filter(|it| by_tiles && it.is_multiple_of(LANES));
+        let start = rows.start().filter(|it| it.is_multiple_of(LANES));
         if let Some(source) = start.and_then(|start| view.kept(InOrder(start))) {
             return A::apart(
                 #[inline(always)]
@@ -90,17 +83,14 @@ impl TiledRows {
             Rows::Pick(picked) => picked,
             Rows::All | Rows::Span { .. } | Rows::Blocks(_) => {
                 stretch.clear();
-                stretch.extend((0..len).map(|k| rows.get(k) as u32));
+                stretch.extend((0..rows.len(self.store.num_obs())).map(|k| rows.get(k) as u32));
                 &stretch
             }
         };
         let source = Picked {
             view,
             row: |k: usize| picked[k] as usize,
-            block: |k: usize| match by_tiles {
-                true => whole_block(&picked[k..][..LANES]),
-                false => None,
-            },
+            block: |k: usize| whole_block(&picked[k..][..LANES]),
         };
         let value = self.pass_of::<A>(terms, u, source, Rows::Pick(picked), pass, scratch, grad);
         scratch.stretch = stretch;
@@ -288,13 +278,10 @@ impl TiledRows {
 
     /// The rows from blocks where there are some. None are made: models that only go row by row need no rows twice.
     pub fn as_kept<'a>(&'a self, rows: Rows<'a>) -> impl TileSource + 'a {
-        let has_blocks = self.store.has_blocks();
         Picked {
             view: self.store.view(),
             row: move |k| rows.get(k),
-            block: move |k| {
-                if has_blocks { rows.block(k) } else { None }
-            },
+            block: move |k| rows.block(k),
         }
     }
 

@@ -302,7 +302,11 @@ impl<'a> View<'a> {
             Viewed::Double { rows, blocks } => match block.zip(blocks.get()) {
                 Some((block, blocks)) => &blocks[block * stride..][..stride],
                 None => {
-                    A::transpose(eight(|k| &rows[row(k) * stride..][..stride]), buffer);
+                    let rows = eight(
+                        #[inline(always)]
+                        |k| &rows[row(k) * stride..][..stride],
+                    );
+                    A::transpose(rows, buffer);
                     buffer
                 }
             },

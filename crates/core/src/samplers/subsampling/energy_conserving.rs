@@ -13,7 +13,7 @@
 //! others in u by their scores. The estimators are those of the samplers' own files.
 //!
 //! **Step size.** ε of [`crate::samplers::full_data::hamiltonian`] with M = H, the curvature at the mode, adapted by dual averaging; the
-//! source's ε is the same. The trajectory of the HMC variants has length t = 1.57 in whitened units, in the source 1.2: L = ⌈t/ε⌉ steps of t/L.
+//! source's ε is the same. The trajectory of the HMC variants has length t = 1.9 in whitened units, in the source 1.2: L = ⌈t/ε⌉ steps of t/L.
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
@@ -23,7 +23,7 @@
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
 //! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most; 4 where rows add no noise |
 //! | `metric_rows` | rows whose curvature at the centre is M: `all`, or those of the `subsample` | `all` |
-//! | `target_accept` | acceptance that ε is adapted to | 0.8 |
+//! | `target_accept` | acceptance that ε is adapted to | 0.8, with NUTS 0.7 |
 //! | `step_size` | fixes ε | adapted |
 //!
 //! **Control-variate centre.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
@@ -108,7 +108,7 @@ ergodic_base::settings! {
             .why("near 1 a draw is cheapest; larger ones let the subsample get stuck");
         batch: Option<usize> = Field::int("Rows of the subsample", 1, 100_000_000, None)
             .help("m: rows that an estimate of the likelihood is made from (rows per minibatch in the signed variant)")
-            .why("as many as the variance aimed at needs, measured at the mode, at least 100, or 16 where even so few leave a variance that \
+            .why("as many as the variance aimed at needs, measured at the mode, at least 100, or 8 where even so few leave a variance that \
                  nobody could see; 30 in the signed variant");
         pub estimate: F;
         blocks: Option<usize> = Field::int("Blocks", 1, 10_000, None)
@@ -123,9 +123,6 @@ ergodic_base::settings! {
         pub expansion: E;
         rows: SubsampleSettings<F>;
         pub trajectory: T;
-        target_accept: f64 = Field::real("Target acceptance", 0.05, 0.999, Some(0.8))
-            .help("Mean acceptance probability of trajectories that the step size is adapted to")
-            .why("Hoffman and Gelman's, as in the source");
         step_size: Option<f64> = Field::real("Step size", 1e-6, 1e3, None)
             .help("Leapfrog step in posterior standard deviations; a number fixes it, auto adapts it in warm-up")
             .why("adapted to the target acceptance");
@@ -161,6 +158,13 @@ ergodic_base::settings! {
             )
             .why("it costs nothing; that of a subsample pays where trajectories on few rows of order 1 or 0 are rejected");
     }
+}
+
+/// The setting of the acceptance that ε is adapted to, with a variant's own default.
+pub(in crate::samplers) const fn target_accept(default: f64, why: &'static str) -> Field {
+    Field::real("Target acceptance", 0.05, 0.999, Some(default))
+        .help("Mean acceptance probability of trajectories that the step size is adapted to")
+        .why(why)
 }
 
 /// Information columns that all variants begin with.
@@ -233,6 +237,8 @@ pub trait Variant: 'static {
     }
     /// The dynamics that the settings ask for.
     fn dynamics(trajectory: &Self::Trajectory) -> Dynamics;
+    /// Acceptance that ε is adapted to.
+    fn target_accept(trajectory: &Self::Trajectory) -> f64;
 }
 
 /// `hmc-ecs`, `hmc-ecs-signed` and `nuts-ecs`, by their variant `V`.
@@ -360,7 +366,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             subsample,
             factors: V::factors(&settings.rows.estimate),
             dynamics: V::dynamics(&settings.trajectory),
-            target_accept: settings.target_accept,
+            target_accept: V::target_accept(&settings.trajectory),
             step_size: settings.step_size,
             renew_every: Some(settings.renew_every).filter(|&every| every > 0),
         })

@@ -94,4 +94,8 @@ impl Variant for Signed {
     fn dynamics(trajectory: &Length) -> Dynamics {
         trajectory.dynamics()
     }
+
+    fn target_accept(trajectory: &Length) -> f64 {
+        trajectory.target_accept
+    }
 }

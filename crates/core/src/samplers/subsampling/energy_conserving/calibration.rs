@@ -21,8 +21,8 @@ const LEAST_ROWS: usize = 100;
 /// Variance of an estimate that nobody could see in a posterior, whatever the estimate's distribution and however rough the estimate of its
 /// variance: in the tail it is some thirty times as large as on average, and shifts a log density by half of that.
 const INVISIBLE: f64 = 1e-3;
-/// Least rows where even so few leave an invisible variance: two tiles.
-const FEWEST_ROWS: usize = 16;
+/// Least rows where even so few leave an invisible variance: as many as are computed at once.
+const FEWEST_ROWS: usize = 8;
 /// The highest order of expansions.
 const HIGHEST_ORDER: usize = 2;
 /// Share of the variance aimed at that estimates from rows without a linear predictor have with expansions below [`HIGHEST_ORDER`]. Their
@@ -321,7 +321,7 @@ mod tests {
         // So few only where their variance cannot be seen.
         let invisible = INVISIBLE_BLOCKS;
         for (one_row, rows, blocks) in [
-            (1e-4, 16, invisible),
+            (1e-4, 8, invisible),
             (0.0625, 64, invisible),
             (0.25, 100, 1),
             (50.0, 100, 10),

@@ -803,7 +803,7 @@ fn a_comparison_tells_the_signs_of_signed_samplers_and_how_often_new_rows_are_ac
         "--warmup",
         "100",
         "--draws",
-        "200",
+        "1000",
     ];
     let samplers = ["--samplers", "nuts,hmc-ecs-signed:factors=1:batch=1"];
     let compare = |more: &[&str]| {

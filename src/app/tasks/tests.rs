@@ -265,9 +265,19 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
         entry.answered.refusal(),
         Some("Finding the answers was cancelled")
     );
-    // What was cancelled can be asked for again, of the model that was.
+    // What was cancelled can be asked for again, of the model that was; all but what makes whole runs.
     session.send(Command::Undo);
     for act in acts(&session).split_off(4) {
+        let makes_runs = matches!(
+            act,
+            Command::CompareSamplers(_)
+                | Command::RunTrials
+                | Command::Calibrate
+                | Command::StartRun
+        );
+        if makes_runs {
+            continue;
+        }
         session.send(act);
         session.wait_for_runs();
     }

@@ -607,10 +607,13 @@ fn fixed_trajectory(
     point.launch(place, metric, rng);
     let mut sign = posterior.last.sign;
     let mut energy = point.energy();
-    for _ in 0..steps as u64 {
+    let (mut end, mut num_leapfrog) = (energy, 0);
+    // Only what is undefined, whichever way it is met, may end a trajectory without losing detailed balance.
+    while num_leapfrog < steps as u64 && end.is_finite() {
         point.leapfrog(metric, step_size, posterior)?;
+        num_leapfrog += 1;
+        end = point.energy();
     }
-    let end = point.energy();
     let accept = if end.is_finite() {
         (energy - end).exp().min(1.0)
     } else {
@@ -624,7 +627,7 @@ fn fixed_trajectory(
     Ok(Outcome {
         accept,
         step_size,
-        num_leapfrog: steps as u64,
+        num_leapfrog,
         energy,
         sign,
         depth: 0,

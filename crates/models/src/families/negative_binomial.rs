@@ -258,13 +258,15 @@ impl RowFamily for NegativeBinomialCounts {
         let [log_gamma, digamma] = A::V::load_all([&log_gamma, &digamma]);
         let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
         let (mean, shape) = (exp_of(z), number(of.shape));
-        let log_ratio = ln_1p_of(mean / shape);
+        // log(1 + e^t), which is t to all digits long before e^z, or its ratio to a small shape, ends at the largest number there is.
+        let t = z - number(of.log_shape);
+        let log_ratio = ln_1p_of((mean / shape).smaller(number(f64::MAX))).larger(t);
         let part = number(1.0) / (shape + mean);
         let residual = weight * (y - mean) * (shape * part);
         let slope = (mean - y).mul_add(part, digamma - log_ratio);
         let mut sum = number(0.0);
         if VALUE {
-            let log_chance = y * (z - number(of.log_shape) - log_ratio) - shape * log_ratio;
+            let log_chance = y * (t - log_ratio) - shape * log_ratio;
             sum = weight.mul_add(log_gamma + log_chance, constant);
         }
         Terms::of_one(residual.lane(), (weight * shape * slope).lane(), sum.lane())
@@ -286,7 +288,8 @@ impl RowFamily for NegativeBinomialCounts {
             out.zz[k] = weight * c * (y + shape) * share;
             out.za[0][k] = -weight * c * (y - mean) * share;
             let [_log, digamma] = of.differences::<false>(y);
-            let slope = digamma - (mean / shape).ln_1p() + (mean - y) / total;
+            let log_ratio = (mean / shape).min(f64::MAX).ln_1p();
+            let slope = digamma - log_ratio.max(z[k] - of.log_shape) + (mean - y) / total;
             let second =
                 trigamma_difference(shape, y) + share / shape - (mean - y) / (total * total);
             out.aa[0][k] = -weight * shape * (slope + shape * second);
@@ -321,5 +324,46 @@ pub(super) fn notation(design: &Design) -> Notation {
         stan_arguments: vec!["eta[]".to_owned(), "shape".to_owned()],
         brms_family: "negbinomial()",
         ..poisson::notation(design)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::arithmetic::Separate;
+
+    /// Chains meet such places in their first steps, and stay where a density rises without bound.
+    #[test]
+    fn densities_stay_below_one_where_means_are_beyond_all_numbers() {
+        let family = NegativeBinomialCounts {
+            tabled: 8,
+            all_tabled: true,
+        };
+        for (z, shape, y) in [
+            (20.0, 2.0, 5.0),
+            (690.0, 1e-5, 0.0),
+            (690.0, 1e-5, 3.0),
+            (2500.0, 1.4e-4, 7.0),
+            (1e5, 1e-9, 1.0),
+        ] {
+            let shape: f64 = shape;
+            let t = z - shape.ln();
+            let log_ratio = if t > 40.0 { t } else { t.exp().ln_1p() };
+            let expected = ln_gamma(y + shape) - ln_gamma(shape) - ln_gamma(y + 1.0)
+                + y * (t - log_ratio)
+                - shape * log_ratio;
+            let shared = family.shared(&[shape.ln()]);
+            let row = [0.0, y, 1.0, -ln_gamma(y + 1.0)].map(|number| [number; LANES]);
+            let found = NegativeBinomialCounts::terms::<Separate, true>(&[z; LANES], &row, &shared);
+            let value = found.sum[0];
+            assert!(value < 0.0, "{z} {shape} {y}: {value}");
+            assert!(
+                (value - expected).abs() <= 1e-9 * expected.abs(),
+                "{z} {shape} {y}: {value} and not {expected}"
+            );
+            let curvature =
+                NegativeBinomialCounts::curvature::<Separate>(&[z; LANES], &row, &shared);
+            assert!(curvature.aa[0][0].is_finite(), "{z} {shape} {y}");
+        }
     }
 }

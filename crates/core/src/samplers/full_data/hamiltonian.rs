@@ -290,6 +290,63 @@ impl Point {
     }
 }
 
+/// Most steps of a trajectory of fixed length, as with NUTS of depth 10: more mean a badly scaled target, and would never end.
+const MOST_STEPS: f64 = 1023.0;
+
+/// Number and size of the steps of a trajectory of length `time` when steps may be `longest` long.
+pub fn divide(time: f64, longest: f64) -> (u64, f64) {
+    let steps = (time / longest).ceil().clamp(1.0, MOST_STEPS);
+    (steps as u64, (time / steps).min(longest))
+}
+
+/// How a trajectory of fixed length went.
+#[derive(Clone, Copy, Debug)]
+pub struct Travel {
+    /// H where it began, and where it ended.
+    pub start: f64,
+    pub end: f64,
+    /// Steps taken.
+    pub num_leapfrog: u64,
+    /// Whether the energy rose by more than [`MAX_ENERGY_ERROR`] on the way.
+    pub divergent: bool,
+}
+
+impl Travel {
+    /// The probability that its end is accepted.
+    pub fn acceptance(&self) -> f64 {
+        (self.start - self.end).exp().min(1.0)
+    }
+}
+
+impl Point {
+    /// Takes that many leapfrog steps of that size. A divergence does not end the trajectory, because the way back might not diverge: only
+    /// what is undefined, whichever way it is met, may end it without losing detailed balance.
+    ///
+    /// # Errors
+    /// [`StepError::Interrupted`].
+    pub fn travel(
+        &mut self,
+        metric: &Metric,
+        (steps, step_size): (u64, f64),
+        target: &mut impl LogDensity,
+    ) -> Result<Travel, StepError> {
+        let start = self.energy();
+        let mut travel = Travel {
+            start,
+            end: start,
+            num_leapfrog: 0,
+            divergent: false,
+        };
+        while travel.num_leapfrog < steps && travel.end.is_finite() {
+            self.leapfrog(metric, step_size, target)?;
+            travel.num_leapfrog += 1;
+            travel.end = self.energy();
+            travel.divergent |= travel.end - start > MAX_ENERGY_ERROR;
+        }
+        Ok(travel)
+    }
+}
+
 /// How the energy changes along a leapfrog trajectory, which the exact flow would not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {

@@ -34,7 +34,7 @@
 use rand::RngExt as _;
 
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::full_data::hamiltonian::{MAX_ENERGY_ERROR, Place, Point, Trajectory};
+use crate::samplers::full_data::hamiltonian::{Place, Point, Trajectory, divide};
 use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuning};
 use crate::samplers::recommend::Traits;
 use crate::samplers::{
@@ -46,8 +46,6 @@ use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Steps of a trajectory while the unit of length is not known.
 const BLIND_STEPS: f64 = 10.0;
-/// Most steps of a trajectory, as with NUTS of depth 10: more mean a badly scaled target, and would never end.
-const MOST_STEPS: f64 = 1023.0;
 
 ergodic_base::settings! {
     /// Settings of [`Hmc`].
@@ -244,12 +242,6 @@ fn lengths(config: &Config, state: &State) -> (f64, f64) {
     }
 }
 
-/// Number and size of the steps of a trajectory of length `time` when steps may be `longest` long.
-fn divide(time: f64, longest: f64) -> (u64, f64) {
-    let steps = (time / longest).ceil().clamp(1.0, MOST_STEPS);
-    (steps as u64, (time / steps).min(longest))
-}
-
 /// Moves by one trajectory. After an error the position is as before.
 fn transition(
     config: &Config,
@@ -260,21 +252,10 @@ fn transition(
     let (length, longest) = lengths(config, state);
     let tuning = &state.tuning;
     let time = length * (1.0 + config.jitter * (2.0 * rng.random::<f64>() - 1.0));
-    let (steps, step_size) = divide(time, longest);
     let point = &mut state.point;
     point.launch(&state.place, &tuning.metric, rng);
-    let start = point.energy();
-    let mut end = start;
-    let (mut num_leapfrog, mut divergent) = (0, false);
-    // A divergence does not end the trajectory, because the way back might not diverge: only what is undefined, whichever
-    // way it is met, may end it without losing detailed balance.
-    while num_leapfrog < steps && end.is_finite() {
-        point.leapfrog(&tuning.metric, step_size, oracle)?;
-        num_leapfrog += 1;
-        end = point.energy();
-        divergent |= end - start > MAX_ENERGY_ERROR;
-    }
-    let accept = (start - end).exp().min(1.0);
+    let travel = point.travel(&tuning.metric, divide(time, longest), oracle)?;
+    let accept = travel.acceptance();
     let accepted = rng.random::<f64>() < accept;
     if accepted {
         std::mem::swap(&mut state.place, &mut point.at);
@@ -282,9 +263,9 @@ fn transition(
     Ok(Summary {
         accept,
         step_size: longest,
-        num_leapfrog,
-        divergent,
-        energy: if accepted { end } else { start },
+        num_leapfrog: travel.num_leapfrog,
+        divergent: travel.divergent,
+        energy: if accepted { travel.end } else { travel.start },
     })
 }
 

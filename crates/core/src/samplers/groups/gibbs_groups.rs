@@ -30,7 +30,7 @@ use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::full_data::adaptation::DualAveraging;
 use crate::samplers::full_data::hamiltonian::{
-    LogDensity as _, MAX_ENERGY_ERROR, Metric, MetricKind, Place, Point,
+    LogDensity as _, Metric, MetricKind, Place, Point, divide,
 };
 use crate::samplers::full_data::nuts::tree::Tree;
 use crate::samplers::full_data::tuning::TARGET_ACCEPT;
@@ -335,28 +335,17 @@ impl Trajectory {
         rng: &mut ChainRng,
     ) -> Result<Report, StepError> {
         let length = LENGTH * (1.0 + JITTER * (2.0 * rng.random::<f64>() - 1.0));
-        let steps = (length / longest)
-            .ceil()
-            .clamp(1.0, f64::from(1 << MAX_DEPTH));
         let point = &mut self.point;
         point.launch(&self.place, &self.metric, rng);
-        let start = point.energy();
-        let mut end = start;
-        let (mut taken, mut divergent) = (0.0, false);
-        while taken < steps && end.is_finite() {
-            point.leapfrog(&self.metric, length / steps, target)?;
-            taken += 1.0;
-            end = point.energy();
-            divergent |= end - start > MAX_ENERGY_ERROR;
-        }
-        let accept = (start - end).exp().min(1.0);
+        let travel = point.travel(&self.metric, divide(length, longest), target)?;
+        let accept = travel.acceptance();
         if rng.random::<f64>() < accept {
             std::mem::swap(&mut self.place, &mut point.at);
         }
         Ok(Report {
             accept,
-            divergent: f64::from(u8::from(divergent)),
-            own: [taken, 0.0],
+            divergent: f64::from(u8::from(travel.divergent)),
+            own: [travel.num_leapfrog as f64, 0.0],
             ..Report::default()
         })
     }

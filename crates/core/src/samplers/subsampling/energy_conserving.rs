@@ -48,7 +48,7 @@ use crate::models::{Model, Rows, Scratch};
 use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::full_data::adaptation::DualAveraging;
 use crate::samplers::full_data::hamiltonian::{
-    LogDensity as _, Metric, MetricKind, Place, Trajectory, energy_errors,
+    LogDensity as _, Metric, MetricKind, Place, Trajectory, divide, energy_errors,
 };
 use crate::samplers::full_data::nuts::tree::Tree;
 use crate::samplers::recommend::Traits;
@@ -65,8 +65,6 @@ use estimate::{EstimatedPosterior, Expansion, Subsample};
 pub(in crate::samplers) mod calibration;
 pub(in crate::samplers) mod estimate;
 
-/// Most steps of a trajectory: more mean that ε collapsed.
-const MOST_STEPS: f64 = 1000.0;
 /// The expansion moves if the mean of draws is farther away than this in some coordinate, in posterior standard deviations:
 /// well beyond the error of a mean over a quarter of warm-up.
 const MOVED: f64 = 0.5;
@@ -602,43 +600,29 @@ fn fixed_trajectory(
     posterior: &mut EstimatedPosterior<'_>,
     rng: &mut ChainRng,
 ) -> Result<Outcome, StepError> {
-    let (steps, step_size) = divide(length, step_size);
+    let steps = divide(length, step_size);
     let point = tree.spare();
     point.launch(place, metric, rng);
-    let mut sign = posterior.last.sign;
-    let mut energy = point.energy();
-    let (mut end, mut num_leapfrog) = (energy, 0);
-    // Only what is undefined, whichever way it is met, may end a trajectory without losing detailed balance.
-    while num_leapfrog < steps as u64 && end.is_finite() {
-        point.leapfrog(metric, step_size, posterior)?;
-        num_leapfrog += 1;
-        end = point.energy();
-    }
-    let accept = if end.is_finite() {
-        (energy - end).exp().min(1.0)
-    } else {
-        0.0
-    };
-    if rng.random::<f64>() < accept {
+    let sign = posterior.last.sign;
+    let travel = point.travel(metric, steps, posterior)?;
+    let accept = travel.acceptance();
+    let accepted = rng.random::<f64>() < accept;
+    if accepted {
         place.copy_from(&point.at);
-        sign = posterior.last.sign;
-        energy = end;
     }
+    let (energy, sign) = match accepted {
+        true => (travel.end, posterior.last.sign),
+        false => (travel.start, sign),
+    };
     Ok(Outcome {
         accept,
-        step_size,
-        num_leapfrog,
+        step_size: steps.1,
+        num_leapfrog: travel.num_leapfrog,
         energy,
         sign,
         depth: 0,
         divergent: false,
     })
-}
-
-/// Number and size of the steps of a trajectory of the given length.
-fn divide(length: f64, longest: f64) -> (f64, f64) {
-    let steps = (length / longest).ceil().clamp(1.0, MOST_STEPS);
-    (steps, (length / steps).min(longest))
 }
 
 /// See [`Sampler::FOLLOW`]: the subsample stays, and the energy with all rows is computed at the same points.

@@ -803,6 +803,7 @@ fn a_comparison_tells_the_signs_of_signed_samplers_and_how_often_new_rows_are_ac
         "--warmup",
         "100",
         "--draws",
+        // One sign in 150 is negative.
         "1000",
     ];
     let samplers = ["--samplers", "nuts,hmc-ecs-signed:factors=1:batch=1"];

@@ -198,14 +198,18 @@ impl RowStore {
     /// Makes the tiles of blocks where a pass over `rows` is to read them and there are none yet.
     #[inline]
     pub fn make_tiles_for(&self, rows: Rows<'_>) {
-        if matches!(rows, Rows::Pick(_)) || self.has_blocks() {
+        if self.has_blocks() {
             return;
         }
-        let is_worth_it = || {
-            let passed = (self.passed).fetch_add(rows.len(self.num_obs), Ordering::Relaxed);
-            passed >= WORTH_KEEPING * self.num_obs
+        let is_worth_it = match rows {
+            Rows::Pick(_) => false,
+            Rows::Blocks(_) => true,
+            Rows::All | Rows::Span { .. } => {
+                let passed = (self.passed).fetch_add(rows.len(self.num_obs), Ordering::Relaxed);
+                passed >= WORTH_KEEPING * self.num_obs
+            }
         };
-        if matches!(rows, Rows::Blocks(_)) || is_worth_it() {
+        if is_worth_it {
             self.view().make_tiles();
         }
     }

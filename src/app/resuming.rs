@@ -11,7 +11,7 @@ use ergodic_analysis::Run;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::{Report, Sampling as _};
 use ergodic_export::journal::Journal;
-use ergodic_export::resume::{self, Further, Resumed};
+use ergodic_export::resume::{self, Further, ResumeError, Resumed};
 
 /// The folder that a reopened run can go on in.
 fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
@@ -73,7 +73,11 @@ pub(super) fn resume(state: &mut AppState, id: u64, further: Further, fx: &mut d
     let going = state.begin(
         fx,
         ("Making ready to go on:", &title),
-        move |control| resume::resume(&folder, further, open, control).map(Box::new),
+        move |control| {
+            let resumed = resume::resume(&folder, further, open, control)?;
+            resumed.job.measure_noise();
+            Ok::<_, ResumeError>(Box::new(resumed))
+        },
         move |state, ended, fx| resumed(state, id, ended, fx),
     );
     if let Some(entry) = state.run_mut(id) {

@@ -116,6 +116,7 @@ fn launch(state: &mut AppState, recipe: Recipe, loaded: Arc<Loaded>, fx: &mut dy
             let prepared = Job::prepare(&recipe, Path::new(""), Some(loaded), control);
             let job = prepared.map_err(|error| error.to_string())?;
             job.check_starts().map_err(|error| error.to_string())?;
+            job.measure_noise();
             let folder = begin_folder(&job, &home);
             Ok::<_, String>((Box::new(job), folder))
         },

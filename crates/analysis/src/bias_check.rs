@@ -71,7 +71,7 @@ pub fn control_job(job: &Job, draws: Option<u64>) -> Result<Job, JobError> {
 }
 
 fn control_id(job: &Job) -> &'static str {
-    let cheapest = job.control.as_ref().map(|it| it.sampler);
+    let cheapest = job.control().map(|it| it.sampler);
     cheapest.unwrap_or_else(|| control_of(job.model.as_ref()))
 }
 
@@ -92,11 +92,12 @@ pub fn control_title(job: &Job) -> &'static str {
 /// What the check of a run of `job` will cost, in words that can follow the name of its control: of that, and where there is a run
 /// (`view`) of what comes after it; empty where nothing is known.
 pub fn cost(job: &Job, view: Option<&RunView>) -> String {
-    let of_control = job.control.as_ref();
-    let of_control = of_control.map(|Cheapest { passes, time, .. }| match passes {
-        Some(passes) => format!("at most about {} over the rows, {time}", in_passes(*passes)),
-        None => time.clone(),
-    });
+    let of_control = job
+        .control()
+        .map(|Cheapest { passes, time, .. }| match passes {
+            Some(passes) => format!("at most about {} over the rows, {time}", in_passes(*passes)),
+            None => time.clone(),
+        });
     let further = view.map(|view| further_cost(job, view)).unwrap_or_default();
     let parts = of_control.into_iter().chain(further);
     parts.collect::<Vec<_>>().join("; ")

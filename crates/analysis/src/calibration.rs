@@ -372,7 +372,7 @@ fn simulate(
     if centre.is_none() && job.sampler.spec.needs_mode && !job.sampler.spec.own_steps {
         return Err(impossible("the posterior mode was not found"));
     }
-    let target = Target::new(&model, centre.as_deref());
+    let target = Target::new(&model, centre.as_ref());
     let mut start =
         chain::dispersed_start(model.as_ref(), centre.as_deref(), SPREAD, (seed, s + 1));
     if centre.is_none() && job.sampler.spec.centres_at_start {

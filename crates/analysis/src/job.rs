@@ -2,7 +2,7 @@
 
 use crate::templates;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -12,7 +12,7 @@ use super::hold_out::{self, HoldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
 use super::zero_variance;
-use advice::{choose_sampler, facts};
+use advice::choose_sampler;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
@@ -32,7 +32,7 @@ use ergodic_core::models::{
     DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, Storage, default_priors,
 };
 use ergodic_core::oracle::Centre;
-use ergodic_core::samplers::recommend::{self, Cheapest};
+use ergodic_core::samplers::recommend::Cheapest;
 use ergodic_core::samplers::{ChoiceError, KernelError, SamplerEntry, Target};
 use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
@@ -166,8 +166,8 @@ pub struct Job {
     pub sampler_reason: String,
     /// How the row loops of the model add products.
     pub arithmetic: arithmetic::Class,
-    /// The exact sampler that the bias of an approximate one is checked by, where there is one.
-    pub control: Option<Cheapest>,
+    /// See [`Self::control`].
+    control: OnceLock<Option<Cheapest>>,
     /// The settings of the sampler that the recipe named.
     named: Settings,
 }
@@ -310,7 +310,7 @@ impl Job {
         let modes =
             find_modes(model.as_ref(), control).map_err(|_cancelled| JobError::Cancelled)?;
         warnings.extend(modes::remark(&modes));
-        let target = Target::new(&model, centre.as_deref().ok());
+        let target = Target::new(&model, centre.as_ref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
         let no_mode = centre.as_ref().err();
         let settings =
@@ -402,10 +402,8 @@ impl Job {
         fill_sampler(&mut recipe, sampler, settings);
         recipe.model.settings = options.settings;
         recipe.mode.settings = plan.settings;
-        let is_checked = sampler.spec.bias.is_some();
-        let control = is_checked.then(|| facts(model.as_ref(), &target, &recipe));
         Ok(Self {
-            control: control.and_then(|facts| recommend::cheapest_exact(&facts)),
+            control: OnceLock::new(),
             recipe,
             table,
             design,
@@ -474,7 +472,7 @@ impl Job {
             warnings: Vec::new(),
             sampler_reason,
             arithmetic: self.arithmetic,
-            control: None,
+            control: OnceLock::new(),
             named: Settings::default(),
         })
     }

@@ -230,7 +230,7 @@ impl Fit {
         let mut warnings = self.warnings;
         warnings.extend(modes::remark(&modes));
         let model = self.model.as_ref();
-        let target = Target::new(&self.model, centre.as_deref().ok());
+        let target = Target::new(&self.model, centre.as_ref().ok());
         let no_mode = centre.as_ref().err();
         let settings = (self.sampler).settle(&self.settings, model, &target, no_mode)?;
         (self.sampler).afford(&settings, model, &target, centre.as_deref().ok())?;
@@ -459,7 +459,7 @@ impl fmt::Display for Summary<'_> {
 mod tests {
     use super::*;
     use crate::models::density_of;
-    use crate::samplers::{Hmc, Metropolis, SgldCv, Slice, ZigZag};
+    use crate::samplers::{Hmc, HmcEcs, Metropolis, SgldCv, Slice, ZigZag};
 
     fn correlated() -> impl LogDensity + 'static {
         // Precision [[2, -1], [-1, 2]], so that covariance is [[2, 1], [1, 2]]/3, around (1, -1).
@@ -536,6 +536,23 @@ mod tests {
         assert!(fit.draws("u[3]").is_none());
         assert!(fit.summary().to_string().contains("u[2]"));
         assert!(seen.load(std::sync::atomic::Ordering::Relaxed) > 0);
+    }
+
+    /// It takes longer to measure what minibatches add to gradients than to find the mode.
+    #[test]
+    fn only_samplers_with_minibatches_measure_their_noise() {
+        let measured = |choose: fn(Fit) -> Fit| {
+            let (model, _centre) = crate::samplers::testing::logistic_with_centre();
+            let fit = choose(Fit::of_model(model).chains(2).draws(10))
+                .run()
+                .unwrap();
+            fit.job().centre().unwrap().has_noise()
+        };
+        assert!(!measured(|fit| fit));
+        assert!(!measured(Fit::sampler::<Hmc>));
+        assert!(!measured(Fit::sampler::<ZigZag>));
+        assert!(!measured(Fit::sampler::<HmcEcs>));
+        assert!(measured(Fit::sampler::<SgldCv>));
     }
 
     #[test]

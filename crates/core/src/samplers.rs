@@ -26,7 +26,7 @@
 use std::sync::Arc;
 
 use crate::models::{Block, Hierarchy, MixedEffects, Model, RowLikelihood, SimplexCounts};
-use crate::oracle::{Centre, Oracle, Scheme, StepError};
+use crate::oracle::{Centre, Oracle, RowNoise, Scheme, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Declared, Field, SettingError};
 use ergodic_diagnostics::Remedy;
@@ -148,27 +148,47 @@ pub struct Target {
     pub num_obs: usize,
     /// D.
     pub dim: usize,
-    /// ρ of the centre (see [`crate::oracle::Centre::noise_ratio`]), if a mode was found.
-    pub noise_ratio: Option<f64>,
-    /// See [`crate::oracle::Centre::difference_rows`]; present with `noise_ratio`.
-    pub difference_rows: Option<f64>,
-    /// See [`crate::oracle::Centre::curvature_range`]; present with `noise_ratio`.
-    pub curvature_range: Option<(f64, f64)>,
-    /// See [`crate::oracle::Centre::weighted_difference_rows`].
-    pub weighted_difference_rows: Option<f64>,
-    /// See [`crate::oracle::Centre::rms_condition`]; present with `noise_ratio`.
-    pub rms_condition: Option<f64>,
-    /// See [`crate::oracle::Centre::scaled_condition`]; present with `noise_ratio`.
-    pub scaled_condition: Option<f64>,
+    /// The posterior's mode, if one was found, with the model that it is of.
+    mode: Option<(Arc<dyn Model>, Arc<Centre>)>,
 }
 
 impl Target {
+    /// Whether the posterior's mode is known.
+    pub fn has_mode(&self) -> bool {
+        self.mode.is_some()
+    }
+
+    /// What minibatches add to gradients at the mode, if one was found. The first who asks about a mode waits while it is measured.
+    pub fn noise(&self) -> Option<&RowNoise> {
+        let (model, centre) = self.mode.as_ref()?;
+        Some(centre.noise(model.rows()))
+    }
+
+    /// ρ, see [`RowNoise::ratio`].
+    pub fn noise_ratio(&self) -> Option<f64> {
+        Some(self.noise()?.ratio)
+    }
+
+    /// κ, see [`RowNoise::difference_rows`].
+    pub fn difference_rows(&self) -> Option<f64> {
+        Some(self.noise()?.difference_rows)
+    }
+
     /// κ of gradients centred at the mode whose minibatches are drawn by `scheme`.
     pub(crate) fn centred_rows(&self, scheme: Scheme) -> Option<f64> {
-        match scheme {
-            Scheme::Lipschitz => self.weighted_difference_rows,
-            _ => self.difference_rows,
-        }
+        self.noise()?.centred_rows(scheme)
+    }
+
+    /// See [`Centre::curvature_range`].
+    pub fn curvature_range(&self) -> Option<(f64, f64)> {
+        let (_model, centre) = self.mode.as_ref()?;
+        Some(centre.curvature_range)
+    }
+
+    /// See [`Centre::scaled_condition`].
+    pub fn scaled_condition(&self) -> Option<f64> {
+        let (_model, centre) = self.mode.as_ref()?;
+        Some(centre.scaled_condition)
     }
 
     /// Gradients of single rows that an exact pass over all of them is worth: N, unless the model knows less.
@@ -179,23 +199,19 @@ impl Target {
     }
 
     /// What `model` and its `centre` tell.
-    pub fn new(model: &Arc<dyn Model>, centre: Option<&Centre>) -> Self {
+    pub fn new(model: &Arc<dyn Model>, centre: Option<&Arc<Centre>>) -> Self {
+        let mode = centre.map(|centre| (Arc::clone(model), Arc::clone(centre)));
         Self {
             model: Some(Arc::clone(model)),
             num_obs: model.num_obs(),
             dim: model.dim(),
-            noise_ratio: centre.map(|centre| centre.noise_ratio),
-            difference_rows: centre.map(|centre| centre.difference_rows),
-            curvature_range: centre.map(|centre| centre.curvature_range),
-            weighted_difference_rows: centre.and_then(|centre| centre.weighted_difference_rows),
-            rms_condition: centre.map(|centre| centre.rms_condition),
-            scaled_condition: centre.map(|centre| centre.scaled_condition),
+            mode,
         }
     }
 
     /// What the model and the centre of `oracle` tell.
     fn of(oracle: &Oracle) -> Self {
-        Self::new(oracle.shared_model(), oracle.centre().map(Arc::as_ref))
+        Self::new(oracle.shared_model(), oracle.centre())
     }
 
     /// See [`Model::simplex`].

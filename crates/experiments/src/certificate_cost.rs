@@ -60,7 +60,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 fn row(rows: usize, seed: u64) -> Result<Vec<Cell>, JobError> {
     let mut job = job_of(&format!("{rows}x{COLUMNS}"), seed, SAMPLER, None)?;
     job.recipe.run.draws = checked_draws(&job);
-    let announced = job.control.as_ref().and_then(|control| control.passes);
+    let announced = job.control().and_then(|control| control.passes);
     let title = control_title(&job);
     let control = finished(control_job(&job, None)?, &Control::default())?;
     let run = finished(job, &Control::default())?;

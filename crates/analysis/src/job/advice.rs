@@ -5,13 +5,29 @@ use crate::JobError;
 use crate::recipe::{AUTO, Recipe, RecipeError};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::models::Model;
-use ergodic_core::samplers::recommend::{self, Advice, Facts};
+use ergodic_core::samplers::recommend::{self, Advice, Cheapest, Facts};
 use ergodic_core::samplers::{self, SamplerEntry, Target};
 
 impl Job {
     /// How all samplers rank for this posterior, as far as counts of work tell.
     pub fn advice(&self) -> Advice {
         recommend::recommend(&facts(self.model.as_ref(), &self.target(), &self.recipe))
+    }
+
+    /// The exact sampler that the bias of an approximate one is checked by, where there is one.
+    pub fn control(&self) -> Option<&Cheapest> {
+        let cheapest = || {
+            let is_checked = self.sampler.spec.bias.is_some();
+            let target = is_checked.then(|| self.target())?;
+            recommend::cheapest_exact(&facts(self.model.as_ref(), &target, &self.recipe))
+        };
+        self.control.get_or_init(cheapest).as_ref()
+    }
+
+    /// Measures what minibatches add to gradients at the mode, if there is one. [`Self::advice`], [`Self::control`] and [`Job::gradient_noise`]
+    /// do so when they are first asked, and cannot keep a window waiting afterwards.
+    pub fn measure_noise(&self) {
+        let _measured = self.target().noise();
     }
 
     /// [`Self::advice`] once it is measured which samplers would cost more than passes over all rows, which takes some passes itself.
@@ -28,7 +44,7 @@ impl Job {
 }
 
 /// What the adviser is told, with the cores of this machine.
-pub(super) fn facts(model: &dyn Model, target: &Target, recipe: &Recipe) -> Facts {
+fn facts(model: &dyn Model, target: &Target, recipe: &Recipe) -> Facts {
     Facts {
         cores: std::thread::available_parallelism()
             .ok()

@@ -40,7 +40,7 @@ pub trait Sampling: Send + Sync {
     }
     /// What samplers resolve their defaults from.
     fn target(&self) -> Target {
-        Target::new(self.model(), self.centre().map(Arc::as_ref))
+        Target::new(self.model(), self.centre())
     }
     /// Remarks on data, model and choice of sampler.
     fn warnings(&self) -> &[Warning];

@@ -67,7 +67,7 @@ impl Oracle {
     /// positive definite but for rounding.
     pub fn block_view(&self, coordinates: Vec<usize>, u: &[f64]) -> Result<BlockView, StepError> {
         let centre = self.centre.as_ref().map(|centre| {
-            let block = centre.block(&coordinates);
+            let block = centre.block(self.model.rows(), &coordinates);
             block.map_err(|_not_positive| StepError::NotPositiveDefinite {
                 what: "the curvature of a block of parameters",
                 iter: 0,

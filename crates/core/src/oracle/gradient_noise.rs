@@ -48,9 +48,10 @@ impl Centre {
         (scheme, order): (Scheme, usize),
     ) -> Option<GradientNoise> {
         let dim = self.u.len();
+        let noise = self.noise(Some(model));
         let centred = match order {
             2 => self.second_order_noise(model),
-            _ => self.centred_noise(scheme),
+            _ => noise.centred(scheme),
         };
         let size = |noise: &[f64], factor: f64| -> Option<NoiseSize> {
             let trace: f64 = noise.iter().step_by(dim + 1).sum();
@@ -60,7 +61,7 @@ impl Centre {
             };
             (size.trace.is_finite() && size.largest.is_finite()).then_some(size)
         };
-        let plain = size(&self.score_noise, factor).filter(|size| size.trace > 0.0)?;
+        let plain = size(&noise.scores, factor).filter(|size| size.trace > 0.0)?;
         Some(GradientNoise {
             batch,
             dim,

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
+use super::Centre;
 use super::centre::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
-use crate::models::{CentreRows, LinearRows, RowLikelihood, Rows};
+use crate::models::{LinearRows, RowLikelihood, Rows};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
@@ -136,14 +137,10 @@ pub(super) fn squared_lengths(
     lengths
 }
 
-/// What [`super::Centre::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
+/// What [`super::RowNoise::differences`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
 /// score differences, averaged over the quadratic approximation; row-major D×D.
-pub fn weighted_difference_noise(
-    model: &dyn RowLikelihood,
-    u: &[f64],
-    factor: &Cholesky,
-    centre_rows: &CentreRows,
-) -> Option<Vec<f64>> {
+pub fn weighted_difference_noise(model: &dyn RowLikelihood, centre: &Centre) -> Option<Vec<f64>> {
+    let Centre { u, factor, .. } = centre;
     let linear = model.linear_rows()?;
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut rng = stream(0, 2, Purpose::Data);
@@ -167,7 +164,7 @@ pub fn weighted_difference_noise(
         model.score_differences(
             &u,
             Rows::Pick(&rows),
-            centre_rows,
+            &centre.rows,
             &mut scratch,
             &mut scores,
         );

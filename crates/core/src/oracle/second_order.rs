@@ -101,7 +101,7 @@ impl SecondOrder {
 /// Least points over which the noise is averaged: squares of second-order terms have heavy tails.
 const LEAST_POINTS: usize = 100;
 
-/// What [`Centre::difference_noise`] is for control variates of second order, over random points of N(û, H⁻¹).
+/// What [`super::RowNoise::differences`] is for control variates of second order, over random points of N(û, H⁻¹).
 pub fn second_order_noise(model: &dyn RowLikelihood, centre: &Centre) -> Vec<f64> {
     let (dim, num_obs) = (centre.u.len(), model.num_obs());
     let mut noise = vec![0.0; dim * dim];

@@ -43,7 +43,7 @@ impl<S: Sampler> Chain<S> {
         seed: u64,
     ) -> Self {
         settings.check("the sampler", S::SPEC.fields).unwrap();
-        let target = Target::new(&model, centre.as_deref());
+        let target = Target::new(&model, centre.as_ref());
         let config = configure::<S>(settings, &target).unwrap();
         let mut oracle = Oracle::new(model, centre, false, Arc::default());
         let mut streams = Streams::new(seed, 0);

@@ -216,7 +216,7 @@ impl ShardSampler {
             (entry.suits)(model.as_ref())
                 .map_err(|refusal| unfit(format!("asks for one that no shard takes: {refusal}")))?;
             let wants_mode = entry.spec.needs_mode && !entry.spec.own_steps;
-            if wants_mode && target.noise_ratio.is_none() {
+            if wants_mode && !target.has_mode() {
                 return Err(unfit(format!(
                     "takes {id} only where the mode was found; choose nuts"
                 )));

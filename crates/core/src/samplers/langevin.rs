@@ -109,7 +109,7 @@ impl Preconditioning {
     /// Steps of blocks that are not understood, or stand beside the curvature or alone.
     pub fn settle(&mut self, step: Option<f64>, target: &Target) -> Result<Rates, SettingError> {
         let blocks = BlockSteps::read(&self.block_steps, &BLOCK_STEPS)?;
-        let by_curvature = target.noise_ratio.is_some() && !blocks.differ();
+        let by_curvature = target.has_mode() && !blocks.differ();
         let precondition = *self.precondition.get_or_insert(if by_curvature {
             Precondition::Curvature
         } else {
@@ -210,7 +210,7 @@ pub fn plain_batch(num_obs: usize) -> usize {
     (num_obs / BATCH_SHARE).clamp(BATCH_LEAST, BATCH_MOST)
 }
 
-/// Default batch for gradients centred at the mode, given κ ([`crate::oracle::Centre::difference_rows`]): twice κ at least,
+/// Default batch for gradients centred at the mode, given κ ([`crate::oracle::RowNoise::difference_rows`]): twice κ at least,
 /// so that the gradient noise of a Newton step is at most half of the posterior's variance. The cost of an effective draw
 /// grows with B + κ, and κ does not depend on N: neither does the batch, and with it the cost.
 pub fn centred_batch(difference_rows: f64) -> usize {
@@ -302,9 +302,9 @@ impl Config {
             Rates::Of(_) | Rates::Own(_) | Rates::Within { .. } => BlockSteps::Equal,
         };
         let known = target
-            .noise_ratio
-            .zip(target.difference_rows)
-            .zip(target.curvature_range);
+            .noise_ratio()
+            .zip(target.difference_rows())
+            .zip(target.curvature_range());
         if rule.needs_mode && known.is_none() {
             return Err(SettingError::NoMode {
                 sampler: rule.id,

@@ -363,7 +363,8 @@ fn noise_measured_at_the_mode_is_that_of_a_chain() {
         centre.factor.solve_lower(&mut estimate);
         total.push(batch as f64 * estimate.iter().map(|e| e * e).sum::<f64>());
     }
-    let predicted: f64 = (0..DIM).map(|j| centre.difference_noise[j * DIM + j]).sum();
+    let noise = centre.noise(model.rows());
+    let predicted: f64 = (0..DIM).map(|j| noise.differences[j * DIM + j]).sum();
     let got = Moments::of(&total);
     // Draws of the chain are correlated by one half: three times the error of independent ones.
     let error = 3.0 * (got.variance / got.count).sqrt();
@@ -372,7 +373,7 @@ fn noise_measured_at_the_mode_is_that_of_a_chain() {
         "{} ± {error}, predicted {predicted}",
         got.mean
     );
-    assert!(centre.difference_rows <= predicted * (1.0 + 1e-12));
+    assert!(noise.difference_rows <= predicted * (1.0 + 1e-12));
 }
 
 /// The biases that the samplers' descriptions state, on this posterior and on one of 100,000 rows and ten columns.

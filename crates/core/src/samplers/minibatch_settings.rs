@@ -214,7 +214,7 @@ impl Rows for CentredRows {
     fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError> {
         let second_order = self.order == 2;
         if second_order {
-            if target.model.is_some() && target.noise_ratio.is_none() {
+            if target.model.is_some() && !target.has_mode() {
                 return Err(SettingError::unfit(
                     "order",
                     "= 2 needs the curvature at the posterior mode, and none is known; set `order` to 1, which needs gradients alone",
@@ -306,14 +306,15 @@ impl MinibatchSettings {
         scheme: &mut Option<Scheme>,
         target: &Target,
     ) -> Result<Self, SettingError> {
-        let known = target.weighted_difference_rows.zip(target.difference_rows);
-        let calmer = known.is_some_and(|(weighted, plain)| WORTH_CHANCES * weighted < plain);
+        let weighted = target.centred_rows(Scheme::Lipschitz);
+        let calmer = (weighted.zip(target.difference_rows()))
+            .is_some_and(|(weighted, plain)| WORTH_CHANCES * weighted < plain);
         let scheme = *scheme.get_or_insert(if calmer {
             Scheme::Lipschitz
         } else {
             Scheme::Iid
         });
-        if scheme == Scheme::Lipschitz && target.weighted_difference_rows.is_none() {
+        if scheme == Scheme::Lipschitz && weighted.is_none() {
             return Err(SettingError::unfit(
                 "scheme",
                 "takes lipschitz only for a likelihood with one linear predictor per row and bounded curvature, as in logistic \

@@ -294,11 +294,11 @@ fn directions(
 ) -> Option<(Directions, Vec<f64>)> {
     let factor = medium.minibatch.noise_factor(num_obs);
     let (whitened, scale) = match medium.estimator {
-        Estimator::Plain => (centre.score_noise.as_slice(), factor),
+        Estimator::Plain => (centre.noise(rows).scores.as_slice(), factor),
         Estimator::ControlVariate => {
             let noise = match rows.filter(|_| medium.minibatch.second_order) {
                 Some(rows) => centre.second_order_noise(rows),
-                None => centre.centred_noise(medium.minibatch.scheme),
+                None => centre.noise(rows).centred(medium.minibatch.scheme),
             };
             (noise, factor / num_obs as f64)
         }
@@ -399,10 +399,11 @@ impl PhaseSpace {
             (mass == Mass::Identity).then(|| (scales, vec![0.0; dim]))
         };
         let Some((directions, mut noise)) = known.or_else(unknown) else {
-            return Err(StepError::NotPositiveDefinite {
-                what: "the curvature at the mode",
-                iter: 0,
-            });
+            let what = match oracle.centre() {
+                Some(_) => "the covariance of gradient noise around the mode",
+                None => "the curvature at the mode",
+            };
+            return Err(StepError::NotPositiveDefinite { what, iter: 0 });
         };
         if estimator == Estimator::ControlVariate {
             // Differences from the mode grow with the spread of draws, those from expansions with its square.

@@ -218,7 +218,7 @@ impl<M: Motion> Sampler for Piecewise<M> {
     }
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        if target.noise_ratio.is_none() {
+        if !target.has_mode() {
             return Err(SettingError::NoMode {
                 sampler: M::SPEC.id,
                 instead: "use `nuts`",

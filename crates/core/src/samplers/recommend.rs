@@ -284,7 +284,7 @@ impl Wander {
             return Self { lengths };
         }
         // Without a mode nothing is known of scales and correlations before the warm-up.
-        if target.noise_ratio.is_none() {
+        if !target.has_mode() {
             return Self {
                 lengths: [1.0, 1.0, 100.0],
             };
@@ -310,7 +310,7 @@ impl Wander {
 /// How much longer trajectories get that know the scales of single coordinates alone: by the square root of the condition
 /// number that is left, of which a near-normal posterior has about 9; 1 where the whole covariance is known.
 pub(super) fn longer_trajectories(target: &Target) -> f64 {
-    match target.scaled_condition {
+    match target.scaled_condition() {
         Some(condition) if !dense_pays(target) => (condition.sqrt() / 3.0).max(1.0),
         _ => 1.0,
     }
@@ -323,7 +323,7 @@ pub(super) fn dense_pays(target: &Target) -> bool {
     if target.dim <= DENSE_UP_TO {
         return true;
     }
-    let Some(condition) = target.scaled_condition else {
+    let Some(condition) = target.scaled_condition() else {
         return false;
     };
     let gradient = target.rows_of_pass() * row_nanos(columns(target)) + PASS_NANOS;
@@ -388,7 +388,7 @@ fn work_rows(entry: &SamplerEntry, target: &Target) -> Option<f64> {
             Some(passes * (dim.max(1) as f64).powf(by_dim) * rows)
         }
         Work::Centred { steps } => {
-            let kappa = target.difference_rows.unwrap_or(n);
+            let kappa = target.difference_rows().unwrap_or(n);
             Some(steps * (centred_batch(kappa) as f64).min(n))
         }
         Work::Effects => None,
@@ -434,18 +434,17 @@ impl Judged {
         let (spec, traits, target) = (&entry.spec, entry.advice, &facts.target);
         let (n, dim) = (target.num_obs as f64, target.dim);
         let refused = facts.refusals.iter().find(|it| it.sampler == spec.id);
-        let refusal = match (refused, target.difference_rows) {
+        let refusal = match (refused, target.has_mode()) {
             (Some(it), _) => Some(format!("not for this model: it {}", it.reason)),
-            (None, None) if spec.own_steps => Some(
+            (None, false) if spec.own_steps => Some(
                 "it takes its steps from the posterior mode, which was not found; with a `step_size` of your own it does without"
                     .to_owned(),
             ),
-            (None, None) if spec.needs_mode => {
+            (None, false) if spec.needs_mode => {
                 Some("it starts from the posterior mode, which was not found".to_owned())
             }
             _ => None,
         };
-        let kappa = target.difference_rows.unwrap_or(n);
         let near_normal = DRAWS * work_secs(entry, target);
         let factors = Wander::of(target).factors(entry);
         let small_groups = target.hierarchy().is_some_and(|view| {
@@ -465,7 +464,9 @@ impl Judged {
             // The choice of a class of samplers rests on what is counted, not on how long trajectories may get.
             affordable: near_normal <= facts.max_seconds.unwrap_or(PATIENCE_SECS),
             centred_works: !matches!(traits.work, Work::Centred { .. })
-                || kappa < CENTRED_SHARE * n,
+                || target
+                    .difference_rows()
+                    .is_some_and(|kappa| kappa < CENTRED_SHARE * n),
             normal_enough: !traits.normal || n >= ROWS_FOR_NORMAL * dim as f64,
         }
     }
@@ -640,7 +641,7 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
             "{title}: it is exact, and groups of so many rows depend little on each other ({time}, {COUNTED})"
         );
     }
-    if chosen.exact() && facts.target.difference_rows.is_none() {
+    if chosen.exact() && !facts.target.has_mode() {
         return format!(
             "{title}: it is exact, and no posterior mode was found, which the faster samplers start from"
         );

@@ -13,7 +13,7 @@ use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
 use crate::models::{DefaultPriors, DensityModel, LogDensity, Model, ModelOptions};
-use crate::oracle::{Centre, Oracle, StepError};
+use crate::oracle::{Centre, Oracle, RowNoise, StepError};
 use crate::testing::{GaussianRows, binary, plain_design};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, matvec};
@@ -146,6 +146,29 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Centre>>)
         .chain(mixed)
         .chain(mixtures)
         .chain(topics)
+}
+
+/// A target without a model. At its mode rows are as of a well-specified model, control variates need `difference_rows` rows, and
+/// coordinates are independent.
+pub fn known_target(
+    num_obs: usize,
+    dim: usize,
+    difference_rows: f64,
+    curvature_range: (f64, f64),
+) -> Target {
+    let (model, centre) = logistic_with_centre();
+    let noise = RowNoise {
+        difference_rows,
+        ..RowNoise::of_one_row(&centre.hessian)
+    };
+    let mut centre = Centre::clone(&centre).with_noise(noise);
+    (centre.curvature_range, centre.scaled_condition) = (curvature_range, 1.0);
+    Target {
+        num_obs,
+        dim,
+        mode: Some((model, Arc::new(centre))),
+        model: None,
+    }
 }
 
 /// A model with its mode.
@@ -353,7 +376,7 @@ impl Run {
         let entry = find(self.id).unwrap();
         let (model, centre) = small_targets()
             .find(|(model, centre)| {
-                let target = Target::new(model, centre.as_deref());
+                let target = Target::new(model, centre.as_ref());
                 is_tried_on(entry, model.as_ref())
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })

@@ -315,7 +315,7 @@ fn samplers_take_what_the_structure_allows() {
             &ergodic_base::control::Control::default(),
         );
         let mode = suits.unwrap();
-        let target = ergodic_core::samplers::Target::new(&own, Some(&mode.centre));
+        let target = ergodic_core::samplers::Target::new(&own, Some(&Arc::new(mode.centre)));
         let settings = entry.settle(
             &ergodic_base::settings::Settings::default(),
             own.as_ref(),

@@ -188,7 +188,7 @@ fn thermostats_take_steps_of_blocks() {
 #[test]
 fn what_is_wrong_with_steps_of_blocks_is_said() {
     let model = model();
-    let centre = Centre::at(model.as_ref(), &model.posterior_mean()).unwrap();
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
     let shared: Arc<dyn Model> = model;
     let target = Target::new(&shared, Some(&centre));
     let error = |pairs: &[(&str, Value)]| {

@@ -7,7 +7,8 @@ use crate::models::{
     CentreRows, LogDensity, ParamInfo, Posterior, RowLikelihood, Rows, Scratch, sum_of_rows,
 };
 use crate::oracle::StepError;
-use crate::samplers::{LOG_DENSITY, N_LEAPFROG};
+use crate::samplers::momentum::sgnht::SgnhtCv;
+use crate::samplers::{LOG_DENSITY, N_LEAPFROG, Sampler as _, SghmcCv, find};
 
 /// What goes wrong in a [`Faulty`] model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,6 +154,7 @@ fn faulty_entries() -> impl Iterator<Item = &'static SamplerEntry> {
 fn faulty_oracle(fault: Fault) -> Oracle {
     let healthy = GaussianRows::simulated(NUM_OBS, DIM, 1);
     let centre = Arc::new(Centre::at(&healthy, &healthy.posterior_mean()).unwrap());
+    centre.noise(Some(&healthy));
     exact_oracle(Arc::new(Faulty::new(fault)), Some(centre))
 }
 
@@ -220,6 +222,21 @@ fn a_position_that_is_not_finite_is_never_reported() {
             }
             assert!(started > 0, "{} {fault:?}", entry.spec.id);
         }
+    }
+}
+
+/// Where gradients around the mode are undefined, their noise is, and who needs it says so.
+#[test]
+fn noise_that_is_not_a_number_is_refused() {
+    let healthy = GaussianRows::simulated(NUM_OBS, DIM, 1);
+    let mean = healthy.posterior_mean();
+    for id in [SghmcCv::SPEC.id, SgnhtCv::SPEC.id] {
+        let faulty = Faulty::new(Fault::NanGradientAbove(mean[0] + 1e-9));
+        let centre = Arc::new(Centre::at(&healthy, &mean).unwrap());
+        let oracle = exact_oracle(Arc::new(faulty), Some(centre));
+        let refused = base_run(find(id).unwrap()).try_start(oracle).err();
+        let said = refused.unwrap().to_string();
+        assert!(said.contains("gradient noise around the mode"), "{said}");
     }
 }
 

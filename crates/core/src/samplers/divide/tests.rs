@@ -291,7 +291,7 @@ fn consensus_of_a_posterior_with_two_modes_lies_between_them() {
 fn settings_that_do_not_go_together_are_refused() {
     let (model, centre) = gaussian_with_centre(50, 2, 1);
     let entry = registry::find("divide-and-conquer").unwrap();
-    let refused = |key: &str, value: Value, centre: Option<&Centre>| {
+    let refused = |key: &str, value: Value, centre: Option<&Arc<Centre>>| {
         let mut settings = Settings::default();
         settings.set(key, value);
         let target = Target::new(&model, centre);
@@ -299,7 +299,7 @@ fn settings_that_do_not_go_together_are_refused() {
             .map(|_| ())
             .map_err(|error| error.to_string())
     };
-    let centre = Some(centre.as_ref());
+    let centre = Some(&centre);
     let error = refused("shards", Value::Int(51), centre).unwrap_err();
     assert!(
         error.contains("must not exceed the number of rows, which is 50"),

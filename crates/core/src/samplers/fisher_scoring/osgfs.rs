@@ -246,7 +246,7 @@ impl Sampler for Osgfs {
             Bound::Paper => paper,
             Bound::Capped => paper.min(CAP),
             Bound::Exact | Bound::Directions => {
-                k_limit(factor * target.noise_ratio.unwrap_or(1.0)).min(K_INDEPENDENT)
+                k_limit(factor * target.noise_ratio().unwrap_or(1.0)).min(K_INDEPENDENT)
             }
         };
         let k = k / (1.0 + settings.rotation.powi(2));

@@ -7,7 +7,7 @@
 //!   well specified;
 //! * k is as large as it can be in every direction of the common eigenbasis of Σ and H: k_i = min(`k_max`, 4/(1 + v_i)),
 //!   v_i = (N/|S|) ρ_i the gradient noise there ([`crate::samplers::fisher`]). In whitened coordinates the noise is κ/|S| times a
-//!   matrix measured at the mode from score differences ([`crate::oracle::Centre::difference_noise`]), averaged over the
+//!   matrix measured at the mode from score differences ([`crate::oracle::RowNoise::differences`]), averaged over the
 //!   quadratic approximation of the posterior: nothing adapts. Where few rows weigh a lot they are drawn more often (`scheme`).
 //!
 //! In Langevin time h = k/2. `k_max` = 2 gives independent draws from the normal approximation if gradients are exact, so
@@ -117,7 +117,7 @@ impl Sampler for OsgfsCv {
         settings: &mut OsgfsCvSettings,
         target: &Target,
     ) -> Result<OsgfsCvConfig, SettingError> {
-        if target.difference_rows.is_none() {
+        if !target.has_mode() {
             let has_rows = target.model.as_ref().is_none_or(|it| it.rows().is_some());
             return Err(SettingError::NoMode {
                 sampler: "osgfs-cv",
@@ -170,7 +170,9 @@ impl Sampler for OsgfsCv {
         let mut scoring = Scoring::new(u0, config.criterion);
         scoring.sigma = unwhiten(
             &centre.factor,
-            centre.centred_noise(config.minibatch.scheme),
+            centre
+                .noise(oracle.model().rows())
+                .centred(config.minibatch.scheme),
             scale,
         );
         scoring

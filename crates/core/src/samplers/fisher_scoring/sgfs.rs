@@ -310,9 +310,9 @@ impl Sampler for FisherScoring {
         // What k will be, as far as it is known before C is, and the slowest direction's share of it.
         let factor = minibatch.noise_factor(target.num_obs);
         let expected = k.unwrap_or_else(|| {
-            k_limit(factor * target.noise_ratio.unwrap_or(1.0)).min(K_INDEPENDENT)
+            k_limit(factor * target.noise_ratio().unwrap_or(1.0)).min(K_INDEPENDENT)
         });
-        let slowest = match (preconditioner, target.curvature_range) {
+        let slowest = match (preconditioner, target.curvature_range()) {
             (Preconditioner::Diagonal | Preconditioner::None, Some((slowest, stiffest))) => {
                 slowest / stiffest
             }

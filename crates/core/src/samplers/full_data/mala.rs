@@ -302,7 +302,7 @@ impl Variant for Adjusted {
 
     fn configure(settings: &mut MalaSettings, target: &Target) -> Result<Config, SettingError> {
         use AdjustedPrecondition::{Curvature, Diagonal};
-        let has_mode = target.noise_ratio.is_some();
+        let has_mode = target.has_mode();
         let precondition =
             *(settings.precondition).get_or_insert(if has_mode { Curvature } else { Diagonal });
         if precondition == Curvature && !has_mode {
@@ -357,7 +357,7 @@ impl Variant for Unadjusted {
     fn configure(settings: &mut UlaSettings, target: &Target) -> Result<Config, SettingError> {
         let preconditioned = settings.precondition == Precondition::Curvature;
         let given = settings.step_size.zip(settings.steps_per_draw);
-        let (slow, stiff) = match (target.curvature_range, given) {
+        let (slow, stiff) = match (target.curvature_range(), given) {
             (Some(_), _) if preconditioned => (1.0, 1.0),
             (Some(range), _) => range,
             // Nothing is known: what was given is taken.

@@ -122,7 +122,7 @@ impl Sampler for Slice {
         settings: &mut SliceSettings,
         target: &Target,
     ) -> Result<SliceSettings, SettingError> {
-        let has_mode = target.noise_ratio.is_some();
+        let has_mode = target.has_mode();
         let directions = *settings.directions.get_or_insert(if has_mode {
             Directions::Eigen
         } else {

@@ -79,7 +79,7 @@ impl Plan {
         settings: &mut LeapfrogSettings<O>,
         target: &Target,
     ) -> Result<Self, SettingError> {
-        let has_mode = target.noise_ratio.is_some();
+        let has_mode = target.has_mode();
         let start = *settings.start_metric.get_or_insert(if has_mode {
             StartMetric::Curvature
         } else {

@@ -47,7 +47,7 @@ fn a_view_is_the_conditional_density_and_its_curvature() {
 fn the_curvature_of_a_block_gives_the_conditional_covariance() {
     let model = correlated(&COVARIANCE, 3);
     let centre = Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap();
-    let block = centre.block(&[1, 2]).unwrap();
+    let block = centre.block(None, &[1, 2]).unwrap();
     // Σ_bb − Σ_ba Σ_aa⁻¹ Σ_ab
     let expected = [2.0 - 0.36, 0.8 - 0.18, 0.8 - 0.18, 1.5 - 0.09];
     for (found, expected) in block.covariance.iter().zip(expected) {

@@ -121,7 +121,7 @@ impl Sampler for ExactTransition {
     }
 
     fn configure(settings: &mut ScirSettings, target: &Target) -> Result<ScirConfig, SettingError> {
-        settings.settle::<Plain>(target, target.noise_ratio.unwrap_or(1.0))
+        settings.settle::<Plain>(target, target.noise_ratio().unwrap_or(1.0))
     }
 
     fn steps_per_draw(config: &ScirConfig) -> u64 {

@@ -109,15 +109,16 @@ impl Sampler for Psgld {
         target: &Target,
     ) -> Result<PsgldConfig, SettingError> {
         let minibatch = settings.rows.settle(target)?;
+        let condition = target.noise().map(|noise| noise.rms_condition);
         let rule = Rule {
             id: Self::SPEC.id,
             needs_mode: false,
-            rates: Rates::Own(1.0 / target.rms_condition.unwrap_or(1.0)),
+            rates: Rates::Own(1.0 / condition.unwrap_or(1.0)),
             excess: EXCESS_PLAIN,
             time: TIME_PLAIN,
         };
         let core = Config::settle(&rule, Noise::Plain, minibatch, settings, target)?;
-        let decay = *(settings.own.rms_decay).get_or_insert(match target.rms_condition {
+        let decay = *(settings.own.rms_decay).get_or_insert(match condition {
             Some(_) => (1.0 - core.step_size / AVERAGE_TIME).max(0.0),
             None => DECAY,
         });
@@ -142,6 +143,7 @@ impl Sampler for Psgld {
         let (mut squares, mut scale) = (vec![f64::NAN; u0.len()], 1.0);
         if let Some(centre) = oracle.centre() {
             squares = centre
+                .noise(oracle.model().rows())
                 .score_variance
                 .iter()
                 .map(|variance| variance / config.core.minibatch.batch as f64)

@@ -52,7 +52,7 @@ pub struct SagaState {
 pub(in crate::samplers) fn table_batch(target: &Target) -> usize {
     let n = target.num_obs;
     target
-        .difference_rows
+        .difference_rows()
         .map_or_else(|| plain_batch(n), |rows| centred_batch(2.0 * rows))
 }
 

@@ -45,9 +45,9 @@ impl Medium {
         Self {
             estimator,
             minibatch,
-            mass: *mass.get_or_insert(match target.noise_ratio {
-                Some(_) => Mass::Curvature,
-                None => Mass::Identity,
+            mass: *mass.get_or_insert(match target.has_mode() {
+                true => Mass::Curvature,
+                false => Mass::Identity,
             }),
             temperature,
         }
@@ -68,7 +68,7 @@ impl Medium {
         let n = target.num_obs;
         let noise = match self.estimator {
             // In units of the tempered variance; centred gradients get noisier as it grows.
-            Estimator::Plain => target.noise_ratio.map(|ratio| ratio / self.temperature),
+            Estimator::Plain => target.noise_ratio().map(|ratio| ratio / self.temperature),
             Estimator::ControlVariate => {
                 (target.centred_rows(self.minibatch.scheme)).map(|rows| rows / n as f64)
             }
@@ -84,8 +84,8 @@ impl Medium {
         };
         let (slow, stiff) = match self.mass {
             Mass::Curvature => (1.0, 1.0),
-            Mass::Diagonal => (target.scaled_condition.unwrap_or(1.0).recip(), 1.0),
-            Mass::Identity => target.curvature_range.unwrap_or((1.0, 1.0)),
+            Mass::Diagonal => (target.scaled_condition().unwrap_or(1.0).recip(), 1.0),
+            Mass::Identity => target.curvature_range().unwrap_or((1.0, 1.0)),
         };
         Ok(Some(Plan {
             noise: self.minibatch.noise_factor(n) * noise,

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::plan::{EXCESS, LONGEST_STEP, Plan, SHORTEST_STEP};
 use super::*;
 use crate::models::Model;
-use crate::oracle::Centre;
+use crate::oracle::{Centre, RowNoise};
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::momentum::sghmc::{Sghmc, SghmcCv};
 use crate::samplers::momentum::sghmc_naive::SghmcNaive;
 use crate::samplers::momentum::sgnht::{Sgnht, SgnhtCv};
-use crate::samplers::testing::{assert_moments, assert_moments_known_to, estimate, mean};
+use crate::samplers::testing::{
+    assert_moments, assert_moments_known_to, estimate, known_target, mean,
+};
 use crate::samplers::{Phase, Sampler, Target, recommend};
 use crate::testing::GaussianRows;
 use ergodic_base::settings::Value;
@@ -257,14 +259,14 @@ fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {
     assert!(mean(&energies) > 30.0);
 
     for num_obs in [50, 100_000, 50_000_000] {
-        for difference_rows in [None, Some(10.0)] {
+        let known = known_target(num_obs, 5, 10.0, (1.0, 10.0));
+        let unknown = Target {
+            mode: None,
+            ..known.clone()
+        };
+        for target in [unknown, known] {
             let advice = recommend::recommend(&recommend::Facts {
-                target: Target {
-                    num_obs,
-                    dim: 5,
-                    difference_rows,
-                    ..Target::default()
-                },
+                target,
                 ..recommend::Facts::default()
             });
             assert_ne!(advice.sampler, SghmcNaive::SPEC.id);
@@ -310,10 +312,10 @@ fn the_default_step_is_the_longest_that_keeps_the_promise() {
 
 /// a centre that says there is no gradient noise at all.
 fn ignorant(centre: &Centre) -> Arc<Centre> {
-    let mut centre = centre.clone();
-    centre.score_noise.fill(0.0);
-    centre.noise_ratio = 0.0;
-    Arc::new(centre)
+    let mut noise = RowNoise::of_one_row(&centre.hessian);
+    noise.scores.fill(0.0);
+    noise.ratio = 0.0;
+    Arc::new(centre.clone().with_noise(noise))
 }
 
 /// Thermostats absorb noise nobody told them of: the variance of the target stays right and friction settles at A + ½εv, while
@@ -438,10 +440,11 @@ fn running_minibatches_find_the_noise() {
         1,
     );
     let truth = chain.state.noise;
-    let mut wrong = known;
-    for value in &mut wrong.score_noise {
+    let mut noise = known.noise(Some(&*model)).clone();
+    for value in &mut noise.scores {
         *value *= 3.0;
     }
+    let wrong = known.with_noise(noise);
     let mut chain = Chain::<Sghmc>::start(model, Some(Arc::new(wrong)), &given, &start, 1);
     assert!(chain.state.noise[0] > 2.9 * truth[0]);
     for _ in 0..steps {
@@ -582,7 +585,7 @@ fn every_mass_matrix_leaves_the_posterior_alone() {
     let start = model.posterior_mean();
     let dynamic: Arc<dyn Model> = model.clone();
     let target = Target::new(&dynamic, Some(&centre));
-    let (slow, stiff) = target.curvature_range.unwrap();
+    let (slow, stiff) = target.curvature_range().unwrap();
     assert!(stiff > 1.2 * slow, "{slow} {stiff}");
     for mass in ["curvature", "diagonal", "identity"] {
         let given = settings(&[("mass", word(mass)), ("batch", Value::Int(80))]);

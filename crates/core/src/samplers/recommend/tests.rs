@@ -7,7 +7,9 @@ use crate::design::response::ResponseUse;
 use crate::models::mixed::Mixed;
 use crate::models::{ModelOptions, WorkingRows};
 use crate::samplers::Unsuitable;
-use crate::samplers::testing::{categorical_with_centre, groups_with_centre, logistic_with_centre};
+use crate::samplers::testing::{
+    categorical_with_centre, groups_with_centre, known_target, logistic_with_centre,
+};
 use crate::testing::{GaussianRows, built, built_by, table_of};
 use ergodic_base::settings::{Settings, Value};
 
@@ -16,14 +18,7 @@ fn refusal(sampler: &'static str, reason: Unsuitable) -> Refusal {
 }
 
 fn target(num_obs: usize, dim: usize) -> Target {
-    Target {
-        num_obs,
-        dim,
-        noise_ratio: Some(1.0),
-        difference_rows: Some(dim as f64 + 2.0),
-        curvature_range: Some((1.0, 10.0)),
-        ..Target::default()
-    }
+    known_target(num_obs, dim, dim as f64 + 2.0, (1.0, 10.0))
 }
 
 /// Facts of a regression with the rows of `target`: what a logistic model refuses is refused.
@@ -42,10 +37,7 @@ fn all_targets() -> Vec<Target> {
                 dim,
                 ..Target::default()
             });
-            all.push(Target {
-                difference_rows: Some(num_obs as f64),
-                ..target(num_obs, dim)
-            });
+            all.push(known_target(num_obs, dim, num_obs as f64, (1.0, 10.0)));
         }
     }
     all
@@ -88,10 +80,7 @@ fn without_a_mode_or_with_heavy_rows_it_is_nuts_whatever_it_takes() {
         ..Target::default()
     };
     assert_eq!(recommend(&facts(&no_mode)).sampler, "nuts");
-    let heavy = Target {
-        difference_rows: Some(4e7),
-        ..tall
-    };
+    let heavy = known_target(tall.num_obs, 10, 4e7, (1.0, 10.0));
     let advice = recommend(&facts(&heavy));
     assert_eq!(advice.sampler, "nuts");
     assert!(
@@ -119,7 +108,7 @@ fn every_registered_sampler_gets_one_place_and_one_sentence() {
             let reason = &mine[0].reason;
             assert!(!reason.is_empty() && !reason.contains(". ") && !reason.ends_with('.'));
             // A sampler that needs the mode is not offered without one.
-            let lacks = entry.spec.needs_mode && target.difference_rows.is_none();
+            let lacks = entry.spec.needs_mode && !target.has_mode();
             let refused = refused.iter().any(|it| it.sampler == entry.spec.id);
             assert_eq!(mine[0].fits, !lacks && !refused, "{}", entry.spec.id);
         }
@@ -318,7 +307,7 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
     let plain = target(236, 60);
     let mixed = Target {
         model: Some(of_groups(7, 1, false)),
-        ..plain
+        ..plain.clone()
     };
     let (plain, mixed) = (recommend(&facts(&plain)), recommend(&facts(&mixed)));
     assert_eq!((plain.sampler, mixed.sampler), ("nuts", "nuts"));
@@ -355,9 +344,17 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
 /// More than 100 coordinates get a dense metric where they are so correlated that it pays.
 #[test]
 fn a_dense_metric_is_taken_where_it_pays() {
-    let with = |dim, scaled_condition| Target {
-        scaled_condition,
-        ..target(1000, dim)
+    let with = |dim, scaled_condition: Option<f64>| {
+        let known = target(1000, dim);
+        let mode = scaled_condition.zip(known.mode.clone());
+        Target {
+            mode: mode.map(|(scaled_condition, (model, centre))| {
+                let mut centre = Centre::clone(&centre);
+                centre.scaled_condition = scaled_condition;
+                (model, Arc::new(centre))
+            }),
+            ..known
+        }
     };
     assert!(dense_pays(&with(100, None)) && dense_pays(&with(100, Some(1.0))));
     assert!(dense_pays(&with(101, Some(100.0))));

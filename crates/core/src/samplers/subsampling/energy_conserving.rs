@@ -344,7 +344,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     const FOLLOW: Option<Follow<Config, State>> = Some(follow);
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        if target.noise_ratio.is_none() {
+        if !target.has_mode() {
             return Err(SettingError::NoMode {
                 sampler: V::SPEC.id,
                 instead: "use `nuts`",

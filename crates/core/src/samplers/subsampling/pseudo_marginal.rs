@@ -134,7 +134,7 @@ impl Sampler for PseudoMarginal {
         settings: &mut PseudoMarginalSettings,
         target: &Target,
     ) -> Result<Config, SettingError> {
-        if target.noise_ratio.is_none() {
+        if !target.has_mode() {
             return Err(SettingError::NoMode {
                 sampler: Self::SPEC.id,
                 instead: "use `metropolis`",

@@ -250,7 +250,7 @@ fn target(dim: usize) -> Target {
     let identity = diagonal(&vec![1.0; dim]);
     let model = correlated(&identity, dim);
     let density = model.density().unwrap();
-    let centre = Centre::at(density, &vec![0.0; dim]).unwrap();
+    let centre = Arc::new(Centre::at(density, &vec![0.0; dim]).unwrap());
     Target::new(&model, Some(&centre))
 }
 
@@ -260,7 +260,7 @@ fn the_default_step_keeps_the_excess_of_variance_small() {
     let given = settings(&[("diffusion", written(&D, 3)), ("curl", written(&Q, 3))]);
     let hessian = Cholesky::of(&COVARIANCE, 3).unwrap().inverse();
     let model = correlated(&COVARIANCE, 3);
-    let centre = Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap();
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap());
     let config = configure::<CompleteRecipe>(&given, &Target::new(&model, Some(&centre))).unwrap();
     let h = config.core.step_size;
     let found = stationary(h, &sum(&D, &Q), &hessian, &scaled(&D, 2.0 * h), 3);

@@ -112,7 +112,7 @@ fn a_pair_of_gradients_is_of_one_minibatch() {
 fn default_steps_have_the_predicted_inflation() {
     let oracle = oracle();
     let target = target_of(&oracle);
-    let noise = target.noise_ratio.unwrap();
+    let noise = target.noise_ratio().unwrap();
     for (batch, most) in [(4, 0.04), (ROWS, 0.0)] {
         let run = Run::new("exact-transition").set("batch", Value::Int(batch as i64));
         let mut session = run.start(self::oracle());

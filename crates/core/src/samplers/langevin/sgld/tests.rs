@@ -10,7 +10,7 @@ use crate::oracle::{Centre, Scheme};
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
 use crate::samplers::minibatch_settings::MinibatchSettings;
-use crate::samplers::testing::{logistic_with_centre, small_logistic};
+use crate::samplers::testing::{known_target, logistic_with_centre, small_logistic};
 use crate::testing::GaussianRows;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
@@ -77,7 +77,7 @@ fn stationary_variance_with_minibatch_noise_matches_the_closed_form() {
 fn control_variates_remove_gradient_noise_on_a_gaussian() {
     let model = Arc::new(GaussianRows::simulated(1000, 3, 32));
     let centre = centred(&model);
-    assert!(centre.difference_rows < 1e-9);
+    assert!(centre.noise(Some(&*model)).difference_rows < 1e-9);
     let h = 0.4;
     let given = settings(&[("step_size", real(h)), ("batch", Value::Int(3))]);
     let start = model.posterior_mean();
@@ -186,18 +186,9 @@ fn defaults_give_the_promised_bias_and_useful_draws() {
 
 #[test]
 fn unusable_settings_are_refused_in_one_sentence() {
-    let known = Target {
-        num_obs: 10_000,
-        dim: 3,
-        noise_ratio: Some(1.0),
-        difference_rows: Some(5.0),
-        curvature_range: Some((10.0, 1000.0)),
-        ..Target::default()
-    };
+    let known = known_target(10_000, 3, 5.0, (10.0, 1000.0));
     let unknown = Target {
-        noise_ratio: None,
-        difference_rows: None,
-        curvature_range: None,
+        mode: None,
         ..known.clone()
     };
     let too_large = settings(&[("step_size", real(2.5))]);
@@ -389,7 +380,7 @@ fn a_temperature_multiplies_the_variance() {
         let given = settings(&[("temperature", real(temperature))]);
         configure::<Sgld>(&given, &target).unwrap().step_size
     };
-    let plain = target.noise_ratio.unwrap() * 1000.0 / 500.0;
+    let plain = target.noise_ratio().unwrap() * 1000.0 / 500.0;
     assert!((step(4.0) - step_for_excess(0.1, plain / 4.0)).abs() < 1e-12);
 }
 
@@ -456,12 +447,12 @@ fn heavy_rows_are_drawn_more_often_and_noise_falls() {
         })
         .sum();
     assert!(noise[1] < bound * bound / batch as f64 * distance2);
-    let predicted = centre.weighted_difference_rows.unwrap();
-    assert!(
-        predicted < 0.2 * centre.difference_rows,
-        "{predicted} {}",
-        centre.difference_rows
+    let noise = centre.noise(model.rows());
+    let (predicted, plain) = (
+        noise.weighted_difference_rows.unwrap(),
+        noise.difference_rows,
     );
+    assert!(predicted < 0.2 * plain, "{predicted} {plain}");
 }
 
 /// The noise matrix that samplers with momentum and Fisher scoring correct for is that of their gradients, whatever the chances.
@@ -496,7 +487,7 @@ fn noise_of_centred_gradients_is_known_for_each_scheme() {
                 }
             }
         }
-        let expected = centre.centred_noise(scheme);
+        let expected = centre.noise(model.rows()).centred(scheme);
         let scale = expected[0].max(expected[3]) / batch as f64;
         for (found, expected) in covariance.iter().zip(expected) {
             let expected = expected / batch as f64;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
-use crate::samplers::testing::assert_moments_known_to;
+use crate::samplers::testing::{assert_moments_known_to, known_target};
 use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
@@ -45,14 +45,7 @@ fn defaults_give_the_right_variance_and_useful_draws() {
 
 #[test]
 fn unusable_settings_are_refused_in_one_sentence() {
-    let known = Target {
-        num_obs: 100_000,
-        dim: 3,
-        noise_ratio: Some(1.0),
-        difference_rows: Some(5.0),
-        curvature_range: Some((10.0, 1000.0)),
-        ..Target::default()
-    };
+    let known = known_target(100_000, 3, 5.0, (10.0, 1000.0));
     let refusal = |pairs: &[(&str, Value)], target: &Target| {
         configure::<Sghmc>(&settings(pairs), target)
             .unwrap_err()
@@ -93,9 +86,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
     ];
     assert!(refusal(&one_row, &known).contains("at least 2 rows"));
     let unknown = Target {
-        noise_ratio: None,
-        difference_rows: None,
-        curvature_range: None,
+        mode: None,
         ..known
     };
     assert!(refusal(&[], &unknown).contains("`sghmc` needs the posterior mode"));

@@ -7,7 +7,7 @@ use super::*;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::momentum::CRITICAL;
-use crate::samplers::testing::assert_moments_known_to;
+use crate::samplers::testing::{assert_moments_known_to, known_target};
 use crate::testing::GaussianRows;
 use ergodic_base::settings::{Settings, Value};
 
@@ -40,14 +40,7 @@ fn defaults_give_the_right_variance_with_every_integrator() {
 #[test]
 fn injected_noise_and_predicted_gradient_noise_make_friction_critical() {
     for num_obs in [1000, 100_000, 10_000_000] {
-        let target = Target {
-            num_obs,
-            dim: 3,
-            noise_ratio: Some(1.0),
-            difference_rows: Some(5.0),
-            curvature_range: Some((10.0, 1000.0)),
-            ..Target::default()
-        };
+        let target = known_target(num_obs, 3, 5.0, (10.0, 1000.0));
         let config = configure::<Sgnht>(&Settings::default(), &target).unwrap();
         let noise = config.medium.minibatch.noise_factor(num_obs);
         let friction = config.injected + 0.5 * config.dynamics.step * noise;

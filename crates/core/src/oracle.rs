@@ -20,6 +20,7 @@ mod gradient_noise;
 mod groups;
 pub(crate) mod lipschitz;
 pub(crate) mod minibatch;
+pub(crate) mod passes;
 mod row_noise;
 mod row_sampling;
 pub(crate) mod row_table;

@@ -17,7 +17,6 @@ use super::mode::{ModeError, Objective, Outcome, tick};
 use super::newton::climb_along;
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
-use crate::models::Scratch;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, dot};
 
@@ -57,7 +56,6 @@ pub(super) fn maximise(
 /// Products of H with vectors, and working memory (D each).
 struct Curvature<'a> {
     objective: Objective<'a>,
-    scratch: Scratch,
     at: Vec<f64>,
     above: Vec<f64>,
     below: Vec<f64>,
@@ -67,7 +65,6 @@ struct Curvature<'a> {
 impl<'a> Curvature<'a> {
     fn of(objective: Objective<'a>, dim: usize) -> Self {
         Self {
-            scratch: objective.scratch(),
             at: vec![0.0; dim],
             above: vec![0.0; dim],
             below: vec![0.0; dim],
@@ -83,8 +80,7 @@ impl<'a> Curvature<'a> {
         for (sign, grad) in [(1.0, &mut self.above), (-1.0, &mut self.below)] {
             self.at.copy_from_slice(u);
             axpy(sign * step, d, &mut self.at);
-            self.objective
-                .value(&self.at, &mut self.scratch, grad, &mut self.work);
+            self.objective.value(&self.at, grad, &mut self.work);
             recorder.spend(self.objective.num_rows());
         }
         for ((out, above), below) in out.iter_mut().zip(&self.above).zip(&self.below) {

@@ -32,11 +32,10 @@ pub(super) fn maximise(
     recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
-    let mut scratch = objective.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
     let mut pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::with_capacity(MEMORY);
-    let mut value = objective.value(u, &mut scratch, &mut grad, &mut work);
+    let mut value = objective.value(u, &mut grad, &mut work);
     recorder.spend(objective.num_rows());
     if !value.is_finite() {
         return Err(ModeError::NotFound(
@@ -63,7 +62,7 @@ pub(super) fn maximise(
             tick(control)?;
             trial.copy_from_slice(u);
             axpy(length, &step, &mut trial);
-            let trial_value = objective.value(&trial, &mut scratch, &mut trial_grad, &mut work);
+            let trial_value = objective.value(&trial, &mut trial_grad, &mut work);
             recorder.spend(objective.num_rows());
             if trial_value >= value + 1e-4 * length * slope {
                 value = trial_value;

@@ -5,8 +5,8 @@ use super::registry::{Plan, Way};
 use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{hessian_free, lbfgs, newton, stochastic};
-use crate::models::{LogDensity, MAX_DENSE_DIM_OF_GROUPS, Model, RowLikelihood, Rows, Scratch};
-use crate::oracle::Centre;
+use crate::models::{LogDensity, MAX_DENSE_DIM_OF_GROUPS, Model, RowLikelihood, Rows};
+use crate::oracle::{Centre, passes};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot, symmetric_eigen};
 use ergodic_base::rng::{Purpose, stream};
@@ -84,20 +84,8 @@ impl<'a> Objective<'a> {
         self.rows.len(num_obs(self.density))
     }
 
-    /// Working memory of an evaluation.
-    pub fn scratch(&self) -> Scratch {
-        let rows = self.density.rows();
-        rows.map_or_else(Scratch::default, RowLikelihood::scratch)
-    }
-
     /// Log posterior with the likelihood scaled to all rows; overwrites `grad`.
-    pub fn value(
-        &self,
-        u: &[f64],
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-        work: &mut [f64],
-    ) -> f64 {
+    pub fn value(&self, u: &[f64], grad: &mut [f64], work: &mut [f64]) -> f64 {
         let Some(model) = self.density.rows() else {
             return self.density.log_density(u, grad);
         };
@@ -108,20 +96,20 @@ impl<'a> Objective<'a> {
             value += smoothing.value(model, u, grad);
         }
         work.fill(0.0);
-        value += scale * model.log_lik(u, self.rows, scratch, work);
+        value += scale * passes::log_lik(model, u, self.rows, work);
         ergodic_base::linalg::axpy(scale, work, grad);
         value
     }
 
     /// −∇² of the same, overwriting `hessian`.
-    pub(crate) fn neg_hessian(&self, u: &[f64], scratch: &mut Scratch, hessian: &mut [f64]) {
+    pub(crate) fn neg_hessian(&self, u: &[f64], hessian: &mut [f64]) {
         hessian.fill(0.0);
         let Some(model) = self.density.rows() else {
             return self.density.add_neg_hessian(u, hessian);
         };
         let num_obs = model.num_obs();
         let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
-        model.add_neg_hessian_log_lik(u, self.rows, scratch, hessian);
+        passes::add_neg_hessian(model, u, self.rows, hessian);
         for entry in hessian.iter_mut() {
             *entry *= scale;
         }
@@ -341,11 +329,10 @@ fn smoothly(
 /// deviations if the density is normal; `None` where the curvature is not positive definite.
 fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
     let dim = u.len();
-    let mut scratch = objective.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let mut hessian = vec![0.0; dim * dim];
-    objective.value(u, &mut scratch, &mut grad, &mut work);
-    objective.neg_hessian(u, &mut scratch, &mut hessian);
+    objective.value(u, &mut grad, &mut work);
+    objective.neg_hessian(u, &mut hessian);
     let factor = Cholesky::of(&hessian, dim).ok()?;
     factor.solve_lower(&mut grad);
     let distance = dot(&grad, &grad).sqrt();
@@ -355,10 +342,9 @@ fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
 /// Moves `u` from a saddle to where the density is higher, along the direction in which it bends upwards most; whether there is one.
 fn leave_saddle(objective: Objective<'_>, u: &mut [f64], recorder: &mut Recorder) -> bool {
     let dim = u.len();
-    let mut scratch = objective.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let mut hessian = vec![0.0; dim * dim];
-    objective.neg_hessian(u, &mut scratch, &mut hessian);
+    objective.neg_hessian(u, &mut hessian);
     recorder.spend(objective.num_rows());
     let Some((values, vectors)) = symmetric_eigen(&hessian, dim) else {
         return false;
@@ -370,7 +356,7 @@ fn leave_saddle(objective: Objective<'_>, u: &mut [f64], recorder: &mut Recorder
     let direction = &vectors[..dim];
     let mut value = |u: &[f64]| {
         recorder.spend(objective.num_rows());
-        objective.value(u, &mut scratch, &mut grad, &mut work)
+        objective.value(u, &mut grad, &mut work)
     };
     let here = value(u);
     // Where the bend alone would gain half a nat.

@@ -34,11 +34,10 @@ pub(super) fn maximise(
     recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
-    let mut scratch = objective.scratch();
     let mut hessian = vec![0.0; dim * dim];
     let mut factor = Cholesky::empty(dim);
     climb_along(objective, u, control, recorder, |u, step, recorder| {
-        objective.neg_hessian(u, &mut scratch, &mut hessian);
+        objective.neg_hessian(u, &mut hessian);
         recorder.spend(objective.num_rows());
         factor
             .factor(&hessian)
@@ -58,10 +57,9 @@ pub(super) fn climb_along(
     mut make_step: impl FnMut(&[f64], &mut [f64], &mut Recorder) -> Result<(), ModeError>,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
-    let mut scratch = objective.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
-    let mut value = objective.value(u, &mut scratch, &mut grad, &mut work);
+    let mut value = objective.value(u, &mut grad, &mut work);
     recorder.spend(objective.num_rows());
     if !value.is_finite() {
         return Err(ModeError::NotFound(
@@ -87,7 +85,7 @@ pub(super) fn climb_along(
             tick(control)?;
             trial.copy_from_slice(u);
             axpy(length, &step, &mut trial);
-            let trial_value = objective.value(&trial, &mut scratch, &mut trial_grad, &mut work);
+            let trial_value = objective.value(&trial, &mut trial_grad, &mut work);
             recorder.spend(objective.num_rows());
             // Near the mode the gain drowns in the rounding of a large sum: allow for it.
             let rounding = 1e-13 * value.abs();

@@ -197,7 +197,7 @@ fn largest_curvature(model: &dyn Model) -> f64 {
     };
     let mut hessian = vec![0.0; dim * dim];
     let objective = Objective::new(density, rows);
-    objective.neg_hessian(&vec![0.0; dim], &mut objective.scratch(), &mut hessian);
+    objective.neg_hessian(&vec![0.0; dim], &mut hessian);
     let largest = symmetric_eigen(&hessian, dim).map(|(values, _vectors)| {
         let size = |value: &f64| value.abs();
         values.iter().map(size).fold(0.0, f64::max)
@@ -232,7 +232,7 @@ pub(super) fn maximise(
         control.check(ModeError::Cancelled)?;
         if (step - 1).is_multiple_of(every) {
             tick(control)?;
-            let value = objective.value(u, &mut scratch, &mut grad, &mut work);
+            let value = objective.value(u, &mut grad, &mut work);
             recorder.spend(objective.num_rows());
             recorder.note(value, &grad);
         }

@@ -152,7 +152,7 @@ impl Recorder {
             ..objective
         };
         let (mut grad, mut work) = (vec![0.0; centre.u.len()], vec![0.0; centre.u.len()]);
-        let value = objective.value(&centre.u, &mut objective.scratch(), &mut grad, &mut work);
+        let value = objective.value(&centre.u, &mut grad, &mut work);
         // Gradient, curvature and value at the centre.
         self.spend(3 * self.num_obs);
         self.note(value, &grad);

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rand::RngExt as _;
 
 use super::lipschitz::AliasTable;
+use super::passes;
 use super::row_noise::RowNoise;
 use super::row_sampling::difference_chances;
 use super::second_order::second_order_noise;
@@ -65,7 +66,13 @@ impl Centre {
             }
         }
         let mut hessian = vec![0.0; dim * dim];
-        density.add_neg_hessian(u, &mut hessian);
+        match density.rows() {
+            Some(rows) => {
+                passes::add_neg_hessian(rows, u, Rows::All, &mut hessian);
+                rows.add_neg_hessian_log_prior(u, &mut hessian);
+            }
+            None => density.add_neg_hessian(u, &mut hessian),
+        }
         let factor = Cholesky::of(&hessian, dim)?;
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;

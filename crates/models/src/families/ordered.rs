@@ -125,11 +125,13 @@ impl Outcome {
     /// Cut points below and above level `y`, less z.
     fn around(&self, z: f64, level: usize) -> [f64; 2] {
         let cut = |k: usize| self.cuts[k] - z;
-        let below = if level > 1 { cut(level - 2) } else { -FAR };
-        let above = if level < self.num_levels {
-            cut(level - 1)
-        } else {
-            FAR
+        let below = match level > 1 {
+            true => cut(level - 2),
+            false => f64::NEG_INFINITY,
+        };
+        let above = match level < self.num_levels {
+            true => cut(level - 1),
+            false => f64::INFINITY,
         };
         [below, above]
     }

@@ -101,6 +101,78 @@ fn rows_have_the_density_of_their_family() {
     }
 }
 
+/// Looks at all rows of the design where predictors are far out and auxiliary coordinates are, too.
+struct FarOut<'a>(&'a Design, SimdLevel);
+
+/// Distances of predictors; the exponential of those from 710 on is no number.
+const FAR: [f64; 7] = [50.0, 100.0, 300.0, 690.0, 720.0, 2000.0, 1e5];
+
+impl RowUse for FarOut<'_> {
+    type Made = ();
+
+    fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
+        let Self(design, level) = self;
+        let columns = design.terms.len();
+        let scale = rows.response;
+        let rows = GlmRows::new(rows.family, columns, &rows.data).at_level(level);
+        let (mut scratch, width) = (rows.scratch(), rows.width());
+        let [mut values, mut slopes] = [vec![0.0; ROWS], vec![0.0; ROWS * width]];
+        let signs = FAR.iter().flat_map(|&far| [-far, far]);
+        // Cut points say gaps to twelve digits of the cut points alone.
+        let least = if rows.num_aux() > F::AUX { -8.0 } else { -30.0 };
+        let places = signs.flat_map(|z| [least, -8.0, 0.4, 8.0, 30.0].map(|aux| (z, aux)));
+        for ((z, aux), turned) in places.flat_map(|place| [(place, 1.0), (place, -1.0)]) {
+            let mut u = vec![0.0; columns];
+            u[0] = z;
+            u.extend([aux, turned * aux].iter().cycle().take(rows.num_aux()));
+            let outcome = rows.family().outcome(&rows.shared(&u));
+            rows.pointwise(&u, Rows::All, &mut scratch, &mut values);
+            rows.residuals(&u, Rows::All, &mut scratch, &mut slopes);
+            for (i, value) in values.iter().enumerate() {
+                let offset = value_or(&design.offset, i, 0.0);
+                let known = design.known(i);
+                let (z, y) = match scale.identity {
+                    true => (z, (design.y[i] - offset - scale.centre) / scale.scale),
+                    false => (z + offset, design.y[i]),
+                };
+                let at = outcome.at(z, y, known);
+                // Rows of trials leave out the number of their orders.
+                let constant = match design.trials.is_none() || known == 1.0 {
+                    true => outcome.constant(y, known),
+                    false => 0.0,
+                };
+                let expected = at.log_p + constant - scale.scale.ln();
+                let what = format!("{outcome:?} row {i}: {y} at {z}, {value} and not {expected}");
+                assert!(*value < 1.0 && expected < 1.0, "{what}");
+                assert!(!slopes[i * width].is_nan(), "{what}");
+                let close = (value - expected).abs() <= 1e-6 * (1.0 + expected.abs());
+                assert!(close || *value == expected, "{what}");
+            }
+        }
+    }
+}
+
+/// Chains that begin far out stay where a density rises without bound.
+#[test]
+fn densities_are_small_and_right_where_predictors_are_far_out() {
+    for &family in Family::ALL {
+        let shape = Shape {
+            trials: family == Family::Binomial,
+            ..Shape::default()
+        };
+        let mut design = design_of(family, shape, ROWS);
+        for level in SimdLevel::available() {
+            family.rows(&design, FarOut(&design, level)).unwrap();
+        }
+        if family.takes_censoring() {
+            censor(&mut design);
+            family
+                .rows(&design, FarOut(&design, SimdLevel::available()[0]))
+                .unwrap();
+        }
+    }
+}
+
 /// Student rows whose logarithms are one at the end of a pass, beside those of which each takes its own.
 #[test]
 fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {

@@ -55,6 +55,10 @@ pub(super) trait TileSource: Copy {
 /// Bytes of a group of tiles up to which the next is asked for while it is read: both are to stand in the first cache.
 const MOST_AHEAD: usize = 24 << 10;
 
+/// Numbers, 1 MB, up to which what is stored of rows stays in the second cache, from where it comes soon enough: to ask for it one by one
+/// takes longer.
+const NEAR: usize = 1 << 17;
+
 /// In which order a pass reads kept blocks.
 pub(super) trait BlockOrder: Copy {
     /// Whether they follow each other.
@@ -259,10 +263,11 @@ where
 
     #[inline(always)]
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize) {
+        let is_far = stored.len() > NEAR;
         for first in (first..first + T * LANES).step_by(LANES) {
             if let Some(block) = (self.block)(first) {
                 self.view.prefetch_block(block);
-                if !stored.is_empty() {
+                if is_far {
                     prefetch(stored, block * LANES * width);
                 }
                 continue;
@@ -270,7 +275,7 @@ where
             for k in 0..LANES {
                 let row = (self.row)(first + k);
                 self.view.prefetch_row(row);
-                if !stored.is_empty() {
+                if is_far {
                     prefetch(stored, row * width);
                 }
             }

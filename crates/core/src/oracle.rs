@@ -21,7 +21,7 @@ mod groups;
 pub(crate) mod lipschitz;
 pub(crate) mod minibatch;
 pub(crate) mod passes;
-mod row_noise;
+pub(crate) mod row_noise;
 mod row_sampling;
 pub(crate) mod row_table;
 mod second_order;

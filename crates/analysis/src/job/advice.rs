@@ -24,8 +24,8 @@ impl Job {
         self.control.get_or_init(cheapest).as_ref()
     }
 
-    /// Measures what minibatches add to gradients at the mode, if there is one. [`Self::advice`], [`Self::control`] and [`Job::gradient_noise`]
-    /// do so when they are first asked, and cannot keep a window waiting afterwards.
+    /// Measures what minibatches add to gradients at the mode, if there is one, so that [`Self::advice`], [`Self::control`] and
+    /// [`Job::gradient_noise`] need not do so when they are first asked: a window would wait for them.
     pub fn measure_noise(&self) {
         let _measured = self.target().noise();
     }

@@ -2,25 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rand::RngExt as _;
-
 use super::lipschitz::AliasTable;
 use super::passes;
 use super::row_noise::RowNoise;
 use super::row_sampling::difference_chances;
 use super::second_order::second_order_noise;
 use crate::models::{CentreRows, LogDensity, RowLikelihood, Rows};
-use ergodic_base::linalg::{
-    Cholesky, NotPositiveDefinite, add_outer_products, axpy, symmetric_eigen,
-};
-use ergodic_base::rng::ChainRng;
-
-/// Rows from which the covariance of score differences is estimated, over all points together.
-pub(super) const DIFFERENCE_ROWS: usize = 40_000;
-/// Rows from which the covariance of score differences is estimated at one point, at least.
-pub(super) const DIFFERENCE_ROWS_LEAST: usize = 50;
-/// Points times squared coordinates at most: a few seconds of work. Up to 400 coordinates all 2D points are within it.
-const POINTS_WORK: usize = 800 * 400 * 400;
+use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 
 /// A point û, the gradient of the log likelihood there, and the curvature of the log posterior.
 #[derive(Clone, Debug)]
@@ -56,38 +44,31 @@ impl Centre {
     /// The curvature is not positive definite: the posterior has no proper mode there.
     pub fn at(density: &dyn LogDensity, u: &[f64]) -> Result<Self, NotPositiveDefinite> {
         let dim = u.len();
-        let mut grad_log_lik = vec![0.0; dim];
+        let (mut grad_log_lik, mut hessian) = (vec![0.0; dim], vec![0.0; dim * dim]);
+        let mut per_row = CentreRows {
+            u: u.to_vec(),
+            per_row: Vec::new(),
+        };
         match density.rows() {
             Some(rows) => {
                 rows.grad_log_lik(u, Rows::All, &mut rows.scratch(), &mut grad_log_lik);
+                passes::add_neg_hessian(rows, u, Rows::All, &mut hessian);
+                rows.add_neg_hessian_log_prior(u, &mut hessian);
+                per_row = rows.centre_rows(u);
             }
             None => {
                 density.log_density(u, &mut grad_log_lik);
+                density.add_neg_hessian(u, &mut hessian);
             }
-        }
-        let mut hessian = vec![0.0; dim * dim];
-        match density.rows() {
-            Some(rows) => {
-                passes::add_neg_hessian(rows, u, Rows::All, &mut hessian);
-                rows.add_neg_hessian_log_prior(u, &mut hessian);
-            }
-            None => density.add_neg_hessian(u, &mut hessian),
         }
         let factor = Cholesky::of(&hessian, dim)?;
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
         let covariance = factor.inverse();
-        let rows = match density.rows() {
-            Some(rows) => rows.centre_rows(u),
-            None => CentreRows {
-                u: u.to_vec(),
-                per_row: Vec::new(),
-            },
-        };
         Ok(Self {
             scaled_condition: scaled_condition(&hessian, &covariance),
             covariance,
-            rows,
+            rows: per_row,
             noise: OnceLock::new(),
             chances: OnceLock::new(),
             difference_chances: Default::default(),
@@ -231,65 +212,6 @@ fn scaled_condition(hessian: &[f64], covariance: &[f64]) -> f64 {
     let dim = covariance.len().isqrt();
     let sds: Vec<f64> = (0..dim).map(|j| covariance[j * (dim + 1)].sqrt()).collect();
     scaled_range(hessian, &sds).map_or(1.0, |(slowest, stiffest)| stiffest / slowest)
-}
-
-/// Numbers of the 2D points of [`typical_point`] that an average takes: all of them or, with many coordinates, as many as
-/// [`POINTS_WORK`] allows, evenly spread. The largest of many directions is then rather over- than underestimated.
-pub(super) fn typical_points(dim: usize) -> impl ExactSizeIterator<Item = usize> {
-    let all = 2 * dim;
-    let count = (POINTS_WORK / (dim * dim).max(1))
-        .clamp(1, all.max(1))
-        .min(all);
-    (0..count).map(move |k| k * all / count)
-}
-
-/// Point `k` of the 2D points û ± sqrt(D) L⁻ᵀ e_j.
-pub(super) fn typical_point(u: &[f64], factor: &Cholesky, k: usize) -> Vec<f64> {
-    let dim = u.len();
-    let mut point = vec![0.0; dim];
-    point[k / 2] = (dim as f64).sqrt() * if k.is_multiple_of(2) { 1.0 } else { -1.0 };
-    factor.solve_lower_transpose(&mut point);
-    axpy(1.0, u, &mut point);
-    point
-}
-
-/// At most `count` different rows, evenly spread. Evenly spaced rows could follow a period of the data, so the
-/// offset within each stretch is random.
-pub fn spread_rows(num_obs: usize, count: usize, rng: &mut ChainRng) -> Vec<u32> {
-    let count = count.min(num_obs);
-    (0..count)
-        .map(|k| {
-            let (from, to) = (k * num_obs / count, (k + 1) * num_obs / count);
-            rng.random_range(from..to) as u32
-        })
-        .collect()
-}
-
-/// ADDS `weight` times the covariance of whitened scores L⁻¹ s to `out`; `scores` (B×D) are overwritten.
-pub(super) fn add_whitened_covariance(
-    factor: &Cholesky,
-    scores: &mut [f64],
-    weight: f64,
-    out: &mut [f64],
-) {
-    let dim = factor.dim();
-    let count = (scores.len() / dim) as f64;
-    factor.solve_lower_rows(scores);
-    let mut mean = vec![0.0; dim];
-    for score in scores.chunks_exact(dim) {
-        axpy(1.0 / count, score, &mut mean);
-    }
-    for score in scores.chunks_exact_mut(dim) {
-        axpy(-1.0, &mean, score);
-    }
-    let mut products = vec![0.0; dim * dim];
-    add_outer_products(scores, dim, &mut products);
-    for i in 0..dim {
-        for j in 0..dim {
-            let product = products[i.max(j) * dim + i.min(j)];
-            out[i * dim + j] += weight / (count - 1.0) * product;
-        }
-    }
 }
 
 pub(super) fn largest_eigenvalue(a: &[f64], dim: usize) -> Option<f64> {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rand::RngExt as _;
 
 use super::Centre;
-use super::centre::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
+use super::row_noise::{spread_rows, typical_point, typical_points};
 use crate::models::{LinearRows, RowLikelihood, Rows};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Purpose, stream};

@@ -4,18 +4,25 @@
 
 use std::thread;
 
+use rand::RngExt as _;
+
 use super::Centre;
-use super::centre::{
-    DIFFERENCE_ROWS, DIFFERENCE_ROWS_LEAST, add_whitened_covariance, largest_eigenvalue,
-    scaled_range, spread_rows, submatrix, typical_point, typical_points,
-};
+use super::centre::{largest_eigenvalue, scaled_range, submatrix};
 use super::lipschitz::weighted_difference_noise;
 use super::minibatch::Scheme;
 use crate::models::{RowLikelihood, Rows};
-use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::linalg::{Cholesky, add_outer_products, axpy};
+use ergodic_base::rng::{ChainRng, Purpose, stream};
 
 /// Rows from which the covariance of scores is estimated; its relative error is then about 1 %.
 const SCORE_ROWS: usize = 20_000;
+
+/// Rows from which the covariance of score differences is estimated, over all points together.
+pub(super) const DIFFERENCE_ROWS: usize = 40_000;
+/// Rows from which the covariance of score differences is estimated at one point, at least.
+pub(super) const DIFFERENCE_ROWS_LEAST: usize = 50;
+/// Points times squared coordinates at most: a few seconds of work. Up to 400 coordinates all 2D points are within it.
+const POINTS_WORK: usize = 800 * 400 * 400;
 
 /// The noise of single rows at a centre û with curvature H = L L'.
 #[derive(Clone, Debug)]
@@ -187,4 +194,63 @@ fn difference_noise(model: &dyn RowLikelihood, centre: &Centre) -> Vec<f64> {
         add_whitened_covariance(factor, &mut scores, weight, &mut noise);
     }
     noise
+}
+
+/// Numbers of the 2D points of [`typical_point`] that an average takes: all of them or, with many coordinates, as many as
+/// [`POINTS_WORK`] allows, evenly spread. The largest of many directions is then rather over- than underestimated.
+pub(super) fn typical_points(dim: usize) -> impl ExactSizeIterator<Item = usize> {
+    let all = 2 * dim;
+    let count = (POINTS_WORK / (dim * dim).max(1))
+        .clamp(1, all.max(1))
+        .min(all);
+    (0..count).map(move |k| k * all / count)
+}
+
+/// Point `k` of the 2D points û ± sqrt(D) L⁻ᵀ e_j.
+pub(super) fn typical_point(u: &[f64], factor: &Cholesky, k: usize) -> Vec<f64> {
+    let dim = u.len();
+    let mut point = vec![0.0; dim];
+    point[k / 2] = (dim as f64).sqrt() * if k.is_multiple_of(2) { 1.0 } else { -1.0 };
+    factor.solve_lower_transpose(&mut point);
+    axpy(1.0, u, &mut point);
+    point
+}
+
+/// At most `count` different rows, evenly spread. Evenly spaced rows could follow a period of the data, so the
+/// offset within each stretch is random.
+pub fn spread_rows(num_obs: usize, count: usize, rng: &mut ChainRng) -> Vec<u32> {
+    let count = count.min(num_obs);
+    (0..count)
+        .map(|k| {
+            let (from, to) = (k * num_obs / count, (k + 1) * num_obs / count);
+            rng.random_range(from..to) as u32
+        })
+        .collect()
+}
+
+/// ADDS `weight` times the covariance of whitened scores L⁻¹ s to `out`; `scores` (B×D) are overwritten.
+pub(super) fn add_whitened_covariance(
+    factor: &Cholesky,
+    scores: &mut [f64],
+    weight: f64,
+    out: &mut [f64],
+) {
+    let dim = factor.dim();
+    let count = (scores.len() / dim) as f64;
+    factor.solve_lower_rows(scores);
+    let mut mean = vec![0.0; dim];
+    for score in scores.chunks_exact(dim) {
+        axpy(1.0 / count, score, &mut mean);
+    }
+    for score in scores.chunks_exact_mut(dim) {
+        axpy(-1.0, &mean, score);
+    }
+    let mut products = vec![0.0; dim * dim];
+    add_outer_products(scores, dim, &mut products);
+    for i in 0..dim {
+        for j in 0..dim {
+            let product = products[i.max(j) * dim + i.min(j)];
+            out[i * dim + j] += weight / (count - 1.0) * product;
+        }
+    }
 }

@@ -8,9 +8,9 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::centre::{
-    Centre, DIFFERENCE_ROWS, DIFFERENCE_ROWS_LEAST, add_whitened_covariance, spread_rows,
-    typical_points,
+use super::Centre;
+use super::row_noise::{
+    DIFFERENCE_ROWS, DIFFERENCE_ROWS_LEAST, add_whitened_covariance, spread_rows, typical_points,
 };
 use crate::models::{RowLikelihood, Rows, Scratch};
 use ergodic_base::linalg::{axpy, matvec};

@@ -147,7 +147,7 @@ fn a_well_specified_gaussian_has_noise_ratio_one() {
 
 #[test]
 fn noise_is_averaged_over_all_points_until_they_would_take_minutes() {
-    let of = |dim| centre::typical_points(dim).collect::<Vec<_>>();
+    let of = |dim| row_noise::typical_points(dim).collect::<Vec<_>>();
     for dim in [1, 3, 400] {
         assert_eq!(of(dim), (0..2 * dim).collect::<Vec<_>>());
     }

@@ -27,7 +27,7 @@
 
 use crate::models::arithmetic::LANES;
 use crate::models::{LinearRows, Model, RowLikelihood};
-use crate::oracle::centre::spread_rows;
+use crate::oracle::row_noise::spread_rows;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use crate::samplers::langevin::{
     Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin, LangevinSettings, Noise, Rates, Rule,

@@ -123,7 +123,7 @@ impl TiledRows {
         let columns = self.num_columns;
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
-        let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
+        let predictors = predictors::<A, _, _, T, false>(pass, first, &tiles);
         let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
         let mut curvatures = pass.terms.curvature::<A, T>(&z, &tiles);
         if live < LANES {

@@ -110,7 +110,7 @@ impl TiledRows {
         let dim = columns + num_aux;
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, false>(pass, first, live, buffer);
-        let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
+        let predictors = predictors::<A, _, _, T, false>(pass, first, &tiles);
         let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
         pass.terms.each_terms::<A, T, false>(
             &z,

@@ -8,6 +8,8 @@ use crate::numerics::arithmetic::Arithmetic;
 
 /// The tiles of a pass. A type for each way, so that the row loop is compiled without the questions of the others.
 pub(super) trait TileSource: Copy {
+    /// Whether tiles follow each other in memory.
+    const IN_ORDER: bool = false;
     /// The `k`-th row of the pass.
     fn row(&self, k: usize) -> usize;
     /// The eight rows from the `first` on, of which `live` count: a kept tile, or put together in `buffer`. Lanes past `live`
@@ -49,7 +51,7 @@ pub(super) trait TileSource: Copy {
     }
     /// Asks for the `k`-th of the lanes of [`Self::ahead`].
     #[inline(always)]
-    fn ask<const T: usize>(_ahead: &[&[Lane]; T], _k: usize) {}
+    fn ask<const T: usize>(&self, _ahead: &[&[Lane]; T], _k: usize) {}
 }
 
 /// Bytes of a group of tiles up to which the next is asked for while it is read: both are to stand in the first cache.
@@ -150,6 +152,8 @@ impl<O: BlockOrder> Kept<'_, O> {
 }
 
 impl<O: BlockOrder> TileSource for Kept<'_, O> {
+    const IN_ORDER: bool = O::IN_ORDER;
+
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
         self.order.row(k)
@@ -216,8 +220,9 @@ impl<O: BlockOrder> TileSource for Kept<'_, O> {
         self.order.memory(next, self.blocks, self.stride)
     }
 
+    /// One stretch of memory is asked for in its order: the processor then goes ahead by itself.
     #[inline(always)]
-    fn ask<const T: usize>(ahead: &[&[Lane]; T], k: usize) {
+    fn ask<const T: usize>(&self, ahead: &[&[Lane]; T], k: usize) {
         if O::IN_ORDER {
             prefetch(ahead[0], k);
         } else {

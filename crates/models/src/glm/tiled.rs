@@ -149,12 +149,12 @@ impl TiledRows {
             source.prefetch::<GROUP>(0, centre, 1 + terms.num_aux());
         }
         while first + GROUP * LANES <= len {
-            self.group::<A, _, GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
+            self.group::<A, _, _, GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
             first += GROUP * LANES;
         }
         while first < len {
             let live = LANES.min(len - first);
-            self.group::<A, _, 1, VALUE, DIFFERENCE>(&pass, first, live, tile, &mut sums);
+            self.group::<A, _, _, 1, VALUE, DIFFERENCE>(&pass, first, live, tile, &mut sums);
             first += LANES;
         }
         for (grad, sum) in grad.iter_mut().zip(&*sums.gradient) {
@@ -178,12 +178,13 @@ impl TiledRows {
     fn group<
         A: Arithmetic,
         K: TileTerms,
+        S: TileSource,
         const T: usize,
         const VALUE: bool,
         const DIFFERENCE: bool,
     >(
         &self,
-        pass: &TilePass<'_, K, impl TileSource>,
+        pass: &TilePass<'_, K, S>,
         first: usize,
         live: usize,
         buffer: &mut [Lane],
@@ -194,7 +195,7 @@ impl TiledRows {
         // Only single tiles are ever cut short; the compiler is to know that.
         let live = if T > 1 { LANES } else { live };
         let tiles = self.tiles_at::<A, T, DIFFERENCE>(pass, first, live, buffer);
-        let predictors = predictors::<A, _, _, T>(pass, first, &tiles);
+        let predictors = predictors::<A, _, _, T, true>(pass, first, &tiles);
         let z = self.with_offsets::<A, T>(pass.terms, &predictors, &tiles);
         let mut residuals = [A::V::splat(0.0); T];
         pass.terms.each_terms::<A, T, VALUE>(
@@ -229,12 +230,24 @@ impl TiledRows {
             sums.take_logs(T);
         }
         let covariates = covariates(&tiles, columns);
-        for (j, sum) in sums.gradient[..columns].iter_mut().enumerate() {
-            let mut total = A::V::load(sum);
-            for t in 0..T {
-                total = residuals[t].mul_add(A::V::load(&covariates[t][j]), total);
+        let gradient = sums.gradient[..columns].iter_mut().enumerate();
+        let ahead = pass.source.ahead::<T>(first);
+        if !S::IN_ORDER || ahead[0].is_empty() {
+            for (j, sum) in gradient {
+                add_scores::<A, T>(sum, &residuals, &covariates, j);
             }
-            *sum = total.lane();
+            return;
+        }
+        // The half that was not asked for with the predictors.
+        let (asked, per_column) = (columns * (T / 2), T - T / 2);
+        for (j, sum) in gradient {
+            for t in 0..per_column {
+                pass.source.ask(&ahead, asked + j * per_column + t);
+            }
+            add_scores::<A, T>(sum, &residuals, &covariates, j);
+        }
+        for rest in columns * T..tiles[0].len() * T {
+            pass.source.ask(&ahead, rest);
         }
     }
 
@@ -308,7 +321,7 @@ impl TiledRows {
         let mut out = [(<[f64; LANES]>::default(), Q::Lanes::default()); T];
         at_level!(self.level, A => {
             let tiles = self.tiles_at::<A, T, false>(&pass, first, live, buffer);
-            let predictors = predictors::<A, _, _, T>(&pass, first, &tiles);
+            let predictors = predictors::<A, _, _, T, false>(&pass, first, &tiles);
             let mut z = self.with_offsets::<A, T>(terms, &predictors, &tiles);
             for (z, shift) in z.iter_mut().zip(shifts) {
                 *z = with_shift::<A>(z, shift);
@@ -331,9 +344,11 @@ pub struct TilePass<'a, K, S> {
     pub centre: &'a [f64],
 }
 
-/// Linear predictors of the rows from `first` on of a pass, in tiles, without offset.
+/// Linear predictors of the rows from `first` on of a pass, in tiles, without offset. Meanwhile the next tiles are asked for; `HALF` of
+/// them where they follow each other and the gradient, which reads the same tiles, asks for the rest: evenly is faster then, and with
+/// blocks here and there slower.
 #[inline(always)]
-pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize>(
+pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize, const HALF: bool>(
     pass: &TilePass<'_, K, S>,
     first: usize,
     tiles: &[&[Lane]; T],
@@ -342,28 +357,55 @@ pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize>(
     let columns = pass.beta.len();
     let covariates = covariates(tiles, columns);
     let ahead = pass.source.ahead::<T>(first);
-    if !ahead[0].is_empty() {
-        for (j, beta) in pass.beta[..columns].iter().enumerate() {
-            for t in 0..T {
-                S::ask(&ahead, j * T + t);
-            }
-            let beta = A::V::splat(*beta);
-            for t in 0..T {
-                z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
-            }
-        }
-        for rest in columns * T..tiles[0].len() * T {
-            S::ask(&ahead, rest);
+    if ahead[0].is_empty() {
+        for (j, beta) in pass.beta.iter().enumerate() {
+            add_products::<A, T>(&mut z, &covariates, j, *beta);
         }
         return z;
     }
-    for (j, beta) in pass.beta[..columns].iter().enumerate() {
-        let beta = A::V::splat(*beta);
-        for t in 0..T {
-            z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
+    let half = HALF && S::IN_ORDER;
+    let per_column = if half { T / 2 } else { T };
+    for (j, beta) in pass.beta.iter().enumerate() {
+        for t in 0..per_column {
+            pass.source.ask(&ahead, j * per_column + t);
+        }
+        add_products::<A, T>(&mut z, &covariates, j, *beta);
+    }
+    if !half {
+        for rest in columns * T..tiles[0].len() * T {
+            pass.source.ask(&ahead, rest);
         }
     }
     z
+}
+
+/// Adds the products of covariate `j` and its coefficient to the predictors of `T` tiles.
+#[inline(always)]
+fn add_products<A: Arithmetic, const T: usize>(
+    z: &mut [A::V; T],
+    covariates: &[&[Lane]; T],
+    j: usize,
+    beta: f64,
+) {
+    let beta = A::V::splat(beta);
+    for t in 0..T {
+        z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
+    }
+}
+
+/// Adds the products of covariate `j` and the residuals of `T` tiles to a sum of the gradient.
+#[inline(always)]
+fn add_scores<A: Arithmetic, const T: usize>(
+    sum: &mut Lane,
+    residuals: &[A::V; T],
+    covariates: &[&[Lane]; T],
+    j: usize,
+) {
+    let mut total = A::V::load(sum);
+    for t in 0..T {
+        total = residuals[t].mul_add(A::V::load(&covariates[t][j]), total);
+    }
+    *sum = total.lane();
 }
 
 #[inline(always)]

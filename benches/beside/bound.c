@@ -243,7 +243,7 @@ ALWAYS void step(int d, int blocks, int centred, const table *t, int batch, uint
         for (int i = 0; i < picks; i++) {
             row[k ^ 1][i] = below(word(*seed + (uint64_t)i * STEP), (uint32_t)(ROWS / wide));
             const double *ahead = (blocks ? t->tile : t->x) + (size_t)row[k ^ 1][i] * (size_t)(d * wide);
-            for (int at = 0; at < d * wide; at += 8) __builtin_prefetch(ahead + at);
+            for (int at = 0; at < d * wide; at += 8) __builtin_prefetch(ahead + at, 0, 2);
         }
         for (int i = 0; i < GROUP; i++) {
             size_t at = blocks ? (size_t)row[k][i / LANES] * LANES + (size_t)(i % LANES) : row[k][i];
@@ -343,7 +343,7 @@ static void once(job *j) {
             j->seed += GROUP * STEP;
             for (int i = 0; i < GROUP; i++) {
                 row[k ^ 1][i] = below(word(j->seed + (uint64_t)i * STEP), (uint32_t)j->count);
-                for (size_t at = 0; at < j->width; at += 8) __builtin_prefetch(j->numbers + row[k ^ 1][i] * j->width + at);
+                for (size_t at = 0; at < j->width; at += 8) __builtin_prefetch(j->numbers + row[k ^ 1][i] * j->width + at, 0, 2);
             }
             for (int i = 0; i < GROUP; i++) sum += read_row(j->numbers + row[k][i] * j->width, j->width);
         }

@@ -1,6 +1,6 @@
 //! Where the tiles of a pass come from: kept blocks of neighbours, or rows one by one.
 
-use super::machine::{prefetch, prefetch_span};
+use super::machine::{Cache, prefetch, prefetch_span};
 use super::store::View;
 use crate::families::rows::{LANES, Lane};
 use crate::likelihood::row_of_block;
@@ -43,19 +43,57 @@ pub(super) trait TileSource: Copy {
     /// Asks for `T` tiles from the row `first` on ahead of their use, and for what is `stored` of their rows, `width` numbers each, if
     /// anything is.
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize);
-    /// Memory of the `T` tiles after those from the row `first` on, that a row loop asks for little by little while it reads these
-    /// ([`Self::ask`]); none where [`Self::prefetch`] asks for it.
+    /// What a row loop asks for little by little while it reads the `T` tiles from the row `first` on.
     #[inline(always)]
-    fn ahead<const T: usize>(&self, _first: usize) -> [&[Lane]; T] {
-        [&[]; T]
+    fn ahead<const T: usize>(&self, _first: usize) -> Ahead<'_, T> {
+        Ahead::Nothing
     }
-    /// Asks for the `k`-th of the lanes of [`Self::ahead`].
-    #[inline(always)]
-    fn ask<const T: usize>(&self, _ahead: &[&[Lane]; T], _k: usize) {}
 }
 
-/// Bytes of a group of tiles up to which the next is asked for while it is read: both are to stand in the first cache.
-const MOST_AHEAD: usize = 24 << 10;
+/// Memory that a row loop asks for little by little while it reads a group of tiles: all at once takes longer.
+#[derive(Clone, Copy)]
+pub(super) enum Ahead<'a, const T: usize> {
+    /// None: it is near enough, or [`TileSource::prefetch`] asks for it.
+    Nothing,
+    /// The next tiles, which stand here and there, for this cache.
+    Tiles([&'a [Lane]; T], Cache),
+    /// From the next tiles on, which follow each other.
+    Stretch(&'a [Lane], Reach),
+}
+
+/// How far ahead a stretch of memory is asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Reach {
+    /// The next group, for the first cache.
+    Next,
+    /// The group after the next, for the second cache.
+    Far,
+    Both,
+}
+
+/// For which caches the next tiles are worth asking.
+struct Worth {
+    first: bool,
+    second: bool,
+}
+
+impl Worth {
+    /// For groups of so many lanes out of these.
+    #[inline(always)]
+    fn of(group: usize, blocks: &[Lane]) -> Self {
+        /// Bytes of a group of which the first cache holds two, the one that is read and the next.
+        const FIRST: usize = 24 << 10;
+        /// Bytes of a group of which the second cache holds three.
+        const SECOND: usize = 160 << 10;
+        /// Bytes of a table that third caches hold, from where it comes soon enough, if other cores leave it there.
+        const THIRD: usize = 20 << 20;
+        let bytes = size_of::<Lane>() * group;
+        Self {
+            first: bytes <= FIRST,
+            second: bytes <= SECOND && size_of_val(blocks) > THIRD,
+        }
+    }
+}
 
 /// Numbers, 1 MB, up to which what is stored of rows stays in the second cache, from where it comes soon enough: to ask for it one by one
 /// takes longer.
@@ -69,9 +107,8 @@ pub(super) trait BlockOrder: Copy {
     fn block(self, k: usize) -> usize;
     /// The `k`-th row of the pass.
     fn row(self, k: usize) -> usize;
-    /// Memory of `T` tiles of `stride` lanes from the `k`-th row of the pass on, if it has as many in `blocks`: of each, or of all as the
-    /// first where blocks follow each other.
-    fn memory<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> [&[Lane]; T];
+    /// What to ask for while the `T` tiles of `stride` lanes before the `k`-th row of the pass are read from `blocks`.
+    fn ahead<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> Ahead<'_, T>;
 }
 
 /// One after the other, from this row on, which is the first of a block.
@@ -92,13 +129,19 @@ impl BlockOrder for InOrder {
     }
 
     #[inline(always)]
-    fn memory<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> [&[Lane]; T] {
+    fn ahead<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> Ahead<'_, T> {
         let (start, len) = (self.block(k) * stride, T * stride);
-        let mut memory = [&[][..]; T];
-        if start + len <= blocks.len() {
-            memory[0] = &blocks[start..][..len];
+        let Some(next) = blocks.get(start..start + len) else {
+            return Ahead::Nothing;
+        };
+        // The last groups ask for what would follow the table, which processors let be.
+        let worth = Worth::of(len, blocks);
+        match (worth.first, worth.second) {
+            (true, true) => Ahead::Stretch(next, Reach::Both),
+            (true, false) => Ahead::Stretch(next, Reach::Next),
+            (false, true) => Ahead::Stretch(next, Reach::Far),
+            (false, false) => Ahead::Nothing,
         }
-        memory
     }
 }
 
@@ -120,14 +163,21 @@ impl BlockOrder for Numbered<'_> {
     }
 
     #[inline(always)]
-    fn memory<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> [&[Lane]; T] {
-        let mut memory = [&[][..]; T];
-        if let Some(numbers) = self.0.get(k / LANES..k / LANES + T) {
-            for (memory, &block) in memory.iter_mut().zip(numbers) {
-                *memory = &blocks[block as usize * stride..][..stride];
-            }
+    fn ahead<const T: usize>(self, k: usize, blocks: &[Lane], stride: usize) -> Ahead<'_, T> {
+        let Some(numbers) = self.0.get(k / LANES..k / LANES + T) else {
+            return Ahead::Nothing;
+        };
+        let worth = Worth::of(T * stride, blocks);
+        let cache = match worth.second {
+            true => Cache::Second,
+            false if worth.first => Cache::First,
+            false => return Ahead::Nothing,
+        };
+        let mut tiles = [&[][..]; T];
+        for (tile, &block) in tiles.iter_mut().zip(numbers) {
+            *tile = &blocks[block as usize * stride..][..stride];
         }
-        memory
+        Ahead::Tiles(tiles, cache)
     }
 }
 
@@ -212,22 +262,9 @@ impl<O: BlockOrder> TileSource for Kept<'_, O> {
 
     /// Processors see that memory is read in order, but late where the tiles of a group are read side by side.
     #[inline(always)]
-    fn ahead<const T: usize>(&self, first: usize) -> [&[Lane]; T] {
-        if size_of::<Lane>() * T * self.stride > MOST_AHEAD {
-            return [&[]; T];
-        }
-        let next = first + T * LANES;
-        self.order.memory(next, self.blocks, self.stride)
-    }
-
-    /// One stretch of memory is asked for in its order: the processor then goes ahead by itself.
-    #[inline(always)]
-    fn ask<const T: usize>(&self, ahead: &[&[Lane]; T], k: usize) {
-        if O::IN_ORDER {
-            prefetch(ahead[0], k);
-        } else {
-            prefetch(ahead[k % T], k / T);
-        }
+    fn ahead<const T: usize>(&self, first: usize) -> Ahead<'_, T> {
+        self.order
+            .ahead(first + T * LANES, self.blocks, self.stride)
     }
 }
 
@@ -273,15 +310,15 @@ where
             if let Some(block) = (self.block)(first) {
                 self.view.prefetch_block(block);
                 if is_far {
-                    prefetch(stored, block * LANES * width);
+                    prefetch(Cache::Second, stored, block * LANES * width);
                 }
                 continue;
             }
-            for k in 0..LANES {
-                let row = (self.row)(first + k);
-                self.view.prefetch_row(row);
-                if is_far {
-                    prefetch(stored, row * width);
+            let row = |k: usize| (self.row)(first + k);
+            self.view.prefetch_rows(row);
+            if is_far {
+                for k in 0..LANES {
+                    prefetch(Cache::Second, stored, row(k) * width);
                 }
             }
         }

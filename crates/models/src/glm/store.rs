@@ -421,14 +421,21 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Asks for the numbers of row `i` ahead of their use.
+    /// Asks for the numbers of eight rows ahead of their use, of which `row(k)` is the k-th.
     #[inline(always)]
-    pub fn prefetch_row(&self, i: usize) {
+    pub fn prefetch_rows(&self, row: impl Fn(usize) -> usize) {
+        let stride = self.stride();
         match self.numbers {
             Viewed::Double { rows, .. } => {
-                prefetch_span(rows, i * self.stride(), self.stride());
+                for k in 0..LANES {
+                    prefetch_span(rows, row(k) * stride, stride);
+                }
             }
-            Viewed::Single { .. } => self.prefetch_single_row(i),
+            Viewed::Single { .. } => {
+                for k in 0..LANES {
+                    self.prefetch_single_row(row(k));
+                }
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! Rows of any family and the loops over them.
 
+use super::machine::{Cache, prefetch};
 use super::quantity::RowQuantity;
-use super::source::{InOrder, Numbered, Picked, TileSource};
+use super::source::{Ahead, InOrder, Numbered, Picked, Reach, TileSource};
 use super::store::RowStore;
 use super::sums::{Sums, reduce};
 use super::terms::TileTerms;
@@ -230,25 +231,25 @@ impl TiledRows {
             sums.take_logs(T);
         }
         let covariates = covariates(&tiles, columns);
-        let gradient = sums.gradient[..columns].iter_mut().enumerate();
-        let ahead = pass.source.ahead::<T>(first);
-        if !S::IN_ORDER || ahead[0].is_empty() {
-            for (j, sum) in gradient {
-                add_scores::<A, T>(sum, &residuals, &covariates, j);
-            }
-            return;
-        }
-        // The half that was not asked for with the predictors.
-        let (asked, per_column) = (columns * (T / 2), T - T / 2);
-        for (j, sum) in gradient {
-            for t in 0..per_column {
-                pass.source.ask(&ahead, asked + j * per_column + t);
-            }
-            add_scores::<A, T>(sum, &residuals, &covariates, j);
-        }
-        for rest in columns * T..tiles[0].len() * T {
-            pass.source.ask(&ahead, rest);
-        }
+        let ahead = if S::IN_ORDER {
+            pass.source.ahead::<T>(first)
+        } else {
+            Ahead::Nothing
+        };
+        Columns::<_, _, T>::new(
+            sums.gradient[..columns].iter_mut(),
+            Part::Rest,
+            tiles[0].len(),
+            #[inline(always)]
+            |j, sum| {
+                let mut total = A::V::load(sum);
+                for t in 0..T {
+                    total = residuals[t].mul_add(A::V::load(&covariates[t][j]), total);
+                }
+                *sum = total.lane();
+            },
+        )
+        .each(ahead);
     }
 
     /// The tiles of `T` times eight rows of a pass from row `first` on, of which `live` count in each: kept ones, or put together in
@@ -354,58 +355,114 @@ pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize, const HALF: b
     tiles: &[&[Lane]; T],
 ) -> [A::V; T] {
     let mut z = [A::V::splat(0.0); T];
-    let columns = pass.beta.len();
-    let covariates = covariates(tiles, columns);
-    let ahead = pass.source.ahead::<T>(first);
-    if ahead[0].is_empty() {
-        for (j, beta) in pass.beta.iter().enumerate() {
-            add_products::<A, T>(&mut z, &covariates, j, *beta);
-        }
-        return z;
-    }
-    let half = HALF && S::IN_ORDER;
-    let per_column = if half { T / 2 } else { T };
-    for (j, beta) in pass.beta.iter().enumerate() {
-        for t in 0..per_column {
-            pass.source.ask(&ahead, j * per_column + t);
-        }
-        add_products::<A, T>(&mut z, &covariates, j, *beta);
-    }
-    if !half {
-        for rest in columns * T..tiles[0].len() * T {
-            pass.source.ask(&ahead, rest);
-        }
-    }
+    let covariates = covariates(tiles, pass.beta.len());
+    let part = if HALF && S::IN_ORDER {
+        Part::Half
+    } else {
+        Part::All
+    };
+    Columns::<_, _, T>::new(
+        pass.beta.iter(),
+        part,
+        tiles[0].len(),
+        #[inline(always)]
+        |j, &beta| {
+            let beta = A::V::splat(beta);
+            for t in 0..T {
+                z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
+            }
+        },
+    )
+    .each(pass.source.ahead::<T>(first));
     z
 }
 
-/// Adds the products of covariate `j` and its coefficient to the predictors of `T` tiles.
-#[inline(always)]
-fn add_products<A: Arithmetic, const T: usize>(
-    z: &mut [A::V; T],
-    covariates: &[&[Lane]; T],
-    j: usize,
-    beta: f64,
-) {
-    let beta = A::V::splat(beta);
-    for t in 0..T {
-        z[t] = A::V::load(&covariates[t][j]).mul_add(beta, z[t]);
-    }
+/// Which of the lanes ahead a loop over columns asks for.
+#[derive(Clone, Copy)]
+enum Part {
+    All,
+    Half,
+    /// All but that half.
+    Rest,
 }
 
-/// Adds the products of covariate `j` and the residuals of `T` tiles to a sum of the gradient.
-#[inline(always)]
-fn add_scores<A: Arithmetic, const T: usize>(
-    sum: &mut Lane,
-    residuals: &[A::V; T],
-    covariates: &[&[Lane]; T],
-    j: usize,
-) {
-    let mut total = A::V::load(sum);
-    for t in 0..T {
-        total = residuals[t].mul_add(A::V::load(&covariates[t][j]), total);
+/// A loop over the columns of `T` tiles, which asks for a part of what is ahead of them meanwhile.
+struct Columns<I, W, const T: usize> {
+    /// What belongs to each column.
+    items: I,
+    part: Part,
+    /// Lanes per tile.
+    stride: usize,
+    /// What to do with the number of a column and what belongs to it.
+    work: W,
+}
+
+impl<I: ExactSizeIterator, W: FnMut(usize, I::Item), const T: usize> Columns<I, W, T> {
+    #[inline(always)]
+    fn new(items: I, part: Part, stride: usize, work: W) -> Self {
+        Self {
+            items,
+            part,
+            stride,
+            work,
+        }
     }
-    *sum = total.lane();
+
+    #[inline(always)]
+    fn each(mut self, ahead: Ahead<'_, T>) {
+        match ahead {
+            Ahead::Nothing => {
+                for (j, item) in self.items.enumerate() {
+                    (self.work)(j, item);
+                }
+            }
+            Ahead::Tiles(tiles, Cache::First) => self.asking(
+                #[inline(always)]
+                |k| prefetch(Cache::First, tiles[k % T], k / T),
+            ),
+            Ahead::Tiles(tiles, Cache::Second) => self.asking(
+                #[inline(always)]
+                |k| prefetch(Cache::Second, tiles[k % T], k / T),
+            ),
+            Ahead::Stretch(next, Reach::Next) => self.asking(
+                #[inline(always)]
+                |k| prefetch(Cache::First, next, k),
+            ),
+            Ahead::Stretch(next, Reach::Far) => self.asking(
+                #[inline(always)]
+                |k| prefetch(Cache::Second, next, next.len() + k),
+            ),
+            Ahead::Stretch(next, Reach::Both) => self.asking(
+                #[inline(always)]
+                |k| {
+                    prefetch(Cache::First, next, k);
+                    prefetch(Cache::Second, next, next.len() + k);
+                },
+            ),
+        }
+    }
+
+    /// [`Self::each`] where there is something to `ask` for, lane by lane.
+    #[inline(always)]
+    fn asking(mut self, ask: impl Fn(usize)) {
+        let count = self.items.len();
+        let (start, at_each) = match self.part {
+            Part::All => (0, T),
+            Part::Half => (0, T / 2),
+            Part::Rest => (count * (T / 2), T - T / 2),
+        };
+        for (j, item) in self.items.enumerate() {
+            for t in 0..at_each {
+                ask(start + j * at_each + t);
+            }
+            (self.work)(j, item);
+        }
+        if !matches!(self.part, Part::Half) {
+            for k in count * T..self.stride * T {
+                ask(k);
+            }
+        }
+    }
 }
 
 #[inline(always)]

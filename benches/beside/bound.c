@@ -243,6 +243,7 @@ ALWAYS void step(int d, int blocks, int centred, const table *t, int batch, uint
         for (int i = 0; i < picks; i++) {
             row[k ^ 1][i] = below(word(*seed + (uint64_t)i * STEP), (uint32_t)(ROWS / wide));
             const double *ahead = (blocks ? t->tile : t->x) + (size_t)row[k ^ 1][i] * (size_t)(d * wide);
+            /* Into the second cache: the first takes few requests at once. */
             for (int at = 0; at < d * wide; at += 8) __builtin_prefetch(ahead + at, 0, 2);
         }
         for (int i = 0; i < GROUP; i++) {

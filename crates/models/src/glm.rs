@@ -14,6 +14,7 @@
 //! Loops are compiled for each level of vector instructions, and once more for each family whose terms are so short that calling them
 //! would be felt ([`RowFamily::WITHIN_LOOPS`]); of all other families they call the terms, several tiles at a time.
 
+mod columns;
 mod extra;
 mod hessian;
 mod machine;

@@ -208,16 +208,27 @@ fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {
 /// Tiles that are kept, in order or by number, tiles put together from rows, and those of chosen rows that happen to be neighbours.
 #[test]
 fn every_way_to_a_tile_gives_the_same_bits() {
+    tiles_agree(11, 1000);
+}
+
+/// Of more than 20 MB, whose rows are asked for farther ahead: next and far, far alone, and too wide for either.
+#[test]
+fn every_way_to_a_tile_of_a_large_table_gives_the_same_bits() {
+    for (columns, len) in [(20, 132_000), (100, 26_400), (700, 3_768)] {
+        tiles_agree(columns, len);
+    }
+}
+
+/// Of `len` rows, a multiple of a block's.
+fn tiles_agree(columns: usize, len: usize) {
     use crate::families::bernoulli::SignedBernoulli;
-    const COLUMNS: usize = 11;
-    const LEN: usize = 1000;
     let number = |i: usize| ((i * 7919 % 1009) as f64 / 504.0 - 1.0) * 0.7;
-    let data: Vec<f64> = (0..COLUMNS * (LEN + 1)).map(number).collect();
-    let u: Vec<f64> = (0..COLUMNS).map(|j| 0.3 * number(j + 5)).collect();
-    let centre: Vec<f64> = (0..=LEN).map(|i| 0.1 * number(3 * i)).collect();
-    let (start, len) = (1, LEN);
-    let picks: Vec<u32> = (0..LEN as u32).collect();
-    let blocks: Vec<u32> = (0..(LEN / BLOCK_ROWS) as u32).collect();
+    let data: Vec<f64> = (0..columns * (len + 1)).map(number).collect();
+    let u: Vec<f64> = (0..columns).map(|j| 0.3 * number(j + 5)).collect();
+    let centre: Vec<f64> = (0..=len).map(|i| 0.1 * number(3 * i)).collect();
+    let start = 1;
+    let picks: Vec<u32> = (0..len as u32).collect();
+    let blocks: Vec<u32> = (0..(len / BLOCK_ROWS) as u32).collect();
     let every = Storage::ALL.iter().flat_map(|&storage| {
         let levels = SimdLevel::available().into_iter();
         levels.map(move |level| (storage, level))
@@ -225,13 +236,13 @@ fn every_way_to_a_tile_gives_the_same_bits() {
     for (storage, level) in every {
         // The rows from 1 on are no whole blocks; without the first they are.
         let rows = |data: &[f64]| {
-            let rows = GlmRows::new(SignedBernoulli, COLUMNS, data);
+            let rows = GlmRows::new(SignedBernoulli, columns, data);
             rows.stored_as(storage).at_level(level)
         };
-        let (shifted, aligned) = (rows(&data), rows(&data[COLUMNS..]));
+        let (shifted, aligned) = (rows(&data), rows(&data[columns..]));
         let of = |rows: &GlmRows<_>, which: Rows<'_>, centre: &[f64]| {
-            let (mut scratch, mut grad) = (rows.scratch(), vec![0.0; 2 * COLUMNS]);
-            let (first, second) = grad.split_at_mut(COLUMNS);
+            let (mut scratch, mut grad) = (rows.scratch(), vec![0.0; 2 * columns]);
+            let (first, second) = grad.split_at_mut(columns);
             let value = rows.value_gradient(&u, which, &mut scratch, first);
             rows.gradient_difference(&u, which, centre, &mut scratch, second);
             grad.push(value);

@@ -62,7 +62,7 @@ fn example(sample: &'static Sample) -> Option<Example> {
         return Some(Example {
             id: sample.id,
             words: format!("values of {name}"),
-            bars: histogram(&values, |_row| true)?,
+            bars: histogram(values, |_row| true)?,
         });
     };
     let y = column(&response.column)?;
@@ -73,19 +73,19 @@ fn example(sample: &'static Sample) -> Option<Example> {
             let success = labels.levels.iter().position(|level| level == success)? as u32;
             (
                 format!("{} by {name}", response.column),
-                histogram(&values, |row| labels.codes[row] == success)?,
+                histogram(values, |row| labels.codes[row] == success)?,
             )
         }
         (None, _, Some(values)) => (
             format!("values of {}", response.column),
-            histogram(&values, |_row| true)?,
+            histogram(values, |_row| true)?,
         ),
         _ => {
             let weights = response.weights.as_deref();
             let weights = weights.and_then(|name| table.numbers(column(name)?));
             (
                 format!("counts of {}", response.column),
-                counts(&table, y, weights.as_deref()),
+                counts(&table, y, weights),
             )
         }
     };

@@ -161,9 +161,10 @@ impl Counted {
                 top,
             };
         };
-        let summary = summarise(&numbers);
+        let summary = summarise(numbers);
         let mut sorted: Vec<f64> = numbers
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|value| !value.is_nan())
             .collect();
         sorted.sort_unstable_by(f64::total_cmp);

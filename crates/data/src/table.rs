@@ -189,9 +189,9 @@ impl Columns for Table {
         self.places.get(name).copied()
     }
 
-    fn numbers(&self, col: usize) -> Option<Vec<f64>> {
+    fn numbers(&self, col: usize) -> Option<&[f64]> {
         match self.cells.get(col)? {
-            Cells::Numbers(numbers) => Some(numbers.clone()),
+            Cells::Numbers(numbers) => Some(numbers),
             Cells::Texts(_) => None,
         }
     }

@@ -254,7 +254,7 @@ fn read(table: &Table) -> Result<Vec<Rating>, JobError> {
     let ratings = table.numbers(col).ok_or_else(|| {
         JobError::Impossible("The column `rating` holds text, not numbers".to_owned())
     })?;
-    let rows = users.codes.iter().zip(&items.codes).zip(&ratings);
+    let rows = users.codes.iter().zip(&items.codes).zip(ratings);
     Ok(rows
         .filter(|((user, item), rating)| {
             **user != Labels::MISSING && **item != Labels::MISSING && rating.is_finite()

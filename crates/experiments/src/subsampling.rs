@@ -383,7 +383,7 @@ impl Trial {
         };
         let [exact, other] =
             PAIR.map(|id| predictions::of_fitted_rows(&self.fitted, &self.of(id).run));
-        let groups = predictions::groups([&exact?, &other?], &values, count);
+        let groups = predictions::groups([&exact?, &other?], values, count);
         let largest =
             |of: fn(&predictions::Group) -> f64| groups.iter().map(of).fold(0.0, f64::max);
         let relative = largest(predictions::Group::relative_difference);

@@ -282,7 +282,7 @@ impl Columns for Tile<'_> {
         self.columns.position(name)
     }
 
-    fn numbers(&self, col: usize) -> Option<Vec<f64>> {
+    fn numbers(&self, col: usize) -> Option<&[f64]> {
         self.columns.numbers(col)
     }
 

@@ -158,7 +158,7 @@ fn of_table(path: &Path) -> Result<Images, JobError> {
     };
     let numbers = |name: &String| -> Result<Vec<f64>, JobError> {
         let column = read.position(name).and_then(|at| read.numbers(at));
-        column.ok_or_else(|| {
+        column.map(<[f64]>::to_vec).ok_or_else(|| {
             let why = format!("has the column `{name}`, which is not one of numbers");
             refuse(path, &why)
         })

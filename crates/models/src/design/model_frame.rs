@@ -329,7 +329,7 @@ impl<'a> FrameReader<'a> {
         })?;
         // Where no row is left out there is nothing to pick.
         if rows.len() == numbers.len() && rows.iter().copied().eq(0..rows.len() as u32) {
-            return Ok(numbers);
+            return Ok(numbers.to_vec());
         }
         Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
     }

@@ -99,7 +99,7 @@ fn outcome_column(
     let Some((levels, reference)) = known else {
         let all = col.and_then(|col| table.numbers(col));
         let value = |row: &u32| {
-            let value = all.as_ref().and_then(|all| all.get(*row as usize));
+            let value = all.and_then(|all| all.get(*row as usize));
             value.copied().unwrap_or(f64::NAN)
         };
         let values: Vec<f64> = rows.iter().map(value).collect();

@@ -38,6 +38,7 @@ use self::tiled::{GROUP, Pass, TiledRows};
 use super::{Covariates, LinearRows, Rows, Scratch, Storage};
 use crate::families::rows::{AuxLanes as _, LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{SimdLevel, at_level};
+use crate::numerics::pages::Pages;
 use crate::numerics::vector::aligned;
 
 /// Covariates and responses of all rows, in the layout of family `F`.
@@ -49,7 +50,7 @@ pub struct GlmRows<F> {
 
 impl<F: RowFamily> GlmRows<F> {
     /// Takes rows already in layout: `num_columns` covariates, then [`RowFamily::EXTRA`] numbers, per row.
-    pub fn new(family: F, num_columns: usize, data: &[f64]) -> Self {
+    pub fn new(family: F, num_columns: usize, data: Pages<f64>) -> Self {
         Self {
             tiled: TiledRows {
                 num_columns,

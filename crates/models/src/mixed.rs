@@ -229,7 +229,7 @@ impl<F: RowFamily> MixedModel<F> {
             params.extend(effect_params(term, &quantity));
         }
         check_keys(&params, &terms, options)?;
-        let rows = GlmRows::new(parts.family, design.terms.len(), &parts.data);
+        let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
         let auto = parametrisation == Parametrisation::Auto;
         let working = options.working.as_deref().filter(|_working| auto);
         let frame = Frame::new(

@@ -21,6 +21,7 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
 use crate::families::{Family, FamilyError};
+use crate::numerics::pages::Pages;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -54,7 +55,7 @@ pub(super) struct Parts<F> {
     pub design: Arc<Design>,
     pub family: F,
     /// Rows in the family's layout.
-    pub data: Vec<f64>,
+    pub data: Pages<f64>,
     pub response: ResponseScale,
     /// What the linear predictor is, in words: "log odds of y".
     pub quantity: String,
@@ -213,7 +214,7 @@ impl<F: RowFamily> Regression<F> {
         if options.storage == Storage::F32 {
             check_single(&design)?;
         }
-        let rows = GlmRows::new(parts.family, design.terms.len(), &parts.data);
+        let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
         Ok(Arc::new(Self {
             rows: rows.stored_as(options.storage),
             sums: OnceLock::new(),

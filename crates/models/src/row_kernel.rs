@@ -64,13 +64,13 @@ pub fn logit_rows(
         }
     }
     if has_offset {
-        return Box::new(GlmRows::new(OffsetBernoulli, dim, &data));
+        return Box::new(GlmRows::new(OffsetBernoulli, dim, data[..].into()));
     }
-    Box::new(GlmRows::new(SignedBernoulli, dim, &data))
+    Box::new(GlmRows::new(SignedBernoulli, dim, data[..].into()))
 }
 
 /// Counts whose mean has the logarithm z: `data` are the D covariates of a row and then its offset, count, weight, and what its log
 /// likelihood has besides weight × (count z − e^z).
 pub fn count_rows(dim: usize, data: &[f64]) -> Box<dyn RowKernel> {
-    Box::new(GlmRows::new(PoissonCounts, dim, data))
+    Box::new(GlmRows::new(PoissonCounts, dim, data.into()))
 }

@@ -14,6 +14,7 @@ use super::remark::Remark;
 use super::response::ResponseUse;
 use super::terms::RawColumn;
 use crate::formula::{Formula, Term};
+use crate::numerics::pages::ROWS_AT_ONCE;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -196,9 +197,6 @@ struct ScaledColumns {
     terms: Vec<DesignTerm>,
 }
 
-/// Rows that one thread fills at a time: some tens of kilobytes, near enough to be written column by column.
-const ROWS_AT_ONCE: usize = 1024;
-
 fn scale_columns(
     raw: &[RawColumn<'_>],
     intercept: bool,
@@ -210,22 +208,24 @@ fn scale_columns(
     let mut terms = vec![DesignTerm::intercept(); first];
     let known: Vec<_> = raw
         .par_iter()
-        .map(|column| (mean_and_sd(&column.values), extremes(&column.values)))
+        .map(|column| mean_and_sd(&column.values))
         .collect();
-    for (column, ((mean, sd), ends)) in raw.iter().zip(known) {
-        DesignError::check_width(sd, "predictor", &column.term, ends)?;
+    for (column, (mean, sd)) in raw.iter().zip(known) {
+        DesignError::check_width(sd, "predictor", &column.term, || extremes(&column.values))?;
         // What bends a curve is centred already, all but rounding.
         let centred = column.term.bend().is_none();
         center.push(if intercept && centred { mean } else { 0.0 });
         scale.push(width_of((mean, sd)));
         terms.push(column.term.clone());
     }
-    let mut x = Array2::<f64>::ones((n, p));
+    // Zeros are not written: each thread is the first to touch what it fills.
+    let mut x = Array2::<f64>::zeros((n, p));
     x.axis_chunks_iter_mut(Axis(0), ROWS_AT_ONCE)
         .into_par_iter()
         .zip(order.par_chunks(ROWS_AT_ONCE))
         .for_each(|(mut rows, order)| {
-            let columns = rows.columns_mut().into_iter().skip(first);
+            let mut columns = rows.columns_mut().into_iter();
+            (columns.by_ref().take(first)).for_each(|mut ones| ones.fill(1.0));
             let scaled = raw.iter().zip(&center[first..]).zip(&scale[first..]);
             for (mut x, ((column, shift), width)) in columns.zip(scaled) {
                 let values: &[f64] = &column.values;

@@ -45,16 +45,17 @@ pub enum DesignError {
 }
 
 impl DesignError {
-    /// Refuses a column whose numbers are so far apart that their `spread` is no number.
+    /// Refuses a column whose numbers, from the least to the largest of `ends`, are so far apart that their `spread` is no number.
     pub(crate) fn check_width(
         spread: f64,
         role: &str,
         name: &str,
-        [least, largest]: [f64; 2],
+        ends: impl FnOnce() -> [f64; 2],
     ) -> Result<(), Self> {
         if spread.is_finite() {
             return Ok(());
         }
+        let [least, largest] = ends();
         Err(Self::Role(format!(
             "The {role} `{name}` has numbers from {least:e} to {largest:e}, too far apart to compute with; divide the column \
              by a power of ten, or look for a code of missing values among them"

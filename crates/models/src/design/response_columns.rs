@@ -196,7 +196,7 @@ impl FrameReader<'_> {
             let n = y.len() as f64;
             let mean = total / n;
             let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
-            DesignError::check_width(squares, "outcome", &label, [least, largest])?;
+            DesignError::check_width(squares, "outcome", &label, || [least, largest])?;
             ResponseKind::Number {
                 mean,
                 sd: (squares / (n - 1.0)).sqrt(),

@@ -11,8 +11,9 @@ use super::matrix::Design;
 use super::remark::{MAX_NAMES, Remark};
 use crate::formula::term_label;
 
-/// Rows looked at first for separation: what does not separate these does not separate all.
-const FIRST_ROWS: usize = 5000;
+/// Rows looked at first for separation: what does not separate these does not separate all. They become ten times as many as long as
+/// something separates them.
+const FIRST_ROWS: usize = 500;
 /// Most multiplications spent on a separating direction.
 const MAX_WORK: usize = 4_000_000_000;
 
@@ -161,7 +162,7 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
             reporter.report(Remark::TogetherSeparate { columns, response });
             return;
         }
-        rows = n;
+        rows = n.min(10 * rows);
     }
 }
 

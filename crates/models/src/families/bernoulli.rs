@@ -7,13 +7,14 @@ use super::binomial::{LARGEST_THIRD, WeightedBinomial, exp_minus_abs, weighted_r
 use super::notation::{Notation, comment, quoted};
 use super::rows::{
     Curvature, Factors, FamilyRows, FewAux, LANES, Lane, MANY_LOOPS, MAX_AUX, ResponseScale,
-    RowFamily, Terms,
+    RowFamily, Terms, laid_out,
 };
 use super::{Definition, FamilyError, binomial};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
 use crate::formula::quote_name;
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::pages::Pages;
 use crate::numerics::vector::Vector as _;
 
 pub use super::binomial::Outcome;
@@ -126,13 +127,11 @@ pub(crate) fn signed(design: &Design) -> Result<FamilyRows<SignedBernoulli>, Fam
     })
 }
 
-pub(crate) fn signed_rows(design: &Design) -> Vec<f64> {
-    let mut data = Vec::with_capacity(design.x.len());
-    for (x, &y) in design.x.rows().into_iter().zip(&design.y) {
-        let sign = 2.0 * y - 1.0;
-        data.extend(x.iter().map(|x| sign * x));
-    }
-    data
+pub(crate) fn signed_rows(design: &Design) -> Pages<f64> {
+    laid_out(design, 0, |i, x, row| {
+        let sign = 2.0 * design.y[i] - 1.0;
+        row.iter_mut().zip(x).for_each(|(to, x)| *to = sign * x);
+    })
 }
 
 /// Refuses successes among trials.

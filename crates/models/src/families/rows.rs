@@ -5,7 +5,10 @@ use crate::design::matrix::Design;
 use crate::design::response::MAX_LEVELS;
 use crate::numerics::arithmetic::Arithmetic;
 pub use crate::numerics::elementary::{LANES, Lane};
+use crate::numerics::pages::{Pages, ROWS_AT_ONCE};
 use ergodic_base::reporter::Reporter;
+use ndarray::ArrayView1;
+use rayon::prelude::*;
 
 /// Most auxiliary coordinates of a family whose number of them is fixed.
 pub const MAX_AUX: usize = 2;
@@ -274,7 +277,7 @@ pub struct FamilyRows<F> {
     /// The family.
     pub family: F,
     /// Covariates and then the family's numbers, row by row.
-    pub data: Vec<f64>,
+    pub data: Pages<f64>,
     /// Units of the linear predictor.
     pub response: ResponseScale,
 }
@@ -290,14 +293,28 @@ pub trait RowUse {
 /// Rows in a layout of covariates and `extra` numbers.
 pub(super) fn rows_with<const K: usize>(
     design: &Design,
-    extra: impl Fn(usize) -> [f64; K],
-) -> Vec<f64> {
-    let mut data = Vec::with_capacity(design.x.len() + K * design.y.len());
-    for (i, x) in design.x.rows().into_iter().enumerate() {
-        data.extend(x.iter());
-        data.extend(extra(i));
-    }
-    data
+    extra: impl Fn(usize) -> [f64; K] + Sync,
+) -> Pages<f64> {
+    laid_out(design, K, |i, x, row| {
+        let (covariates, rest) = row.split_at_mut(x.len());
+        covariates.iter_mut().zip(x).for_each(|(to, x)| *to = *x);
+        rest.copy_from_slice(&extra(i));
+    })
+}
+
+/// Rows of as many numbers as there are covariates and `num_extra` more: `fill` takes the number of a row, its covariates and where
+/// its numbers go.
+pub(super) fn laid_out(
+    design: &Design,
+    num_extra: usize,
+    fill: impl Fn(usize, ArrayView1<'_, f64>, &mut [f64]) + Sync,
+) -> Pages<f64> {
+    let width = design.x.ncols() + num_extra;
+    let mut rows = Pages::zeros(width * design.x.nrows());
+    (rows.par_chunks_exact_mut(width).enumerate())
+        .with_min_len(ROWS_AT_ONCE)
+        .for_each(|(i, row)| fill(i, design.x.row(i), row));
+    rows
 }
 
 /// The `i`-th value of an optional column.

@@ -163,7 +163,7 @@ mod tests {
 
         fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
             let columns = self.design.terms.len();
-            let rows = GlmRows::new(rows.family, columns, &rows.data).stored_as(self.storage);
+            let rows = GlmRows::new(rows.family, columns, rows.data).stored_as(self.storage);
             let sums = NormalSums::of(&rows).unwrap();
             let mut u: Vec<f64> = sums.centre.clone();
             u.iter_mut().for_each(|beta| *beta += self.away);
@@ -244,7 +244,7 @@ mod tests {
         type Made = bool;
 
         fn of<F: RowFamily>(self, rows: FamilyRows<F>) -> bool {
-            let rows = GlmRows::new(rows.family, self.0.terms.len(), &rows.data);
+            let rows = GlmRows::new(rows.family, self.0.terms.len(), rows.data);
             NormalSums::of(&rows).is_some()
         }
     }

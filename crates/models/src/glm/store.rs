@@ -14,16 +14,13 @@ use super::machine::prefetch_span;
 use super::source::{BlockOrder, Kept};
 use crate::families::rows::{LANES, Lane, RowFamily};
 use crate::numerics::arithmetic::{Arithmetic, Separate, Stored as _, columns};
-use crate::numerics::pages::Pages;
+use crate::numerics::pages::{Pages, ROWS_AT_ONCE};
 use crate::{Covariates, Rows};
 use ergodic_base::linalg::widening_axpy;
 
 /// How often passes read each row before tiles of all are made. To make them takes as long as about eight passes save by them (100,000 rows
 /// of ten covariates), and some seven passes find a mode, after which samplers that take rows one by one need no second copy of the table.
 pub(super) const WORTH_KEEPING: usize = 16;
-
-/// Rows that one thread copies at a time: some tens of kilobytes.
-const ROWS_AT_ONCE: usize = 1024;
 
 /// Covariates and extra numbers of all rows.
 #[derive(Debug)]
@@ -56,27 +53,30 @@ enum Numbers {
 
 impl RowStore {
     /// Rows of `num_columns` covariates and then `num_extra` numbers each, in double precision.
-    pub fn new(num_columns: usize, num_extra: usize, rows: &[f64]) -> Self {
+    pub fn new(num_columns: usize, num_extra: usize, rows: Pages<f64>) -> Self {
         let width = num_columns + num_extra;
         let num_obs = rows.len() / width;
-        let extra = Extra::of(rows, num_columns, num_extra);
+        let extra = Extra::of(&rows, num_columns, num_extra);
         let stride = num_columns + extra.num_stored();
-        let mut stored = Pages::zeros(num_obs * stride);
-        (stored
-            .par_chunks_exact_mut(stride)
-            .zip(rows.par_chunks_exact(width)))
-        .with_min_len(ROWS_AT_ONCE)
-        .for_each(|(stored, row)| {
-            let (covariates, rest) = stored.split_at_mut(num_columns);
-            covariates.copy_from_slice(&row[..num_columns]);
-            extra.store(&row[num_columns..], rest);
-        });
+        let narrowed = || {
+            let mut stored = Pages::zeros(num_obs * stride);
+            (stored.par_chunks_exact_mut(stride))
+                .zip(rows.par_chunks_exact(width))
+                .with_min_len(ROWS_AT_ONCE)
+                .for_each(|(stored, row)| {
+                    let (covariates, rest) = stored.split_at_mut(num_columns);
+                    covariates.copy_from_slice(&row[..num_columns]);
+                    extra.store(&row[num_columns..], rest);
+                });
+            stored
+        };
+        let rows = if stride == width { rows } else { narrowed() };
         Self {
             num_columns,
             extra,
             num_obs,
             numbers: Numbers::Double {
-                rows: stored,
+                rows,
                 blocks: OnceLock::new(),
             },
             passed: AtomicUsize::default(),

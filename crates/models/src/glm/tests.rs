@@ -41,7 +41,7 @@ impl RowUse for Against<'_> {
         let Self(design, level) = self;
         let columns = design.terms.len();
         let scale = rows.response;
-        let rows = GlmRows::new(rows.family, columns, &rows.data).at_level(level);
+        let rows = GlmRows::new(rows.family, columns, rows.data).at_level(level);
         let mut scratch = rows.scratch();
         let mut u = vec![0.15; columns];
         u.extend([0.4, 0.3].iter().cycle().take(rows.num_aux()));
@@ -119,7 +119,7 @@ impl RowUse for FarOut<'_> {
         let Self(design, level) = self;
         let columns = design.terms.len();
         let scale = rows.response;
-        let rows = GlmRows::new(rows.family, columns, &rows.data).at_level(level);
+        let rows = GlmRows::new(rows.family, columns, rows.data).at_level(level);
         let (mut scratch, width) = (rows.scratch(), rows.width());
         let [mut values, mut slopes] = [vec![0.0; ROWS], vec![0.0; ROWS * width]];
         let signs = FAR.iter().flat_map(|&far| [-far, far]);
@@ -188,15 +188,15 @@ fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {
     for ((level, nu), outlier) in cases.flat_map(|it| [(it, None), (it, Some(1e60))]) {
         let plain = student::with_nu::<true>(nu, &design).unwrap();
         let each = student::with_nu::<false>(nu, &design).unwrap();
-        let of = |mut data: Vec<f64>| {
+        let of = |mut data: Pages<f64>| {
             let width = data.len() / MANY;
             if let Some(outlier) = outlier {
                 data[17 * width + columns] = outlier;
             }
             data
         };
-        let plain = GlmRows::new(plain.family, columns, &of(plain.data)).at_level(level);
-        let each = GlmRows::new(each.family, columns, &of(each.data)).at_level(level);
+        let plain = GlmRows::new(plain.family, columns, of(plain.data)).at_level(level);
+        let each = GlmRows::new(each.family, columns, of(each.data)).at_level(level);
         let (plain, each) = (all_of(&plain), all_of(&each));
         for (k, (&here, &there)) in plain.iter().zip(&each).enumerate() {
             let what = format!("{level:?} {nu:?} {outlier:?} {k}");
@@ -236,7 +236,7 @@ fn tiles_agree(columns: usize, len: usize) {
     for (storage, level) in every {
         // The rows from 1 on are no whole blocks; without the first they are.
         let rows = |data: &[f64]| {
-            let rows = GlmRows::new(SignedBernoulli, columns, data);
+            let rows = GlmRows::new(SignedBernoulli, columns, data.into());
             rows.stored_as(storage).at_level(level)
         };
         let (shifted, aligned) = (rows(&data), rows(&data[columns..]));
@@ -272,15 +272,15 @@ impl RowUse for Rounded {
 
     fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
         let Self(columns, level) = self;
-        let mut data = rows.data.clone();
+        let mut data = rows.data[..].to_vec();
         for row in data.chunks_exact_mut(columns + F::EXTRA) {
             for x in &mut row[..columns] {
                 *x = f64::from(*x as f32);
             }
         }
-        assert_ne!(data, rows.data);
-        let expected = all_of(&GlmRows::new(rows.family, columns, &data).at_level(level));
-        let stored = GlmRows::new(rows.family, columns, &rows.data).stored_as(Storage::F32);
+        assert_ne!(data[..], rows.data[..]);
+        let expected = all_of(&GlmRows::new(rows.family, columns, data[..].into()).at_level(level));
+        let stored = GlmRows::new(rows.family, columns, rows.data).stored_as(Storage::F32);
         assert_eq!(all_of(&stored.at_level(level)), expected, "{level:?}");
     }
 }
@@ -374,7 +374,8 @@ fn single_precision_takes_half_the_memory_of_covariates() {
     let design = design(Shape::default(), ROWS);
     let rows = crate::families::bernoulli::signed(&design).unwrap();
     let bytes = [Storage::F64, Storage::F32].map(|storage| {
-        let rows = GlmRows::new(rows.family, design.terms.len(), &rows.data).stored_as(storage);
+        let rows =
+            GlmRows::new(rows.family, design.terms.len(), rows.data[..].into()).stored_as(storage);
         let mut grad = vec![0.0; rows.dim()];
         let mut after_passes = |count: usize| {
             for _ in 0..count {
@@ -406,7 +407,7 @@ fn hessians_of_many_coordinates_are_sums_over_rows() {
             ergodic_base::linalg::axpy(chance * (1.0 - chance) * x_i, x, line);
         }
     }
-    let rows = GlmRows::new(SignedBernoulli, COLUMNS, &data);
+    let rows = GlmRows::new(SignedBernoulli, COLUMNS, data[..].into());
     let picks: Vec<u32> = (0..MANY as u32).rev().collect();
     for which in [Rows::All, Rows::Pick(&picks)] {
         let mut hessian = vec![0.0; COLUMNS * COLUMNS];
@@ -472,8 +473,8 @@ impl RowUse for CalledOrWithin {
             return 0;
         }
         let Self(columns, level) = self;
-        let called = GlmRows::new(AlwaysCalled(rows.family), columns, &rows.data);
-        let own = GlmRows::new(rows.family, columns, &rows.data);
+        let called = GlmRows::new(AlwaysCalled(rows.family), columns, rows.data[..].into());
+        let own = GlmRows::new(rows.family, columns, rows.data);
         assert_eq!(
             all_of(&own.at_level(level)),
             all_of(&called.at_level(level)),
@@ -516,14 +517,14 @@ impl RowUse for Shared {
         let Self(columns, level) = self;
         let width = columns + F::EXTRA;
         let n = rows.data.len() / width;
-        let mut apart = rows.data.clone();
+        let mut apart = rows.data[..].to_vec();
         apart.extend_from_within(..width);
         for number in &mut apart[n * width + columns..] {
             *number += 0.5;
         }
         let which = Rows::Span { start: 0, len: n };
-        let of = |data: Vec<f64>, storage: Storage| {
-            let rows = GlmRows::new(rows.family, columns, &data).stored_as(storage);
+        let of = |data: &[f64], storage: Storage| {
+            let rows = GlmRows::new(rows.family, columns, data.into()).stored_as(storage);
             let rows = rows.at_level(level);
             let (mut scratch, dim) = (rows.scratch(), rows.dim());
             let mut u: Vec<f64> = (0..dim).map(|j| 0.2 - 0.15 * j as f64).collect();
@@ -540,8 +541,8 @@ impl RowUse for Shared {
             (out, rows.tiled.store.bytes()[0])
         };
         for storage in [Storage::F64, Storage::F32] {
-            let (found, bytes) = of(rows.data.clone(), storage);
-            let (expected, bytes_apart) = of(apart.clone(), storage);
+            let (found, bytes) = of(&rows.data, storage);
+            let (expected, bytes_apart) = of(&apart, storage);
             assert_eq!(found, expected, "{level:?}");
             let rows_apart = bytes_apart / (n + 1);
             assert!(F::EXTRA < 2 || bytes < n * rows_apart, "{bytes}");

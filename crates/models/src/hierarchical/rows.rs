@@ -7,6 +7,7 @@
 use crate::Rows;
 use crate::families::rows::RowFamily;
 use crate::glm::GlmRows;
+use crate::numerics::pages::Pages;
 
 /// Rows sorted at a time where single rows matter: a few pages of working memory.
 pub(super) const SEGMENT: usize = 256;
@@ -42,7 +43,7 @@ impl<F: RowFamily> GroupedRows<F> {
             start[g + 1] += start[g];
         }
         let mut next = start.clone();
-        let mut sorted = vec![0.0; data.len()];
+        let mut sorted = Pages::zeros(data.len());
         let mut place = Vec::with_capacity(group.len());
         for (row, &g) in data.chunks_exact(width).zip(group) {
             let at = next[g as usize];
@@ -51,7 +52,7 @@ impl<F: RowFamily> GroupedRows<F> {
             place.push(at);
         }
         Self {
-            rows: GlmRows::new(family, num_columns, &sorted),
+            rows: GlmRows::new(family, num_columns, sorted),
             group: group.to_vec(),
             place,
             start,

@@ -129,7 +129,7 @@ fn extreme_predictors_do_not_overflow() {
         // Thousands of rows at a predictor of zero: the product of factors is taken before it overflows.
         assert!(grad.iter().all(|g| g.is_finite()));
     }
-    let rows = GlmRows::new(SignedBernoulli, 1, &[1.0; 20_000]);
+    let rows = GlmRows::new(SignedBernoulli, 1, [1.0; 20_000][..].into());
     let value = rows.value_gradient(&[0.0], Rows::All, &mut rows.scratch(), &mut [0.0]);
     assert!((value + 20_000.0 * std::f64::consts::LN_2).abs() < 1e-9);
 }
@@ -172,8 +172,8 @@ fn vector_instructions_do_not_change_a_bit() {
         let mut levels = SimdLevel::available();
         levels.retain(|level| level.class() == class);
         let of = |level: SimdLevel| {
-            let plain = GlmRows::new(SignedBernoulli, 4, &plain).at_level(level);
-            let weighted = GlmRows::new(WeightedBinomial, 4, &weighted).at_level(level);
+            let plain = GlmRows::new(SignedBernoulli, 4, plain[..].into()).at_level(level);
+            let weighted = GlmRows::new(WeightedBinomial, 4, weighted[..].into()).at_level(level);
             [
                 bits(&plain, &picks, &centre),
                 bits(&weighted, &picks, &centre),

@@ -6,6 +6,9 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
+/// Rows of a table that one thread fills at a time: some tens of kilobytes.
+pub const ROWS_AT_ONCE: usize = 1024;
+
 /// Numbers in pages of their own, which start cache lines and, where the system offers it, are huge: a pass over a table in small pages
 /// waits for the addresses of thousands of them, and processors stop at the end of each to read ahead.
 #[derive(Debug)]
@@ -37,6 +40,14 @@ impl<T: Pod> Pages<T> {
     }
 }
 
+impl From<&[f64]> for Pages<f64> {
+    fn from(numbers: &[f64]) -> Self {
+        let mut pages = Self::zeros(numbers.len());
+        pages.copy_from_slice(numbers);
+        pages
+    }
+}
+
 impl<T: Pod> Deref for Pages<T> {
     type Target = [T];
 
@@ -60,8 +71,7 @@ mod tests {
     fn pages_hold_what_was_put_in_and_start_cache_lines() {
         for len in [0, 1, 1000, 300_000] {
             let numbers: Vec<f64> = (0..len).map(f64::from).collect();
-            let mut pages = Pages::zeros(len as usize);
-            pages.copy_from_slice(&numbers);
+            let pages = Pages::from(&numbers[..]);
             assert_eq!(*pages, *numbers);
             assert_eq!(pages.as_ptr().align_offset(64), 0);
         }

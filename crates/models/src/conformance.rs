@@ -1,5 +1,6 @@
 //! Every registered template on designs of every shape: gradients, sums over rows, transforms, curvature.
 
+use std::array;
 use std::sync::Arc;
 
 use rand::RngExt as _;
@@ -12,6 +13,7 @@ use super::{
 use crate::allocations::count_during;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
+use crate::numerics::elementary::LANES;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -235,6 +237,10 @@ fn shards_multiply_to_the_posterior() {
                 of_shard.slopes(u, own, &mut shard.scratch(), &mut found);
                 linear.slopes(u, among_all, &mut whole.scratch(), &mut expected);
                 assert_eq!(found, expected, "{what}");
+                let [mut curved, mut curved_expected] = [(); 2].map(|()| vec![0.0; len]);
+                of_shard.curvatures(u, own, &mut shard.scratch(), &mut curved);
+                linear.curvatures(u, among_all, &mut whole.scratch(), &mut curved_expected);
+                assert_eq!(curved, curved_expected, "{what}");
                 let [mut sum, mut sum_expected] = [(); 2].map(|()| vec![0.5; dim]);
                 of_shard.add_weighted_covariates(own, &found, &mut sum);
                 linear.add_weighted_covariates(among_all, &expected, &mut sum_expected);
@@ -573,6 +579,21 @@ fn linear_rows_say_what_the_passes_say() {
                 let pick = Rows::Pick(std::slice::from_ref(pick));
                 linear.row_terms(&u, pick, &mut scratch, &mut alone);
                 assert_eq!(alone[0], *terms, "{what}");
+            }
+            let mut curvatures = [0.0; 21];
+            linear.curvatures(&u, Rows::Pick(&picks), &mut scratch, &mut curvatures);
+            for ((&pick, [z, ..]), curvature) in picks.iter().zip(&terms).zip(curvatures) {
+                let [_, _, second] = linear.derivatives(pick as usize, *z);
+                assert_eq!(-second, curvature, "{what}");
+            }
+            // Neighbours at several places each: every one as when it is alone.
+            let at = |row: usize, k: usize| terms[row][0] + 0.3 * k as f64 - 1.0;
+            let z: [[f64; LANES]; 5] = array::from_fn(|i| array::from_fn(|k| at(3 + i, k)));
+            let mut found = [[[0.0; LANES]; 3]; 5];
+            linear.derivatives_at(3, &z, &mut found);
+            for (i, k) in (0..5).flat_map(|i| (0..LANES).map(move |k| (i, k))) {
+                let alone = linear.derivatives(3 + i, z[i][k]);
+                assert_eq!(found[i].map(|lane| lane[k]), alone, "{what}");
             }
             let slopes = terms.map(|[_z, _value, slope]| slope);
             let (mut sum, mut expected) = (vec![0.5; dim], vec![0.5; dim]);

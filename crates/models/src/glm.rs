@@ -344,22 +344,43 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
-        self.derivatives_at(row, &[z; LANES]).map(|lane| lane[0])
+        let mut out = [[[0.0; LANES]; 3]];
+        self.derivatives_at(row, &[[z; LANES]], &mut out);
+        out[0].map(|lane| lane[0])
     }
 
-    fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
-        let extra = self.extra_everywhere(row);
+    fn derivatives_at(&self, first: usize, z: &[Lane], out: &mut [[Lane; 3]]) {
         let shared = self.family.shared(&[]);
         at_level!(self.level(), A => {
-            let mut terms = F::terms::<A, true>(z, &extra, &shared);
-            add_logs::<A, _>(&mut terms, F::FACTORS, F::of_log(&shared));
-            let curvature = F::curvature::<A>(z, &extra, &shared);
-            [terms.sum, terms.residual, curvature.zz.map(|second| -second)]
-        })
+            for k in 0..z.len() {
+                let extra = self.extra_everywhere(first + k);
+                let mut terms = F::terms::<A, true>(&z[k], &extra, &shared);
+                add_logs::<A, _>(&mut terms, F::FACTORS, F::of_log(&shared));
+                let curvature = F::curvature::<A>(&z[k], &extra, &shared);
+                let [values, slopes, seconds] = &mut out[k];
+                (*values, *slopes) = (terms.sum, terms.residual);
+                for lane in 0..LANES {
+                    seconds[lane] = -curvature.zz[lane];
+                }
+            }
+        });
     }
 
     fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         self.residuals(u, rows, scratch, out);
+    }
+
+    fn curvatures(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        let no_shift = |_row| 0.0;
+        let tile = &mut scratch.tile;
+        self.row_by_row(
+            u,
+            rows,
+            tile,
+            no_shift,
+            CurvatureOf,
+            |k, lane, _z, curvature| out[k] = curvature.zz[lane],
+        );
     }
 
     fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {

@@ -249,24 +249,32 @@ pub trait LinearRows: Sync {
     fn predictor(&self, row: usize, u: &[f64]) -> f64;
     /// log p of row i, its first and its second derivative in z, at `z`.
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
-    /// log p of row i and its derivatives ([`Self::derivatives`]) at each of eight `z`.
-    fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
-        let mut out = self.derivatives(row, z[0]).map(|value| [value; LANES]);
-        for lane in 1..LANES {
-            // Who asks for fewer fills up with the first.
-            if z[lane] != z[0] {
-                for (out, value) in out.iter_mut().zip(self.derivatives(row, z[lane])) {
-                    out[lane] = value;
+    /// log p of B rows from row `first` on and its derivatives ([`Self::derivatives`]) at each of eight `z` per row (B).
+    fn derivatives_at(&self, first: usize, z: &[Lane], out: &mut [[Lane; 3]]) {
+        for (row, (z, out)) in (first..).zip(z.iter().zip(out)) {
+            *out = self.derivatives(row, z[0]).map(|value| [value; LANES]);
+            for lane in 1..LANES {
+                // Who asks for fewer fills up with the first.
+                if z[lane] != z[0] {
+                    for (out, value) in out.iter_mut().zip(self.derivatives(row, z[lane])) {
+                        out[lane] = value;
+                    }
                 }
             }
         }
-        out
     }
     /// ∂ log p/∂z at `u`, one per row (B).
     fn slopes(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
         for (k, out) in out.iter_mut().enumerate() {
             let row = rows.get(k);
             *out = self.derivatives(row, self.predictor(row, u))[1];
+        }
+    }
+    /// −∂² log p/∂z² at `u`, one per row (B).
+    fn curvatures(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
+        for (k, out) in out.iter_mut().enumerate() {
+            let row = rows.get(k);
+            *out = -self.derivatives(row, self.predictor(row, u))[2];
         }
     }
     /// The largest |∂ log p/∂z| over all z, infinite if there is none.

@@ -233,8 +233,9 @@ impl LinearRows for Shard {
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
         self.linear().derivatives(self.rows.start + row, z)
     }
-    fn derivatives_at(&self, row: usize, z: &Lane) -> [Lane; 3] {
-        self.linear().derivatives_at(self.rows.start + row, z)
+    fn derivatives_at(&self, first: usize, z: &[Lane], out: &mut [[Lane; 3]]) {
+        self.linear()
+            .derivatives_at(self.rows.start + first, z, out);
     }
     fn slope_bound(&self, row: usize) -> f64 {
         self.linear().slope_bound(self.rows.start + row)
@@ -251,6 +252,11 @@ impl LinearRows for Shard {
     fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         self.among_all(rows, scratch, |_whole, rows, scratch| {
             self.linear().slopes(u, rows, scratch, out);
+        });
+    }
+    fn curvatures(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.among_all(rows, scratch, |_whole, rows, scratch| {
+            self.linear().curvatures(u, rows, scratch, out);
         });
     }
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {

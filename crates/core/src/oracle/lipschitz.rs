@@ -55,14 +55,17 @@ impl AliasTable {
             .iter()
             .map(|&mass| if mass > 0.0 { mean / mass } else { 0.0 })
             .collect();
-        let (mut small, mut large) = (Vec::new(), Vec::new());
+        // Both take each number, and one keeps it: no processor foresees which.
+        let (mut small, mut large) = (vec![0; slots.len()], vec![0; slots.len()]);
+        let (mut num_small, mut num_large) = (0, 0);
         for (i, slot) in slots.iter().enumerate() {
-            if slot.stay < 1.0 {
-                small.push(i);
-            } else {
-                large.push(i);
-            }
+            let is_small = slot.stay < 1.0;
+            (small[num_small], large[num_large]) = (i, i);
+            num_small += usize::from(is_small);
+            num_large += usize::from(!is_small);
         }
+        small.truncate(num_small);
+        large.truncate(num_large);
         while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
             small.pop();
             slots[poor].alias = rich as u32;

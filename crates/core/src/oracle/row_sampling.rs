@@ -37,6 +37,8 @@ const STEP: f64 = 1.0 / 32.0;
 const NEGLIGIBLE: f64 = 1e-10;
 /// Rows that are measured together.
 const CHUNK_ROWS: usize = 4096;
+/// Rows whose terms are computed together, so that none waits for those of another: a few kilobytes.
+const TOGETHER: usize = 32;
 
 /// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` where no row with
 /// a linear predictor departs from its expansion, or a row does without bounds.
@@ -74,7 +76,7 @@ fn integrated_masses(
     let rule: Vec<(f64, f64)> = (nodes.iter().map(|node| node * std::f64::consts::SQRT_2))
         .zip(weights)
         .collect();
-    let square = |sd: f64, [values, slopes, seconds]: [Lane; 3]| -> f64 {
+    let square = |sd: f64, [values, slopes, seconds]: &[Lane; 3]| -> f64 {
         let slope = if order < 1 { 0.0 } else { slopes[0] };
         let second = if order < 2 { 0.0 } else { seconds[0] };
         let square = |(&(node, weight), there): (&(f64, f64), &f64)| {
@@ -85,14 +87,22 @@ fn integrated_masses(
     };
     let fill = |first: usize, masses: &mut [f64]| {
         let lengths = squared_lengths(linear, factor, first..first + masses.len());
-        for ((row, mass), length) in (first..).zip(masses).zip(lengths) {
-            let sd = length.sqrt();
-            // The centre, and then the nodes.
-            let mut z = [linear.predictor(row, u); LANES];
-            for (z, (node, _weight)) in z[1..].iter_mut().zip(&rule) {
-                *z += sd * node;
+        let (mut z, mut terms) = ([[0.0; LANES]; TOGETHER], [[[0.0; LANES]; 3]; TOGETHER]);
+        let rows = (first..).step_by(TOGETHER);
+        let parts = masses.chunks_mut(TOGETHER).zip(lengths.chunks(TOGETHER));
+        for (first, (masses, lengths)) in rows.zip(parts) {
+            let (z, terms) = (&mut z[..masses.len()], &mut terms[..masses.len()]);
+            for (row, (z, length)) in (first..).zip(z.iter_mut().zip(lengths)) {
+                // The centre, and then the nodes.
+                *z = [linear.predictor(row, u); LANES];
+                for (z, (node, _weight)) in z[1..].iter_mut().zip(&rule) {
+                    *z += length.sqrt() * node;
+                }
             }
-            *mass = square(sd, linear.derivatives_at(row, &z)).sqrt();
+            linear.derivatives_at(first, z, terms);
+            for ((mass, length), terms) in masses.iter_mut().zip(lengths).zip(terms) {
+                *mass = square(length.sqrt(), terms).sqrt();
+            }
         }
     };
     let mut masses = vec![0.0; num_obs];
@@ -101,8 +111,13 @@ fn integrated_masses(
     let fill = &fill;
     // Threads of their own: one of a pool that waits here could take up a chain that waits for the same chances.
     std::thread::scope(|scope| {
-        for (part, masses) in masses.chunks_mut(share).enumerate() {
-            scope.spawn(move || fill(part * share, masses));
+        let mut parts = (0..).step_by(share).zip(masses.chunks_mut(share));
+        let own = parts.next();
+        for (first, masses) in parts {
+            scope.spawn(move || fill(first, masses));
+        }
+        if let Some((first, masses)) = own {
+            fill(first, masses);
         }
     });
     masses

@@ -28,7 +28,6 @@ pub struct SecondOrder {
     /// Curvature of some rows, where rows have no linear predictor (D×D).
     part: Vec<f64>,
     /// One per row of a batch.
-    terms: Vec<[f64; 3]>,
     weights: Vec<f64>,
 }
 
@@ -43,7 +42,6 @@ impl SecondOrder {
             delta: vec![0.0; dim],
             product: vec![0.0; dim],
             part: vec![0.0; if is_linear { 0 } else { dim * dim }],
-            terms: vec![[0.0; 3]; if is_linear { batch } else { 0 }],
             weights: vec![0.0; if is_linear { batch } else { 0 }],
         }
     }
@@ -72,13 +70,10 @@ impl SecondOrder {
             return axpy(1.0, &self.product, grad);
         };
         let count = rows.len(model.num_obs());
-        self.terms.resize(count, [0.0; 3]);
         self.weights.resize(count, 0.0);
-        linear.row_terms(&self.u, rows, scratch, &mut self.terms);
-        for (k, (weight, [z, ..])) in self.weights.iter_mut().zip(&self.terms).enumerate() {
-            let row = rows.get(k);
-            let [_, _, second] = linear.derivatives(row, *z);
-            *weight = -second * linear.covariates(row).dot(&self.delta);
+        linear.curvatures(&self.u, rows, scratch, &mut self.weights);
+        for (k, weight) in self.weights.iter_mut().enumerate() {
+            *weight *= linear.covariates(rows.get(k)).dot(&self.delta);
         }
         linear.add_weighted_covariates(rows, &self.weights, grad);
     }

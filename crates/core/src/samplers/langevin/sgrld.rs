@@ -115,7 +115,9 @@ fn weight(linear: &dyn LinearRows, row: usize, u: &[f64]) -> (f64, f64) {
     let mut around = [z; LANES];
     around[1] += DIFFERENCE;
     around[2] -= DIFFERENCE;
-    let [_, _, second] = linear.derivatives_at(row, &around);
+    let mut found = [[[0.0; LANES]; 3]];
+    linear.derivatives_at(row, &[around], &mut found);
+    let [[_, _, second]] = found;
     (-second[0], (second[2] - second[1]) / (2.0 * DIFFERENCE))
 }
 

@@ -199,7 +199,7 @@ pub struct LinearMemory {
     centre: Vec<[f64; 5]>,
     /// Working memory: z, ℓ and ℓ' at the present point.
     terms: Vec<[f64; 3]>,
-    /// ∂d/∂z, weighed.
+    /// ∂d/∂z, weighed; while rows are expanded, working memory.
     slopes: Vec<f64>,
 }
 
@@ -223,20 +223,17 @@ impl LinearMemory {
         let range = start..start + picks.len();
         let terms = &mut self.terms[range.clone()];
         linear.row_terms(&expansion.u, Rows::Pick(picks), scratch, terms);
-        let rows = self.centre[range].iter_mut().zip(terms).zip(picks);
-        for ((out, [z, value, slope]), &row) in rows {
-            let second = if expansion.order > 1 {
-                linear.derivatives(row as usize, *z)[2]
-            } else {
-                0.0
-            };
-            *out = [
-                *z,
-                *value,
-                if expansion.order > 0 { *slope } else { 0.0 },
-                second,
-                expansion.weight(row),
-            ];
+        let curvatures = &mut self.slopes[range.clone()];
+        if expansion.order > 1 {
+            linear.curvatures(&expansion.u, Rows::Pick(picks), scratch, curvatures);
+        } else {
+            curvatures.fill(0.0);
+        }
+        let rows = self.centre[range].iter_mut().zip(picks);
+        for ((out, &row), ([z, value, slope], curvature)) in rows.zip(terms.iter().zip(curvatures))
+        {
+            let slope = if expansion.order > 0 { *slope } else { 0.0 };
+            *out = [*z, *value, slope, -*curvature, expansion.weight(row)];
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::machine::{Cache, prefetch};
 use super::source::{Ahead, Reach};
+use crate::families::rows::LANES;
 
 /// Which of the lanes ahead a loop over columns asks for.
 #[derive(Clone, Copy)]
@@ -51,6 +52,11 @@ impl<I: ExactSizeIterator, W: FnMut(usize, I::Item), const T: usize> Columns<I, 
                 #[inline(always)]
                 |k| prefetch(Cache::Second, tiles[k % T], k / T),
             ),
+            // Lines of a row where it begins one: else the last is left out.
+            Ahead::Rows(rows) => self.asking(
+                #[inline(always)]
+                |k| prefetch(Cache::Second, rows[k % LANES], k / LANES * LANES),
+            ),
             Ahead::Stretch(next, Reach::Next) => self.asking(
                 #[inline(always)]
                 |k| prefetch(Cache::First, next, k),
@@ -79,8 +85,20 @@ impl<I: ExactSizeIterator, W: FnMut(usize, I::Item), const T: usize> Columns<I, 
             Part::Rest => (count * (T / 2), T - T / 2),
         };
         for (j, item) in self.items.enumerate() {
-            for t in 0..at_each {
-                ask(start + j * at_each + t);
+            if T == 1 {
+                // The lane of a column cannot be halved: they take turns.
+                let asks = match self.part {
+                    Part::All => true,
+                    Part::Half => j % 2 == 0,
+                    Part::Rest => j % 2 == 1,
+                };
+                if asks {
+                    ask(j);
+                }
+            } else {
+                for t in 0..at_each {
+                    ask(start + j * at_each + t);
+                }
             }
             (self.work)(j, item);
         }

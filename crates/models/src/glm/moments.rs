@@ -61,6 +61,7 @@ impl TiledRows {
                 view: self.store.view(),
                 row: |k| rows.get(k),
                 block: |k| rows.block(k),
+                len,
             },
             beta: &u[..self.num_columns],
             terms,

@@ -2,14 +2,20 @@
 
 use super::machine::{Cache, prefetch, prefetch_span};
 use super::store::View;
+use super::tiled::GROUP;
 use crate::families::rows::{LANES, Lane};
 use crate::likelihood::row_of_block;
 use crate::numerics::arithmetic::Arithmetic;
 
 /// The tiles of a pass. A type for each way, so that the row loop is compiled without the questions of the others.
 pub(super) trait TileSource: Copy {
-    /// Whether tiles follow each other in memory.
-    const IN_ORDER: bool = false;
+    /// Whether both loops over the columns of a group ask for what is ahead, each for half of it.
+    const EVENLY: bool = false;
+    /// Whether groups of tiles of `stride` lanes are read faster than one tile after the other.
+    #[inline(always)]
+    fn groups_fit(_stride: usize) -> bool {
+        true
+    }
     /// The `k`-th row of the pass.
     fn row(&self, k: usize) -> usize;
     /// The eight rows from the `first` on, of which `live` count: a kept tile, or put together in `buffer`. Lanes past `live`
@@ -59,6 +65,8 @@ pub(super) enum Ahead<'a, const T: usize> {
     Tiles([&'a [Lane]; T], Cache),
     /// From the next tiles on, which follow each other.
     Stretch(&'a [Lane], Reach),
+    /// The rows of the next tile, which stand here and there.
+    Rows([&'a [f64]; LANES]),
 }
 
 /// How far ahead a stretch of memory is asked for.
@@ -202,7 +210,7 @@ impl<O: BlockOrder> Kept<'_, O> {
 }
 
 impl<O: BlockOrder> TileSource for Kept<'_, O> {
-    const IN_ORDER: bool = O::IN_ORDER;
+    const EVENLY: bool = O::IN_ORDER;
 
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
@@ -275,6 +283,8 @@ pub(super) struct Picked<'a, R, B> {
     pub view: View<'a>,
     pub row: R,
     pub block: B,
+    /// Rows of the pass.
+    pub len: usize,
 }
 
 impl<R, B> TileSource for Picked<'_, R, B>
@@ -282,6 +292,14 @@ where
     R: Fn(usize) -> usize + Copy,
     B: Fn(usize) -> Option<usize> + Copy,
 {
+    const EVENLY: bool = true;
+
+    /// Tiles that are put together are written before they are read.
+    #[inline(always)]
+    fn groups_fit(stride: usize) -> bool {
+        Self::has_room(stride)
+    }
+
     #[inline(always)]
     fn row(&self, k: usize) -> usize {
         (self.row)(k)
@@ -306,6 +324,7 @@ where
     #[inline(always)]
     fn prefetch<const T: usize>(&self, first: usize, stored: &[f64], width: usize) {
         let is_far = stored.len() > NEAR;
+        let in_burst = self.long_rows::<T>(first).is_none();
         for first in (first..first + T * LANES).step_by(LANES) {
             if let Some(block) = (self.block)(first) {
                 self.view.prefetch_block(block);
@@ -315,12 +334,45 @@ where
                 continue;
             }
             let row = |k: usize| (self.row)(first + k);
-            self.view.prefetch_rows(row);
+            if in_burst {
+                self.view.prefetch_rows(row);
+            }
             if is_far {
                 for k in 0..LANES {
                     prefetch(Cache::Second, stored, row(k) * width);
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    fn ahead<const T: usize>(&self, first: usize) -> Ahead<'_, T> {
+        match self.long_rows::<T>(first + LANES) {
+            Some(rows) => Ahead::Rows(rows),
+            None => Ahead::Nothing,
+        }
+    }
+}
+
+impl<'a, R: Fn(usize) -> usize, B> Picked<'a, R, B> {
+    /// Whether the first cache holds a group of tiles of `stride` lanes.
+    #[inline(always)]
+    fn has_room(stride: usize) -> bool {
+        /// Bytes of the smallest first caches.
+        const CACHE: usize = 32 << 10;
+        size_of::<Lane>() * GROUP * stride <= CACHE
+    }
+
+    /// The rows of the tile from the row `first` on where they are so long that hundreds of cache lines, asked for at once, would be
+    /// waited for: they are asked for little by little.
+    #[inline(always)]
+    fn long_rows<const T: usize>(&self, first: usize) -> Option<[&'a [f64]; LANES]> {
+        if T > 1 || Self::has_room(self.view.stride()) || first + LANES > self.len {
+            return None;
+        }
+        self.view.rows(
+            #[inline(always)]
+            |k| (self.row)(first + k),
+        )
     }
 }

@@ -274,8 +274,21 @@ enum Viewed<'a> {
 impl<'a> View<'a> {
     /// Numbers per row.
     #[inline(always)]
-    fn stride(&self) -> usize {
+    pub fn stride(&self) -> usize {
         self.num_columns + self.num_extra
+    }
+
+    /// Eight rows, of which `row(k)` is the k-th, where they are kept in double precision.
+    #[inline(always)]
+    pub fn rows(&self, row: impl Fn(usize) -> usize) -> Option<[&'a [f64]; LANES]> {
+        let Viewed::Double { rows, .. } = self.numbers else {
+            return None;
+        };
+        let stride = self.stride();
+        Some(eight(
+            #[inline(always)]
+            |k| &rows[row(k) * stride..][..stride],
+        ))
     }
 
     /// The kept tiles, if there are some that are read in place, in the order of a pass.

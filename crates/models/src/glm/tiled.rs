@@ -92,6 +92,7 @@ impl TiledRows {
             view,
             row: |k: usize| picked[k] as usize,
             block: |k: usize| whole_block(&picked[k..][..LANES]),
+            len: picked.len(),
         };
         let value = self.pass_of::<A>(terms, u, source, Rows::Pick(picked), pass, scratch, grad);
         scratch.stretch = stretch;
@@ -113,23 +114,25 @@ impl TiledRows {
         let len = rows.len(self.store.num_obs());
         match pass {
             Pass::Gradient => {
-                self.tiles::<A, false, false>(terms, u, len, source, &[], scratch, grad)
+                self.tiles::<A, _, false, false>(terms, u, len, source, &[], scratch, grad)
             }
-            Pass::Value => self.tiles::<A, true, false>(terms, u, len, source, &[], scratch, grad),
+            Pass::Value => {
+                self.tiles::<A, _, true, false>(terms, u, len, source, &[], scratch, grad)
+            }
             Pass::Difference(c) => {
-                self.tiles::<A, false, true>(terms, u, len, source, c, scratch, grad)
+                self.tiles::<A, _, false, true>(terms, u, len, source, c, scratch, grad)
             }
         }
     }
 
     /// The pass over the `len` rows of `source`.
     #[inline(always)]
-    fn tiles<A: Arithmetic, const VALUE: bool, const DIFFERENCE: bool>(
+    fn tiles<A: Arithmetic, S: TileSource, const VALUE: bool, const DIFFERENCE: bool>(
         &self,
         terms: impl TileTerms,
         u: &[f64],
         len: usize,
-        source: impl TileSource,
+        source: S,
         centre: &[f64],
         scratch: &mut Scratch,
         grad: &mut [f64],
@@ -145,11 +148,13 @@ impl TiledRows {
             centre,
         };
         let mut first = 0;
+        // The order of additions does not depend on how many tiles make a group.
+        let in_groups = S::groups_fit(self.store.stride());
         // Each group asks for the next one, and nobody has asked for the first.
-        if GROUP * LANES <= len {
+        if in_groups && GROUP * LANES <= len {
             source.prefetch::<GROUP>(0, centre, 1 + terms.num_aux());
         }
-        while first + GROUP * LANES <= len {
+        while in_groups && first + GROUP * LANES <= len {
             self.group::<A, _, _, GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
             first += GROUP * LANES;
         }
@@ -231,7 +236,7 @@ impl TiledRows {
             sums.take_logs(T);
         }
         let covariates = covariates(&tiles, columns);
-        let ahead = if S::IN_ORDER {
+        let ahead = if S::EVENLY {
             pass.source.ahead::<T>(first)
         } else {
             Ahead::Nothing
@@ -296,6 +301,7 @@ impl TiledRows {
             view: self.store.view(),
             row: move |k| rows.get(k),
             block: move |k| rows.block(k),
+            len: rows.len(self.store.num_obs()),
         }
     }
 
@@ -346,8 +352,8 @@ pub struct TilePass<'a, K, S> {
 }
 
 /// Linear predictors of the rows from `first` on of a pass, in tiles, without offset. Meanwhile the next tiles are asked for; `HALF` of
-/// them where they follow each other and the gradient, which reads the same tiles, asks for the rest: evenly is faster then, and with
-/// blocks here and there slower.
+/// them where the gradient, which reads the same tiles, asks for the rest: evenly is faster where they follow each other and where they are
+/// put together of rows, and slower with blocks here and there.
 #[inline(always)]
 pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize, const HALF: bool>(
     pass: &TilePass<'_, K, S>,
@@ -356,7 +362,7 @@ pub fn predictors<A: Arithmetic, K, S: TileSource, const T: usize, const HALF: b
 ) -> [A::V; T] {
     let mut z = [A::V::splat(0.0); T];
     let covariates = covariates(tiles, pass.beta.len());
-    let part = if HALF && S::IN_ORDER {
+    let part = if HALF && S::EVENLY {
         Part::Half
     } else {
         Part::All

@@ -13,7 +13,7 @@ use super::separation::{separated_columns, separated_together};
 use super::{codes, exact_fit, many_levels};
 
 /// A column is a combination of earlier ones if they leave less than this share of its variance.
-const EXACT: f64 = 1e-9;
+pub(super) const EXACT: f64 = 1e-9;
 /// Condition number of the scaled columns from which near collinearity is reported (Belsley, Kuh and Welsch 1980).
 const LARGE_CONDITION: f64 = 30.0;
 /// Most columns whose collinearity is looked at; the work grows with their cube.
@@ -503,6 +503,26 @@ mod tests {
         );
         // A narrow band of coin tosses is enough for a finite maximum.
         assert_eq!(report(columns(y(0.1)), "y ~ a + b"), []);
+    }
+
+    /// The first rows that are looked at lack the cell, along which they say nothing.
+    #[test]
+    fn quasi_separation_in_a_rare_cell_is_found() {
+        const MANY: usize = 20_000;
+        let (a, _, coin) = noise(MANY, 10);
+        let is_rare = |i: usize| i.is_multiple_of(MANY / 4);
+        let f = |i: usize| f64::from(u8::from(is_rare(i) || i % 2 == 1));
+        let g = |i: usize| f64::from(u8::from(!i.is_multiple_of(4)));
+        let numbers_of = |of: &dyn Fn(usize) -> f64| numbers((0..MANY).map(of).collect());
+        let columns = vec![
+            ("a", numbers(a)),
+            ("f", numbers_of(&f)),
+            ("g", numbers_of(&g)),
+            ("y", numbers_of(&|i| if is_rare(i) { 1.0 } else { coin[i] })),
+        ];
+        let found = report(columns, "y ~ a + f*g");
+        let is_told = |(_code, words): &(String, String)| words.contains("together predict y");
+        assert!(found.iter().any(is_told), "{found:?}");
     }
 
     #[test]

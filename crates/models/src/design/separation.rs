@@ -7,6 +7,7 @@ use faer::{Mat, Side};
 use ergodic_base::reporter::Reporter;
 use ergodic_base::special::logistic;
 
+use super::checks::EXACT;
 use super::matrix::Design;
 use super::remark::{MAX_NAMES, Remark};
 use crate::formula::term_label;
@@ -129,7 +130,7 @@ fn extremes<'a>(values: impl Iterator<Item = &'a f64>) -> (f64, f64) {
 }
 
 /// Looks for a direction of several columns that separates the outcomes: first in some rows (what does not
-/// separate them does not separate all), then in all.
+/// separate them does not separate all, if they say something of every direction), then in more.
 pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &mut Reporter) {
     let columns: Vec<usize> = (0..design.num_columns())
         .filter(|&j| !skipped[j] || (j == 0 && design.has_intercept))
@@ -141,10 +142,14 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
     }
     let mut rows = n.min(FIRST_ROWS.max(20 * columns.len()));
     loop {
-        let Some(direction) = separating_direction(design, &columns, rows) else {
-            return;
+        let direction = match separating_direction(design, &columns, rows) {
+            Separation::None => return,
+            Separation::Open => None,
+            Separation::Along(direction) => Some(direction),
         };
-        if rows == n {
+        if let Some(direction) = direction
+            && rows == n
+        {
             let strongest = direction
                 .iter()
                 .map(|value| value.abs())
@@ -169,16 +174,26 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
 /// Newton steps after which the fit of data that do not separate has long converged.
 const NEWTON_STEPS: usize = 30;
 
+/// What some rows say of directions that separate outcomes.
+enum Separation {
+    /// There is none.
+    None,
+    /// They are the same along some direction, as where they lack a level: others may differ.
+    Open,
+    /// There is this one.
+    Along(Vec<f64>),
+}
+
 /// A direction d with s_i x_i'd >= 0 for all of the first `rows` rows (s = 1 for success, -1 for failure) and
-/// more than 0 for some; `None` if Newton's method finds a finite maximum of the likelihood instead.
+/// more than 0 for some; none if Newton's method finds a finite maximum of the likelihood instead.
 ///
 /// On separable data every Newton step of the logistic likelihood goes about one unit further along such a
 /// direction (the log odds of the remaining rows grow by 1), otherwise the steps shrink quadratically.
-fn separating_direction(design: &Design, columns: &[usize], rows: usize) -> Option<Vec<f64>> {
+fn separating_direction(design: &Design, columns: &[usize], rows: usize) -> Separation {
     let p = columns.len();
     let mut beta = vec![0.0; p];
     let mut x = vec![0.0; p];
-    for _ in 0..NEWTON_STEPS {
+    for step in 0..NEWTON_STEPS {
         let mut gradient = Mat::<f64>::zeros(p, 1);
         // A trace of a ridge keeps the factor positive where weights vanish.
         let mut hessian =
@@ -199,26 +214,33 @@ fn separating_direction(design: &Design, columns: &[usize], rows: usize) -> Opti
                 }
             }
         }
-        let factor = hessian.llt(Side::Lower).ok()?;
+        let Ok(factor) = hessian.llt(Side::Lower) else {
+            return Separation::None;
+        };
+        let lower = factor.L();
+        let left = |j: usize| lower[(j, j)].powi(2) / hessian[(j, j)];
+        if step == 0 && rows < design.num_obs() && (0..p).any(|j| left(j) < EXACT) {
+            return Separation::Open;
+        }
         let step = faer::linalg::solvers::Solve::solve(&factor, &gradient);
         let direction: Vec<f64> = (0..p).map(|k| step[(k, 0)]).collect();
         if is_separating(design, columns, rows, &beta) {
-            return Some(beta);
+            return Separation::Along(beta);
         }
         if is_separating(design, columns, rows, &direction) {
-            return Some(direction);
+            return Separation::Along(direction);
         }
         // Far from the maximum a full step may overshoot; half of a long one stays on the way.
         let longest = largest_eta(design, columns, rows, &direction);
         if longest < 1e-6 {
-            return None;
+            return Separation::None;
         }
         let share = if longest > 8.0 { 8.0 / longest } else { 1.0 };
         beta.iter_mut()
             .zip(&direction)
             .for_each(|(value, step)| *value += share * step);
     }
-    None
+    Separation::None
 }
 
 fn eta(design: &Design, columns: &[usize], row: usize, direction: &[f64]) -> f64 {

@@ -513,16 +513,33 @@ mod tests {
         let is_rare = |i: usize| i.is_multiple_of(MANY / 4);
         let f = |i: usize| f64::from(u8::from(is_rare(i) || i % 2 == 1));
         let g = |i: usize| f64::from(u8::from(!i.is_multiple_of(4)));
+        // Either alone has both signs where outcomes are 1; their sum is positive.
+        let rare_number = |i: usize, sign: f64| match is_rare(i) {
+            true => {
+                1.0 + sign
+                    * if i.is_multiple_of(MANY / 2) {
+                        2.0
+                    } else {
+                        -2.0
+                    }
+            }
+            false => 0.0,
+        };
         let numbers_of = |of: &dyn Fn(usize) -> f64| numbers((0..MANY).map(of).collect());
         let columns = vec![
             ("a", numbers(a)),
             ("f", numbers_of(&f)),
             ("g", numbers_of(&g)),
+            ("u", numbers_of(&|i| rare_number(i, 1.0))),
+            ("v", numbers_of(&|i| rare_number(i, -1.0))),
             ("y", numbers_of(&|i| if is_rare(i) { 1.0 } else { coin[i] })),
         ];
-        let found = report(columns, "y ~ a + f*g");
-        let is_told = |(_code, words): &(String, String)| words.contains("together predict y");
-        assert!(found.iter().any(is_told), "{found:?}");
+        // Once among columns that are the same but in the cell, once as two columns of zeros that rows outside the cell have.
+        for formula in ["y ~ a + f*g", "y ~ 0 + a + u + v"] {
+            let found = report(columns.clone(), formula);
+            let is_told = |(_code, words): &(String, String)| words.contains("together predict y");
+            assert!(found.iter().any(is_told), "{formula}: {found:?}");
+        }
     }
 
     #[test]

@@ -12,8 +12,8 @@ use super::matrix::Design;
 use super::remark::{MAX_NAMES, Remark};
 use crate::formula::term_label;
 
-/// Rows looked at first for separation: what does not separate these does not separate all. They become ten times as many as long as
-/// something separates them.
+/// Rows looked at first for separation. They become ten times as many as long as something separates them, or they say nothing of some
+/// direction.
 const FIRST_ROWS: usize = 500;
 /// Most multiplications spent on a separating direction.
 const MAX_WORK: usize = 4_000_000_000;
@@ -174,6 +174,9 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
 /// Newton steps after which the fit of data that do not separate has long converged.
 const NEWTON_STEPS: usize = 30;
 
+/// Variance of an outcome whose chance is a half, as it is where all coefficients are 0.
+const LARGEST_WEIGHT: f64 = 0.25;
+
 /// What some rows say of directions that separate outcomes.
 enum Separation {
     /// There is none.
@@ -217,10 +220,13 @@ fn separating_direction(design: &Design, columns: &[usize], rows: usize) -> Sepa
         let Ok(factor) = hessian.llt(Side::Lower) else {
             return Separation::None;
         };
-        let lower = factor.L();
-        let left = |j: usize| lower[(j, j)].powi(2) / hessian[(j, j)];
-        if step == 0 && rows < design.num_obs() && (0..p).any(|j| left(j) < EXACT) {
-            return Separation::Open;
+        if step == 0 && rows < design.num_obs() {
+            let lower = factor.L();
+            // Of a column of zeros nothing is left but the ridge, which is all that it has: columns of all rows are of the order of 1.
+            let own = |j: usize| hessian[(j, j)].max(LARGEST_WEIGHT * rows as f64);
+            if (0..p).any(|j| lower[(j, j)].powi(2) < EXACT * own(j)) {
+                return Separation::Open;
+            }
         }
         let step = faer::linalg::solvers::Solve::solve(&factor, &gradient);
         let direction: Vec<f64> = (0..p).map(|k| step[(k, 0)]).collect();

@@ -267,36 +267,36 @@ impl<F: RowFamily> GlmRows<F> {
         });
     }
 
+    /// [`Self::row_by_row`] without shifts.
+    fn unshifted<Q: RowQuantity<F::Aux>>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        quantity: Q,
+        visit: impl FnMut(usize, usize, &Lane, &Q::Lanes),
+    ) {
+        let tile = &mut scratch.tile;
+        self.row_by_row(u, rows, tile, |_row| 0.0, quantity, visit);
+    }
+
     /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`RowFamily::num_aux`]).
     pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let (tile, width) = (&mut scratch.tile, self.width());
-        self.row_by_row(
-            u,
-            rows,
-            tile,
-            |_row| 0.0,
-            TermsOf::<false>,
-            |k, lane, _z, terms| {
-                let out = &mut out[k * width..][..width];
-                out[0] = terms.residual[lane];
-                for m in 0..width - 1 {
-                    out[1 + m] = terms.aux.lanes()[m][lane];
-                }
-            },
-        );
+        let width = self.width();
+        self.unshifted(u, rows, scratch, TermsOf::<false>, |k, lane, _z, terms| {
+            let out = &mut out[k * width..][..width];
+            out[0] = terms.residual[lane];
+            for m in 0..width - 1 {
+                out[1 + m] = terms.aux.lanes()[m][lane];
+            }
+        });
     }
 
     /// Log likelihoods, one per row (B).
     pub fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let tile = &mut scratch.tile;
-        self.row_by_row(
-            u,
-            rows,
-            tile,
-            |_row| 0.0,
-            ValueOf,
-            |k, lane, _z, [value, _slope]| out[k] = value[lane],
-        );
+        self.unshifted(u, rows, scratch, ValueOf, |k, lane, _z, [value, _slope]| {
+            out[k] = value[lane];
+        });
     }
 
     /// Scores, or those minus the scores of which `centre` are the derivatives ([`Self::residuals`] of all rows); row-major
@@ -371,16 +371,9 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn curvatures(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let no_shift = |_row| 0.0;
-        let tile = &mut scratch.tile;
-        self.row_by_row(
-            u,
-            rows,
-            tile,
-            no_shift,
-            CurvatureOf,
-            |k, lane, _z, curvature| out[k] = curvature.zz[lane],
-        );
+        self.unshifted(u, rows, scratch, CurvatureOf, |k, lane, _z, of| {
+            out[k] = of.zz[lane];
+        });
     }
 
     fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
@@ -398,16 +391,9 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
-        let no_shift = |_row| 0.0;
-        let tile = &mut scratch.tile;
-        self.row_by_row(
-            u,
-            rows,
-            tile,
-            no_shift,
-            ValueOf,
-            |k, lane, z, [value, slope]| out[k] = [z[lane], value[lane], slope[lane]],
-        );
+        self.unshifted(u, rows, scratch, ValueOf, |k, lane, z, [value, slope]| {
+            out[k] = [z[lane], value[lane], slope[lane]];
+        });
     }
 
     fn curvature_range(&self, row: usize) -> [f64; 2] {

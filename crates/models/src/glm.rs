@@ -354,9 +354,9 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
         at_level!(self.level(), A => {
             for k in 0..z.len() {
                 let extra = self.extra_everywhere(first + k);
-                let mut terms = F::terms::<A, true>(&z[k], &extra, &shared);
+                let mut terms = F::terms::<A, true>(&z[k], extra.each_ref(), &shared);
                 add_logs::<A, _>(&mut terms, F::FACTORS, F::of_log(&shared));
-                let curvature = F::curvature::<A>(&z[k], &extra, &shared);
+                let curvature = F::curvature::<A>(&z[k], extra.each_ref(), &shared);
                 let [values, slopes, seconds] = &mut out[k];
                 (*values, *slopes) = (terms.sum, terms.residual);
                 for lane in 0..LANES {

@@ -44,7 +44,7 @@ impl RowFamily for SignedBernoulli {
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Terms {
+    fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, _extra: [&Lane; 4], (): &()) -> Terms {
         let (e, z) = (A::V::load(&exp_minus_abs::<A>(z)), A::V::load(z));
         let (zero, one) = (A::V::splat(0.0), A::V::splat(1.0));
         let factor = one + e;
@@ -57,7 +57,7 @@ impl RowFamily for SignedBernoulli {
     }
 
     #[inline(always)]
-    fn curvature<A: Arithmetic>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, _extra: [&Lane; 4], (): &()) -> Curvature {
         let mut out = exp_minus_abs::<A>(z);
         for e in &mut out {
             *e /= (1.0 + *e) * (1.0 + *e);
@@ -96,12 +96,12 @@ impl RowFamily for OffsetBernoulli {
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, extra: &[Lane; 4], (): &()) -> Terms {
+    fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, extra: [&Lane; 4], (): &()) -> Terms {
         SignedBernoulli::terms::<A, VALUE>(z, extra, &())
     }
 
     #[inline(always)]
-    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], (): &()) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, extra: [&Lane; 4], (): &()) -> Curvature {
         SignedBernoulli::curvature::<A>(z, extra, &())
     }
 

@@ -246,7 +246,7 @@ impl RowFamily for Shares {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, log_y, log_rest, weight]: &[Lane; 4],
+        [_offset, log_y, log_rest, weight]: [&Lane; 4],
         of: &Precision,
     ) -> Terms {
         let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
@@ -265,7 +265,7 @@ impl RowFamily for Shares {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, log_y, log_rest, weight]: &[Lane; 4],
+        [_offset, log_y, log_rest, weight]: [&Lane; 4],
         of: &Precision,
     ) -> Curvature {
         let mut out = Curvature::default();

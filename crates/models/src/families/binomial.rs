@@ -99,7 +99,7 @@ impl RowFamily for WeightedBinomial {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, y, trials, weight]: &[Lane; 4],
+        [_offset, y, trials, weight]: [&Lane; 4],
         (): &(),
     ) -> Terms {
         let e = exp_minus_abs::<A>(z);
@@ -117,7 +117,7 @@ impl RowFamily for WeightedBinomial {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, _y, trials, weight]: &[Lane; 4],
+        [_offset, _y, trials, weight]: [&Lane; 4],
         (): &(),
     ) -> Curvature {
         let mut out = exp_minus_abs::<A>(z);

@@ -167,7 +167,7 @@ where
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, status, weight, log_y]: &[Lane; 4],
+        [_offset, status, weight, log_y]: [&Lane; 4],
         of: &Self::Shared,
     ) -> Terms {
         let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
@@ -191,7 +191,7 @@ where
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, status, weight, log_y]: &[Lane; 4],
+        [_offset, status, weight, log_y]: [&Lane; 4],
         of: &Self::Shared,
     ) -> Curvature {
         let mut out = Curvature::default();

@@ -169,7 +169,7 @@ impl RowFamily for PositiveNumbers {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, y, weight, log_y]: &[Lane; 4],
+        [_offset, y, weight, log_y]: [&Lane; 4],
         of: &Shape,
     ) -> Terms {
         let ratio = ratios::<A>(z, y);
@@ -189,7 +189,7 @@ impl RowFamily for PositiveNumbers {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, y, weight, log_y]: &[Lane; 4],
+        [_offset, y, weight, log_y]: [&Lane; 4],
         of: &Shape,
     ) -> Curvature {
         let ratio = ratios::<A>(z, y);

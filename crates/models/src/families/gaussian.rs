@@ -137,7 +137,7 @@ impl RowFamily for Normal {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [y, weight, constant, _]: &[Lane; 4],
+        [y, weight, constant, _]: [&Lane; 4],
         sigma: &Sigma,
     ) -> Terms {
         let number = A::V::splat;
@@ -157,7 +157,7 @@ impl RowFamily for Normal {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [y, weight, _constant, _]: &[Lane; 4],
+        [y, weight, _constant, _]: [&Lane; 4],
         sigma: &Sigma,
     ) -> Curvature {
         let mut out = Curvature::default();

@@ -105,7 +105,7 @@ impl RowFamily for Estimates {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [y, weight, constant, precision]: &[Lane; 4],
+        [y, weight, constant, precision]: [&Lane; 4],
         _unit: &f64,
     ) -> Terms {
         let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
@@ -121,7 +121,7 @@ impl RowFamily for Estimates {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         _z: &Lane,
-        [_y, weight, _constant, precision]: &[Lane; 4],
+        [_y, weight, _constant, precision]: [&Lane; 4],
         _unit: &f64,
     ) -> Curvature {
         let mut out = Curvature::default();

@@ -168,14 +168,14 @@ impl RowFamily for NormalLogarithms {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         sigma: &Sigma,
     ) -> Terms {
         Normal::terms::<A, VALUE>(z, extra, sigma)
     }
 
     #[inline(always)]
-    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], sigma: &Sigma) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, extra: [&Lane; 4], sigma: &Sigma) -> Curvature {
         Normal::curvature::<A>(z, extra, sigma)
     }
 

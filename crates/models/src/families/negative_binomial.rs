@@ -17,7 +17,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::{exp, exp_of, ln_1p_of};
+use crate::numerics::elementary::{exp, softplus_of};
 use crate::numerics::vector::{Bits as _, Vector as _};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{
@@ -250,32 +250,31 @@ impl RowFamily for NegativeBinomialCounts {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, y, weight, constant]: &[Lane; 4],
+        [_offset, y, weight, constant]: [&Lane; 4],
         of: &Shape,
     ) -> Terms {
         let number = A::V::splat;
         let [log_gamma, digamma] = of.differences_of::<A, VALUE>(y);
         let [log_gamma, digamma] = A::V::load_all([&log_gamma, &digamma]);
         let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
-        let (mean, shape) = (exp_of(z), number(of.shape));
-        // log(1 + e^t), which is t to all digits long before e^z, or its ratio to a small shape, ends at the largest number there is.
+        let shape = number(of.shape);
         let t = z - number(of.log_shape);
-        let log_ratio = ln_1p_of((mean / shape).smaller(number(f64::MAX))).larger(t);
-        let part = number(1.0) / (shape + mean);
-        let residual = weight * (y - mean) * (shape * part);
-        let slope = (mean - y).mul_add(part, digamma - log_ratio);
+        let (log_ratio, ratio) = softplus_of(t);
+        let c = number(1.0) / (number(1.0) + ratio);
+        let residual = weight * ((-shape).mul_add(ratio, y) * c);
+        let slope = (weight * shape).mul_add(digamma - log_ratio, -residual);
         let mut sum = number(0.0);
         if VALUE {
-            let log_chance = y * (t - log_ratio) - shape * log_ratio;
-            sum = weight.mul_add(log_gamma + log_chance, constant);
+            let log_chance = (-shape).mul_add(log_ratio, y.mul_add(t - log_ratio, log_gamma));
+            sum = weight.mul_add(log_chance, constant);
         }
-        Terms::of_one(residual.lane(), (weight * shape * slope).lane(), sum.lane())
+        Terms::of_one(residual.lane(), slope.lane(), sum.lane())
     }
 
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, y, weight, _constant]: &[Lane; 4],
+        [_offset, y, weight, _constant]: [&Lane; 4],
         of: &Shape,
     ) -> Curvature {
         let shape = of.shape;
@@ -354,7 +353,11 @@ mod tests {
                 - shape * log_ratio;
             let shared = family.shared(&[shape.ln()]);
             let row = [0.0, y, 1.0, -ln_gamma(y + 1.0)].map(|number| [number; LANES]);
-            let found = NegativeBinomialCounts::terms::<Separate, true>(&[z; LANES], &row, &shared);
+            let found = NegativeBinomialCounts::terms::<Separate, true>(
+                &[z; LANES],
+                row.each_ref(),
+                &shared,
+            );
             assert!(found.sum[0] < 0.0, "{z} {shape} {y}: {}", found.sum[0]);
             // Of a mean beyond all numbers only the shape is left. Small shares are subnormal numbers of few digits.
             let slope = if t > 40.0 {
@@ -369,7 +372,7 @@ mod tests {
                 );
             }
             let curvature =
-                NegativeBinomialCounts::curvature::<Separate>(&[z; LANES], &row, &shared);
+                NegativeBinomialCounts::curvature::<Separate>(&[z; LANES], row.each_ref(), &shared);
             assert!(curvature.aa[0][0].is_finite(), "{z} {shape} {y}");
         }
     }

@@ -351,7 +351,7 @@ impl RowFamily for Levels {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, y, weight, _]: &[Lane; 4],
+        [_offset, y, weight, _]: [&Lane; 4],
         of: &Cuts,
     ) -> TermsWith<GapAux> {
         let rows = Eight::new::<A, VALUE>(z, y, of);
@@ -387,7 +387,7 @@ impl RowFamily for Levels {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, y, weight, _]: &[Lane; 4],
+        [_offset, y, weight, _]: [&Lane; 4],
         of: &Cuts,
     ) -> CurvatureWith<GapAux> {
         let rows = Eight::new::<A, false>(z, y, of);
@@ -537,12 +537,12 @@ mod tests {
                 y[k] = (first + k) as f64;
                 z[k] = -1.0 + 0.7 * k as f64;
             }
-            let extra = [[0.0; LANES], y, weight, [0.0; LANES]];
+            let extra = [&[0.0; LANES], &y, &weight, &[0.0; LANES]];
             let terms = |z: &Lane, gaps: &[f64]| {
-                Levels::terms::<Separate, true>(z, &extra, &family.shared(gaps))
+                Levels::terms::<Separate, true>(z, extra, &family.shared(gaps))
             };
             let here = terms(&z, &log_gaps);
-            let bend = Levels::curvature::<Separate>(&z, &extra, &family.shared(&log_gaps));
+            let bend = Levels::curvature::<Separate>(&z, extra, &family.shared(&log_gaps));
             let outcome = Outcome::with_gaps(log_gaps.iter().map(|a| a.exp()));
             for k in 0..LANES {
                 let d = outcome.at(z[k], y[k], 1.0);

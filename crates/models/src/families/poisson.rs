@@ -90,7 +90,7 @@ impl RowFamily for PoissonCounts {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, y, weight, constant]: &[Lane; 4],
+        [_offset, y, weight, constant]: [&Lane; 4],
         (): &(),
     ) -> Terms {
         let [z, y, weight, constant] = A::V::load_all([z, y, weight, constant]);
@@ -105,7 +105,7 @@ impl RowFamily for PoissonCounts {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, _y, weight, _constant]: &[Lane; 4],
+        [_offset, _y, weight, _constant]: [&Lane; 4],
         (): &(),
     ) -> Curvature {
         let mut zz = exp::<A>(z);

@@ -113,13 +113,13 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     /// derivatives are whole, and values and factors mean nothing.
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         shared: &Self::Shared,
     ) -> TermsWith<Self::Aux>;
     /// Second derivatives of −log p.
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         shared: &Self::Shared,
     ) -> CurvatureWith<Self::Aux>;
     /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers; infinite if there are

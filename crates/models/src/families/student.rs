@@ -197,7 +197,7 @@ impl Scales {
 #[inline(always)]
 fn terms<A: Arithmetic, const VALUE: bool, const PLAIN: bool>(
     z: &Lane,
-    [y, weight, constant, _]: &[Lane; 4],
+    [y, weight, constant, _]: [&Lane; 4],
     s: &Scales,
 ) -> Terms {
     let number = A::V::splat;
@@ -239,7 +239,7 @@ fn terms<A: Arithmetic, const VALUE: bool, const PLAIN: bool>(
 }
 
 #[inline(always)]
-fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], s: &Scales) -> Curvature {
+fn curvature(z: &Lane, [y, weight, _constant, _]: [&Lane; 4], s: &Scales) -> Curvature {
     let mut out = Curvature::default();
     for k in 0..LANES {
         let (w, nu) = (weight[k], s.nu);
@@ -295,14 +295,14 @@ impl<const PLAIN: bool> RowFamily for Noise<PLAIN> {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         scales: &Scales,
     ) -> Terms {
         terms::<A, VALUE, PLAIN>(z, extra, scales)
     }
 
     #[inline(always)]
-    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, extra: [&Lane; 4], scales: &Scales) -> Curvature {
         curvature(z, extra, scales)
     }
 

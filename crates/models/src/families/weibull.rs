@@ -233,7 +233,7 @@ impl RowFamily for Times {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [_offset, _y, weight, log_y]: &[Lane; 4],
+        [_offset, _y, weight, log_y]: [&Lane; 4],
         of: &Shape,
     ) -> Terms {
         let (power, ratio) = powers::<A>(z, log_y, of);
@@ -252,7 +252,7 @@ impl RowFamily for Times {
     #[inline(always)]
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        [_offset, _y, weight, log_y]: &[Lane; 4],
+        [_offset, _y, weight, log_y]: [&Lane; 4],
         of: &Shape,
     ) -> Curvature {
         let (power, ratio) = powers::<A>(z, log_y, of);

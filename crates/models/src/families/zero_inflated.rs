@@ -181,11 +181,11 @@ impl<F: RowFamily<Aux = FewAux>> InflatedRows<F> {
     #[inline(always)]
     fn zeros<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        [offset, y, _weight, _constant]: &[Lane; 4],
+        [offset, y, _weight, _constant]: [&Lane; 4],
         of: &Shared<F::Shared>,
     ) -> Zeros {
-        let one = [*offset, *y, [1.0; LANES], [0.0; LANES]];
-        let own = F::terms::<A, true>(z, &one, &of.counts);
+        let one = [offset, y, &[1.0; LANES], &[0.0; LANES]];
+        let own = F::terms::<A, true>(z, one, &of.counts);
         let (mut share, mut away) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
             away[k] = -(own.sum[k] - of.log_odds).abs();
@@ -225,7 +225,7 @@ impl<F: RowFamily<Aux = FewAux>> RowFamily for InflatedRows<F> {
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         of: &Self::Shared,
     ) -> Terms {
         let [_offset, y, weight, constant] = extra;
@@ -253,11 +253,11 @@ impl<F: RowFamily<Aux = FewAux>> RowFamily for InflatedRows<F> {
     }
 
     #[inline(always)]
-    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], of: &Self::Shared) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, extra: [&Lane; 4], of: &Self::Shared) -> Curvature {
         let [offset, y, weight, _constant] = extra;
         let Zeros { own, share, .. } = Self::zeros::<A, false>(z, extra, of);
-        let one = [*offset, *y, [1.0; LANES], [0.0; LANES]];
-        let bent = F::curvature::<A>(z, &one, &of.counts);
+        let one = [offset, y, &[1.0; LANES], &[0.0; LANES]];
+        let bent = F::curvature::<A>(z, one, &of.counts);
         let mut out = Curvature::default();
         let of_chance = of.chance * (1.0 - of.chance);
         for k in 0..LANES {

@@ -84,8 +84,8 @@ impl Extra {
 
     /// The extra numbers of the tile that stores these.
     #[inline(always)]
-    pub fn of_tile<F: RowFamily>(&self, stored: &[Lane]) -> [Lane; MOST] {
-        let mut out = [[0.0; LANES]; MOST];
+    pub fn of_tile<'a, F: RowFamily>(&'a self, stored: &'a [Lane]) -> [&'a Lane; MOST] {
+        let mut out = self.shared.each_ref();
         for e in 0..F::EXTRA {
             out[e] = self.of_place(e, stored);
         }
@@ -94,13 +94,13 @@ impl Extra {
 
     /// The extra numbers `e` of the tile that stores these.
     #[inline(always)]
-    pub fn of_place(&self, e: usize, stored: &[Lane]) -> Lane {
+    pub fn of_place<'a>(&'a self, e: usize, stored: &'a [Lane]) -> &'a Lane {
         let place = self.places[e];
         // No `get`: what the standard library calls is not compiled for vector instructions.
         if place < stored.len() {
-            stored[place]
+            &stored[place]
         } else {
-            self.shared[e]
+            &self.shared[e]
         }
     }
 }

@@ -185,13 +185,13 @@ impl RowStore {
 
     /// Extra numbers of the rows of a tile.
     #[inline(always)]
-    pub fn extra_lanes<F: RowFamily>(&self, tile: &[Lane]) -> [Lane; 4] {
+    pub fn extra_lanes<'a, F: RowFamily>(&'a self, tile: &'a [Lane]) -> [&'a Lane; 4] {
         self.extra.of_tile::<F>(&tile[self.num_columns..])
     }
 
     /// Offsets of the rows of a tile, of families that have them.
     #[inline(always)]
-    pub fn offsets(&self, tile: &[Lane]) -> Lane {
+    pub fn offsets<'a>(&'a self, tile: &'a [Lane]) -> &'a Lane {
         self.extra.of_place(0, &tile[self.num_columns..])
     }
 

@@ -55,12 +55,12 @@ impl<F: RowFamily> Within<'_, F> {
         z: &Lane,
         tile: &[Lane],
     ) -> TermsWith<F::Aux> {
-        F::terms::<A, VALUE>(z, &self.store.extra_lanes::<F>(tile), self.shared)
+        F::terms::<A, VALUE>(z, self.store.extra_lanes::<F>(tile), self.shared)
     }
 
     #[inline(always)]
     fn curvature_of<A: Arithmetic>(&self, z: &Lane, tile: &[Lane]) -> CurvatureWith<F::Aux> {
-        F::curvature::<A>(z, &self.store.extra_lanes::<F>(tile), self.shared)
+        F::curvature::<A>(z, self.store.extra_lanes::<F>(tile), self.shared)
     }
 }
 

@@ -443,7 +443,7 @@ impl<F: RowFamily> RowFamily for AlwaysCalled<F> {
 
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         shared: &F::Shared,
     ) -> TermsWith<F::Aux> {
         F::terms::<A, VALUE>(z, extra, shared)
@@ -451,7 +451,7 @@ impl<F: RowFamily> RowFamily for AlwaysCalled<F> {
 
     fn curvature<A: Arithmetic>(
         z: &Lane,
-        extra: &[Lane; 4],
+        extra: [&Lane; 4],
         shared: &F::Shared,
     ) -> CurvatureWith<F::Aux> {
         F::curvature::<A>(z, extra, shared)

@@ -287,7 +287,7 @@ impl TiledRows {
         let mut z = [[0.0; LANES]; T];
         for t in 0..T {
             z[t] = if terms.has_offset() {
-                (predictors[t] + A::V::load(&self.store.offsets(tiles[t]))).lane()
+                (predictors[t] + A::V::load(self.store.offsets(tiles[t]))).lane()
             } else {
                 predictors[t].lane()
             };

@@ -47,6 +47,16 @@ pub fn exp_of<V: Vector>(x: V) -> V {
     exp_of_moderate(x.larger(least).smaller(most))
 }
 
+/// ln(1 + exp(x)), within 3 ulp, and exp(x), which for x above 300 is that of 300: products with it are finite.
+#[inline(always)]
+pub fn softplus_of<V: Vector>(x: V) -> (V, V) {
+    /// ln(1 + exp(x)) is x to all digits long before it.
+    const MOST: f64 = 300.0;
+    let [least, most] = [-LARGEST_EXPONENT, MOST].map(V::splat);
+    let e = exp_of_moderate(x.larger(least).smaller(most));
+    (ln_1p_of_moderate(e).larger(x), e)
+}
+
 /// exp(x) for |x| ≤ [`LARGEST_EXPONENT`].
 #[inline(always)]
 fn exp_of_moderate<V: Vector>(x: V) -> V {
@@ -110,6 +120,12 @@ fn exponent_of<V: Vector>(biased: V::Bits) -> V {
 pub fn ln_1p_of<V: Vector>(x: V) -> V {
     /// Beyond it 2^-k below would be no normal number.
     const LARGEST: f64 = 1e300;
+    ln_1p_of_moderate(x.smaller(V::splat(LARGEST)))
+}
+
+/// ln(1 + x) for 0 ≤ x ≤ 1e300.
+#[inline(always)]
+fn ln_1p_of_moderate<V: Vector>(x: V) -> V {
     /// Bits of 1 less those of √½: the mantissa then lies between √½ and √2.
     const UP_TO_ONE: u64 = 1.0_f64.to_bits() - std::f64::consts::FRAC_1_SQRT_2.to_bits();
     /// 2/3, 2/5, …, 2/21: the rest of the series of 2 atanh(s)/s for |s| ≤ 0.172 is below 1e-18.
@@ -126,12 +142,10 @@ pub fn ln_1p_of<V: Vector>(x: V) -> V {
         2.0 / 21.0,
     ];
     let (number, word) = (V::splat, V::Bits::splat);
-    let (one, largest) = (number(1.0), number(LARGEST));
-    let x = x.smaller(largest);
-    // 1 + x = sum + lost exactly (Knuth).
+    let one = number(1.0);
+    // 1 + x = sum + lost exactly (Dekker).
     let sum = one + x;
-    let of_x = sum - one;
-    let lost = (one - (sum - of_x)) + (x - of_x);
+    let lost = x.smaller(one) - (sum - x.larger(one));
     // sum = 2^e m.
     let biased = (sum.bits() + word(UP_TO_ONE)).lowered();
     let exponent = exponent_of::<V>(biased);

@@ -10,6 +10,8 @@ use proptest::prelude::*;
 const MOST_ULPS: f64 = 1.02;
 /// Largest error of a logarithm.
 const MOST_ULPS_OF_LOGARITHMS: f64 = 1.5;
+/// Largest error of ln(1 + exp(x)): that of the exponential, and that of the logarithm.
+const MOST_ULPS_OF_SOFTPLUS: f64 = 3.0;
 /// Largest error of 1/(1 + exp(z)): a sum and a division round once more each.
 const MOST_ULPS_OF_CHANCES: f64 = 3.0;
 /// Largest error of log p in units of 2^-52 max(1, |log p|).
@@ -117,14 +119,14 @@ fn exp_negative_at(level: SimdLevel, x: f64) -> f64 {
 
 /// 1/(1 + exp(z)).
 fn residual_at(level: SimdLevel, z: f64) -> f64 {
-    at_level!(level, A => SignedBernoulli::terms::<A, true>(&[z; LANES], &[[0.0; LANES]; 4], &()))
+    at_level!(level, A => SignedBernoulli::terms::<A, true>(&[z; LANES], [&[0.0; LANES]; 4], &()))
         .residual[2]
 }
 
 /// The error of log p(z) = −log(1 + exp(−z)), which is what its exponential is off by.
 fn log_error(level: SimdLevel, z: f64) -> f64 {
     let terms = at_level!(level, A => {
-        SignedBernoulli::terms::<A, true>(&[z; LANES], &[[0.0; LANES]; 4], &())
+        SignedBernoulli::terms::<A, true>(&[z; LANES], [&[0.0; LANES]; 4], &())
     });
     let got = terms.sum[1] - terms.factor[1].ln();
     let ratio = Wide::exp(got).over(exact_residual(-z));
@@ -165,6 +167,41 @@ fn logarithms_are_accurate() {
         }
         assert_eq!(ln_1p_at(level, 0.0), 0.0);
         assert!((690.0..691.0).contains(&ln_1p_at(level, f64::INFINITY)));
+    }
+}
+
+/// The error of ln(1 + exp(x)) in units of the last place.
+fn softplus_error(level: SimdLevel, x: f64) -> f64 {
+    let (got, _) = softplus_at(level, x);
+    if x < -40.0 {
+        // exp(x)²/2 and what follows is less than a hundredth of a unit.
+        return Wide::exp(x).ulps(got);
+    }
+    let ratio = Wide::exp(got).over(Wide::exp(x).plus(Wide::ONE));
+    let off = (ratio.0 - 1.0) + ratio.1;
+    off.abs() / (got.next_up() - got)
+}
+
+fn softplus_at(level: SimdLevel, x: f64) -> (f64, f64) {
+    at_level!(level, A => {
+        let (log, exponential) = softplus_of(<A as Arithmetic>::V::load(&[x; LANES]));
+        (log.lane()[4], exponential.lane()[4])
+    })
+}
+
+#[test]
+fn logarithms_of_one_and_an_exponential_are_accurate() {
+    let everywhere = || grid(-700.0, 700.0, 20_000).chain(grid(-40.0, 40.0, 20_000));
+    for level in levels() {
+        for x in everywhere() {
+            let error = softplus_error(level, x);
+            assert!(error < MOST_ULPS_OF_SOFTPLUS, "{level:?}, {x}: {error}");
+            let (_, exponential) = softplus_at(level, x);
+            assert_eq!(exponential, exp_at(level, x.min(300.0)), "{level:?}, {x}");
+        }
+        // Far out it is its argument; products with the exponential are finite.
+        assert_eq!(softplus_at(level, 1e9).0, 1e9);
+        assert!(softplus_at(level, 1e9).1 < 1e131);
     }
 }
 
@@ -221,6 +258,7 @@ proptest! {
                 prop_assert!(Wide::exp(-x.abs()).ulps(exp_negative_at(level, -x.abs())) < MOST_ULPS);
                 prop_assert!(exact_residual(x).ulps(residual_at(level, x)) < MOST_ULPS_OF_CHANCES);
                 prop_assert!(log_error(level, x) < MOST_OF_LOGARITHMS);
+                prop_assert!(softplus_error(level, x) < MOST_ULPS_OF_SOFTPLUS);
                 prop_assert!(ln_1p_error(level, x.abs()) < MOST_ULPS_OF_LOGARITHMS);
                 prop_assert!(ln_1p_error(level, x.min(690.0).exp()) < MOST_ULPS_OF_LOGARITHMS);
             }

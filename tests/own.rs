@@ -267,6 +267,31 @@ fn errors_show_the_line_with_a_mark() {
     assert!(missing.contains("The model cannot be read"), "{missing}");
 }
 
+/// The posterior of a square root reaches below zero, where rows have no gradient: no minibatch is large enough for gradients
+/// centred at the mode.
+#[test]
+fn gradients_centred_at_a_mode_beside_an_edge_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let rows: String = (0..60)
+        .map(|i| format!("{}\n", 0.4 + f64::from(i % 3 - 1)))
+        .collect();
+    fs::write(at.join("y.csv"), format!("y\n{rows}")).unwrap();
+    let text = "parameters\n  a ~ normal(0, 10)\nrows\n  y ~ normal(sqrt(1 + a), 2)\n";
+    fs::write(at.join("root.model"), text).unwrap();
+    let fit = [
+        "fit",
+        "--model",
+        "root.model",
+        "--data",
+        "y.csv",
+        "--sampler",
+        "sgld-cv",
+    ];
+    let sentence = refused(at, &fit);
+    assert!(sentence.contains("gradient is not a number"), "{sentence}");
+}
+
 /// Chains start at draws of a text's priors, and commands that a text is not for name what it lacks.
 #[test]
 fn a_text_without_rows_starts_at_its_priors_and_is_no_regression() {

@@ -43,7 +43,8 @@ pub struct RowNoise {
     /// covariance of a minibatch gradient in whitened units.
     pub differences: Vec<f64>,
     /// κ = largest eigenvalue of [`Self::differences`], in rows: with so many rows per minibatch the noise of
-    /// control-variate gradients has variance 1 in whitened units. About D for well-behaved predictors.
+    /// control-variate gradients has variance 1 in whitened units. About D for well-behaved predictors; infinite where scores at a
+    /// typical distance are no numbers.
     pub difference_rows: f64,
     /// [`Self::differences`] with rows chosen by the Lipschitz constants of their gradients ([`super::AliasTable`]); `None` for
     /// models that do not tell them.
@@ -80,7 +81,7 @@ impl RowNoise {
             scores,
             rms_condition: rms_condition(&centre.hessian, &score_variance),
             score_variance,
-            difference_rows: largest(&differences).unwrap_or(0.0),
+            difference_rows: largest(&differences).unwrap_or(f64::INFINITY),
             differences,
             ..weighted
         }

@@ -213,8 +213,18 @@ pub fn plain_batch(num_obs: usize) -> usize {
 /// Default batch for gradients centred at the mode, given κ ([`crate::oracle::RowNoise::difference_rows`]): twice κ at least,
 /// so that the gradient noise of a Newton step is at most half of the posterior's variance. The cost of an effective draw
 /// grows with B + κ, and κ does not depend on N: neither does the batch, and with it the cost.
-pub fn centred_batch(difference_rows: f64) -> usize {
-    ((2.0 * difference_rows).ceil() as usize).max(BATCH_LEAST)
+///
+/// # Errors
+/// κ is infinite: no batch is large enough.
+pub fn centred_batch(difference_rows: f64) -> Result<usize, SettingError> {
+    if difference_rows.is_infinite() {
+        return Err(SettingError::unfit(
+            "batch",
+            "cannot be large enough for gradients centred at the mode: within the posterior there are rows whose gradient is not a \
+             number; restrict the parameters of the model to where its density is defined, or use `nuts`",
+        ));
+    }
+    Ok(((2.0 * difference_rows).ceil() as usize).max(BATCH_LEAST))
 }
 
 /// `steps` per recorded draw, or as many as a default may ask for.

@@ -322,7 +322,7 @@ impl MinibatchSettings {
             ));
         }
         let rows = target.centred_rows(scheme);
-        let default_batch = rows.map_or_else(|| plain_batch(target.num_obs), centred_batch);
+        let default_batch = rows.map_or_else(|| Ok(plain_batch(target.num_obs)), centred_batch)?;
         Ok(Self::settle(batch, scheme, target, default_batch))
     }
 

@@ -389,7 +389,7 @@ fn work_rows(entry: &SamplerEntry, target: &Target) -> Option<f64> {
         }
         Work::Centred { steps } => {
             let kappa = target.difference_rows().unwrap_or(n);
-            Some(steps * (centred_batch(kappa) as f64).min(n))
+            Some(steps * centred_batch(kappa).map_or(n, |batch| (batch as f64).min(n)))
         }
         Work::Effects => None,
     }

@@ -49,11 +49,14 @@ pub struct SagaState {
 }
 
 /// Default batch for gradients centred at older positions: these may be twice as noisy as those centred at the mode.
-pub(in crate::samplers) fn table_batch(target: &Target) -> usize {
+///
+/// # Errors
+/// See [`centred_batch`].
+pub(in crate::samplers) fn table_batch(target: &Target) -> Result<usize, SettingError> {
     let n = target.num_obs;
     target
         .difference_rows()
-        .map_or_else(|| plain_batch(n), |rows| centred_batch(2.0 * rows))
+        .map_or_else(|| Ok(plain_batch(n)), |rows| centred_batch(2.0 * rows))
 }
 
 /// What samplers centred at older positions say of themselves alike.
@@ -114,7 +117,7 @@ impl Sampler for SagaLd {
     }
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        let minibatch = settings.rows.settle_with(target, table_batch(target));
+        let minibatch = settings.rows.settle_with(target, table_batch(target)?);
         let noise = Noise::Geometric {
             age: target.num_obs as f64 / minibatch.batch as f64,
         };

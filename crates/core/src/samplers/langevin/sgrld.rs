@@ -258,7 +258,7 @@ impl Sampler for Sgrld {
         let (estimator, batch, noise, excess, time) = match settings.own.gradient {
             Gradient::Centred => (
                 Estimator::ControlVariate,
-                target.difference_rows().map_or(plain, centred_batch),
+                target.difference_rows().map_or(Ok(plain), centred_batch)?,
                 Noise::Mode,
                 EXCESS_CENTRED,
                 TIME_CENTRED,

@@ -77,7 +77,7 @@ impl Sampler for SvrgLd {
         settings: &mut Self::Settings,
         target: &Target,
     ) -> Result<SvrgConfig, SettingError> {
-        let minibatch = settings.rows.settle_with(target, table_batch(target));
+        let minibatch = settings.rows.settle_with(target, table_batch(target)?);
         let Own {
             renew_every,
             preconditioning,

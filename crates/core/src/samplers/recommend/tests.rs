@@ -88,6 +88,8 @@ fn without_a_mode_or_with_heavy_rows_it_is_nuts_whatever_it_takes() {
         "{}",
         advice.reason
     );
+    let undefined = known_target(tall.num_obs, 10, f64::INFINITY, (1.0, 10.0));
+    assert_eq!(recommend(&facts(&undefined)).sampler, "nuts");
 }
 
 #[test]

@@ -8,8 +8,10 @@ use crate::estimators::{ModeError, find_mode};
 use crate::models::Model;
 use crate::oracle::{Centre, Scheme};
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::samplers::langevin::saga::SagaLd;
 use crate::samplers::langevin::step_for_excess;
 use crate::samplers::minibatch_settings::MinibatchSettings;
+use crate::samplers::momentum::sghmc::SghmcCv;
 use crate::samplers::testing::{known_target, logistic_with_centre, small_logistic};
 use crate::testing::GaussianRows;
 use ergodic_base::control::Control;
@@ -216,6 +218,23 @@ fn unusable_settings_are_refused_in_one_sentence() {
         ("steps_per_draw", Value::Int(10)),
     ]);
     assert!(configure::<Sgld>(&own, &unknown).is_ok());
+}
+
+#[test]
+fn gradients_centred_at_the_mode_are_refused_where_rows_have_none() {
+    let undefined = known_target(10_000, 3, f64::INFINITY, (10.0, 1000.0));
+    let own_batch = settings(&[("batch", Value::Int(100))]);
+    for settings in [Settings::default(), own_batch] {
+        for refused in [
+            configure::<SgldCv>(&settings, &undefined).err(),
+            configure::<SagaLd>(&settings, &undefined).err(),
+            configure::<SghmcCv>(&settings, &undefined).err(),
+        ] {
+            let message = refused.unwrap().to_string();
+            assert!(message.contains("gradient is not a number"), "{message}");
+        }
+        assert!(configure::<Sgld>(&settings, &undefined).is_ok());
+    }
 }
 
 /// Without a mode and in raw coordinates the variance is that of the closed form, for SGLD and for tables of gradients, whose noise on a

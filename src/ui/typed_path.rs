@@ -88,7 +88,7 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
                 let text = "This system has no file dialog: type the path here.";
                 sentence(ui, text, Text::Body);
             }
-            let path = named(&view.text, &typing.purpose);
+            let path = named(&view.text, typing);
             let refused = view
                 .refusal
                 .as_ref()
@@ -100,7 +100,7 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
             let field = Field::new("Path", &mut view.text).mono().error(words);
             field.focused().show(ui);
             // With what was typed in this frame.
-            let path = named(&view.text, &typing.purpose);
+            let path = named(&view.text, typing);
             ui.add_space(t.space.x1);
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
@@ -130,11 +130,15 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
     }
 }
 
-/// The path that a text names for `purpose`, if it names one.
-fn named(text: &str, purpose: &Pick) -> Option<PathBuf> {
-    let path = clean_path(text)?;
+/// The path that a text names, if it names one. A whole path that was pasted behind the proposed one takes its place.
+fn named(text: &str, typing: &Typing) -> Option<PathBuf> {
+    let pasted = text.strip_prefix(&proposed(typing)).filter(|rest| {
+        let rest = rest.trim().trim_start_matches(['"', '\'']);
+        Path::new(rest).is_absolute() || ["~/", "file://"].iter().any(|it| rest.starts_with(it))
+    });
+    let path = clean_path(pasted.unwrap_or(text))?;
     let path = std::path::absolute(&path).unwrap_or(path);
-    Some(match purpose {
+    Some(match typing.purpose {
         Pick::SaveProject(_) => file_of(&path),
         _ => path,
     })
@@ -200,6 +204,20 @@ mod tests {
         harness.run_steps(3);
         assert!(harness.state().sent.contains(&Command::TypedPath(path)));
         assert_eq!(harness.state().session.state.typing, None);
+    }
+
+    #[test]
+    fn a_whole_path_behind_the_proposed_one_takes_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, "y,x\n0,1\n1,2\n").unwrap();
+        let mut harness = typing(Pick::Open);
+        harness.run_steps(3);
+        let text = &mut harness.state_mut().view.text;
+        text.push_str(&format!("\"{}\"", path.display()));
+        harness.key_press(Key::Enter);
+        harness.run_steps(3);
+        assert!(harness.state().sent.contains(&Command::TypedPath(path)));
     }
 
     #[test]

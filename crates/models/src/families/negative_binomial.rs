@@ -2,7 +2,8 @@
 //!
 //! log p = ln Γ(y + φ) − ln Γ(φ) − log y! − φ log(1 + μ/φ) + y (log μ − log(φ + μ)). With c = φ/(φ + μ):
 //! ∂/∂z = c (y − μ), ∂/∂φ = ψ(y + φ) − ψ(φ) − log(1 + μ/φ) + (μ − y)/(φ + μ), ∂/∂a = φ ∂/∂φ;
-//! −∂²/∂z² = c (y + φ) μ/(φ + μ), −∂²/∂z∂a = −c (y − μ) μ/(φ + μ). A row of weight w counts as w rows.
+//! −∂²/∂z² = c (y + φ) p with p = μ/(φ + μ), −∂²/∂z∂a = −c (y − μ) p,
+//! −∂²/∂a² = c (y − μ) p − φ (ψ(y + φ) − ψ(φ) − log(1 + μ/φ) + φ (ψ'(y + φ) − ψ'(φ)) + p). A row of weight w counts as w rows.
 
 use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::{digamma, ln_gamma};
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::{exp, softplus_of};
+use crate::numerics::elementary::softplus_of;
 use crate::numerics::vector::{Bits as _, Vector as _};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{
@@ -278,20 +279,19 @@ impl RowFamily for NegativeBinomialCounts {
         of: &Shape,
     ) -> Curvature {
         let shape = of.shape;
-        let mean = exp::<A>(z);
+        let (log_ratio, ratio) = softplus_of(A::V::load(z) - A::V::splat(of.log_shape));
+        let (log_ratio, ratio) = (log_ratio.lane(), ratio.lane());
         let mut out = Curvature::default();
         for k in 0..LANES {
-            let (y, mean, weight) = (y[k], mean[k], weight[k]);
-            let total = shape + mean;
-            let (c, share) = (shape / total, mean / total);
+            let (y, weight, log_ratio, ratio) = (y[k], weight[k], log_ratio[k], ratio[k]);
+            let c = 1.0 / (1.0 + ratio);
+            let share = ratio * c;
+            let residual = c * (y - shape * ratio);
             out.zz[k] = weight * c * (y + shape) * share;
-            out.za[0][k] = -weight * c * (y - mean) * share;
+            out.za[0][k] = -weight * residual * share;
             let [_log, digamma] = of.differences::<false>(y);
-            let log_ratio = (mean / shape).min(f64::MAX).ln_1p();
-            let slope = digamma - log_ratio.max(z[k] - of.log_shape) + (mean - y) / total;
-            let second =
-                trigamma_difference(shape, y) + share / shape - (mean - y) / (total * total);
-            out.aa[0][k] = -weight * shape * (slope + shape * second);
+            let of_shape = digamma - log_ratio + shape * trigamma_difference(shape, y) + share;
+            out.aa[0][k] = -weight * (shape * of_shape - residual * share);
         }
         out
     }

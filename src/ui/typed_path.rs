@@ -130,12 +130,14 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
     }
 }
 
-/// The path that a text names, if it names one. A whole path that was pasted behind the proposed one takes its place.
+/// The path that a text names, if it names one. A whole path that was pasted behind the proposed one takes its place, unless both
+/// together are there: two separators are one.
 fn named(text: &str, typing: &Typing) -> Option<PathBuf> {
     let pasted = text.strip_prefix(&proposed(typing)).filter(|rest| {
         let rest = rest.trim().trim_start_matches(['"', '\'']);
         Path::new(rest).is_absolute() || ["~/", "file://"].iter().any(|it| rest.starts_with(it))
     });
+    let pasted = pasted.filter(|_| !Path::new(text.trim()).exists());
     let path = clean_path(pasted.unwrap_or(text))?;
     let path = std::path::absolute(&path).unwrap_or(path);
     Some(match typing.purpose {
@@ -218,6 +220,28 @@ mod tests {
         harness.key_press(Key::Enter);
         harness.run_steps(3);
         assert!(harness.state().sent.contains(&Command::TypedPath(path)));
+    }
+
+    #[test]
+    fn two_separators_behind_the_proposed_folder_are_one() {
+        let mut harness = typing(Pick::Open);
+        harness.run_steps(3);
+        let folder = harness
+            .state()
+            .session
+            .state
+            .typing
+            .clone()
+            .unwrap()
+            .proposed;
+        let name = std::fs::read_dir(&folder).unwrap().next().unwrap();
+        let name = name.unwrap().file_name().into_string().unwrap();
+        let text = &mut harness.state_mut().view.text;
+        text.push_str(&format!("/{name}"));
+        harness.key_press(Key::Enter);
+        harness.run_steps(3);
+        let path = Command::TypedPath(folder.join(name));
+        assert!(harness.state().sent.contains(&path), "{path:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! [`Outcome`].
 
 mod advising;
+mod analysis;
 pub mod answering;
 pub mod calibrating;
 mod checking;
@@ -38,6 +39,7 @@ mod predicting;
 pub mod preferences;
 pub mod prior_preview;
 pub mod prior_sensitivity;
+mod product;
 pub mod project;
 pub mod quick_fixes;
 mod reading;
@@ -56,12 +58,14 @@ pub mod trials;
 pub mod update;
 mod writing;
 
+pub use analysis::Analysis;
 pub use command::{Command, Page};
 pub use document::Document;
 pub use draft_change::DraftChange;
 pub use entry::{RunEntry, RunPhase};
 pub use picking::Picked;
 pub use preferences::{Depth, Preferences, Theme};
+pub use product::Product;
 pub use quick_fixes::QuickFix;
 pub use state::{AppState, DataState, ModelCheck};
 pub use tasks::{Effects, Outcome, Pick};

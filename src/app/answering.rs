@@ -107,8 +107,12 @@ impl OfOutcome {
 impl RunEntry {
     /// Answers to what is asked, from the draws as they are, once they are there.
     pub fn answers(&self) -> Option<&Arc<Answered>> {
-        let done = self.answered.done();
-        done.filter(|done| done.draws == draws_of(self) && done.asked == self.answers_asked)
+        (self.earlier_answers()).filter(|done| done.asked == self.answers_asked)
+    }
+
+    /// The last answers from the draws as they are, whatever was asked then.
+    pub fn earlier_answers(&self) -> Option<&Arc<Answered>> {
+        (self.answered.done()).filter(|done| done.draws == draws_of(self))
     }
 }
 
@@ -117,17 +121,21 @@ const QUESTION: Question<Answered> = Question {
     what: "Finding the answers of",
     without_recipe: "There are no draws to answer from",
     cancelled: "Finding the answers was cancelled",
+    earlier_stays: true,
 };
 
 /// Finds the answers of a run to what `asked` says, in place of what was asked before; the same is asked once more of everything.
 pub(super) fn ask(state: &mut AppState, id: u64, asked: AnswersAsked, fx: &mut dyn Effects) {
     let mut before = None;
     if let Some(entry) = state.run_mut(id) {
-        let done = entry.answers();
+        let done = entry.earlier_answers();
         before = done
             .filter(|done| done.asked != asked && done.asked.is_same_of_outcome(&asked))
             .map(|done| done.outcome.clone());
-        entry.answered.forget();
+        match entry.answers_asked == asked {
+            true => entry.answered.forget(),
+            false => entry.answered.supersede(),
+        }
         entry.answers_asked = asked;
     }
     answer_after(state, id, before, fx);

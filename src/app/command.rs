@@ -1,14 +1,13 @@
 //! Everything a user can do, as data: menus, palette, shortcuts, buttons and tests send the same commands.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::analysis::Analysis;
 use super::answering::AnswersAsked;
 use super::draft_change::DraftChange;
-use super::draft_pictures::DraftPicture;
 use super::extras::ColumnsAsked;
 use super::preferences::{Depth, Theme};
-use super::reporting::Picture;
-use super::tasks::Pick;
+use super::product::Product;
 use ergodic_analysis::comparison::Variant;
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_data::roles::{Conversion, Role};
@@ -38,6 +37,33 @@ impl Page {
     /// The steps of the top bar, in order.
     pub const STEPS: [Self; 4] = [Self::Data, Self::Model, Self::Sampler, Self::Runs];
 
+    /// All pages.
+    const ALL: [Self; 6] = [
+        Self::Start,
+        Self::Data,
+        Self::Model,
+        Self::Sampler,
+        Self::Runs,
+        Self::Compare,
+    ];
+
+    /// What saved projects know it by.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Data => "data",
+            Self::Model => "model",
+            Self::Sampler => "sampler",
+            Self::Runs => "runs",
+            Self::Compare => "compare",
+        }
+    }
+
+    /// The page called `id` in a saved project.
+    pub fn find(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|page| page.id() == id)
+    }
+
     /// One word.
     pub fn label(self) -> &'static str {
         match self {
@@ -66,8 +92,8 @@ pub enum Command {
     RunLesson,
     /// Ask for a file to open with the system's dialog.
     PickOpen,
-    /// Ask for a path in the window, for this purpose.
-    TypePath(Pick),
+    /// Ask for its path in the window.
+    TypeOpen,
     /// Use the path that was typed.
     TypedPath(PathBuf),
     /// Stop typing a path.
@@ -136,7 +162,7 @@ pub enum Command {
     /// Check the bias of an approximate run, the first, against an exact run that is there, the second.
     CheckBiasAgainst(u64, u64),
     /// Look at how much the prior of a run matters, by power scaling.
-    CheckPrior(u64),
+    FindPriorSensitivity(u64),
     /// Compute the further columns of a run's summary from the draws that there are.
     ComputeColumns(u64),
     /// Compute them with another interval or another range that counts as 0.
@@ -149,58 +175,32 @@ pub enum Command {
     Refit(u64),
     /// Move the draws of a run for each row whose Pareto k is not good, and score these rows by them.
     MatchMoments(u64),
-    /// Stop doing that.
-    CancelScore(u64),
     /// Fit a run again without each of so many parts of its rows, the second, and score every row by the fit that does not know it.
     ScoreInFolds(u64, u32),
-    /// Stop doing that.
-    CancelFolds(u64),
     /// Compare a run, the first, with another, the second.
     CompareRuns(u64, u64),
-    /// Stop doing that.
-    CancelCompareRuns(u64),
     /// Show a row of the open table, 0-based, on the data page.
     ShowRow(usize),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
     Correct(u64, Option<Order>),
     /// Predict the rows of a run, with group effects or without.
     Predict(u64, bool),
-    /// Stop doing that.
-    CancelPredict(u64),
     /// Find what a run says of its outcome, predictor by predictor.
     FindAnswers(u64),
     /// Find it again, with more asked or less.
     AskAnswers(u64, AnswersAsked),
-    /// Stop finding that.
-    CancelAnswers(u64),
     /// Check a run by data that its model makes, numbers in so many bins, or as many as suit the rows.
     Replicate(u64, Option<usize>),
-    /// Stop doing that.
-    CancelReplicate(u64),
     /// Score the predictions of the rows that a run holds out.
     ScoreHeldOut(u64),
-    /// Stop doing that.
-    CancelScoreHeldOut(u64),
     /// Follow trajectories from where the chains of a run ended.
     FollowTrajectories(u64),
-    /// Stop doing that.
-    CancelTrajectories(u64),
-    /// Ask where to export the predictions of a run.
-    PickExportPredictions(u64),
-    /// Export the predictions of a run.
-    ExportPredictions(u64, PathBuf),
     /// Fit the data and formula of a run by likelihood, with these options or those that its recipe says.
     EstimateRun(u64, Option<LikelihoodOptions>),
-    /// Stop doing that.
-    CancelEstimateRun(u64),
     /// Compare the model of a run with one of this formula, which has fewer or more terms, by their likelihood ratio.
     TestAgainst(u64, String),
-    /// Stop doing that.
-    CancelTestAgainst(u64),
-    /// Ask where to export the likelihood fit of a run, or of the draft.
-    PickExportFit(Option<u64>),
-    /// Export it into a new folder.
-    ExportFit(Option<u64>, PathBuf),
+    /// Stop working something out of a run.
+    CancelAnalysis(u64, Analysis),
     /// Show a run.
     SelectRun(u64),
     /// Take a run out of the list; its folder stays.
@@ -220,33 +220,14 @@ pub enum Command {
     /// Draw the pictures of the bundled data sets.
     DrawExamples,
 
-    /// Ask where to export a run in a format.
-    PickExport(u64, &'static str),
-    /// Export a run.
-    Export(u64, &'static str, PathBuf),
-    /// Ask where to save a report of a run in a format.
-    PickReport(u64, &'static str),
-    /// Save a report of a run in a format.
-    SaveReport(u64, &'static str, PathBuf),
-    /// Ask where to save a picture of a run.
-    PickPicture(u64, Picture),
-    /// Save a picture of a run; the ending of the file's name says how.
-    SavePicture(u64, Picture, PathBuf),
-    /// Ask where to save a picture of what is found of the draft.
-    PickDraftPicture(DraftPicture),
-    /// Save a picture of what is found of the draft; the ending of the file's name says how.
-    SaveDraftPicture(DraftPicture, PathBuf),
-    /// Ask where to save the draft as a recipe.
-    PickSaveRecipe,
-    /// Save the draft as a recipe.
-    SaveRecipe(PathBuf),
-
+    /// Ask by the system's dialog where to write something.
+    PickPlace(Product),
+    /// Ask for it in the window.
+    TypePlace(Product),
+    /// Write it here.
+    Write(Product, PathBuf),
     /// Save the project, asking for a file if it has none.
     SaveProject,
-    /// Ask where to save the project.
-    PickSaveProject,
-    /// Save the project here.
-    SaveProjectAs(PathBuf),
     /// Close the project and begin with nothing.
     NewProject,
     /// Close the window, asking about unsaved changes first.
@@ -298,19 +279,5 @@ impl Command {
                 | Self::DismissToast
                 | Self::DismissProblem
         )
-    }
-
-    /// The file that it writes where a user has said.
-    pub(super) fn output(&self) -> Option<&Path> {
-        match self {
-            Self::Export(_, _, path)
-            | Self::SaveReport(_, _, path)
-            | Self::SavePicture(_, _, path)
-            | Self::SaveDraftPicture(_, path)
-            | Self::ExportPredictions(_, path)
-            | Self::SaveRecipe(path)
-            | Self::SaveProjectAs(path) => Some(path),
-            _ => None,
-        }
     }
 }

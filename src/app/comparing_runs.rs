@@ -65,6 +65,7 @@ const QUESTION: Question<Compared> = Question {
     what: "Comparing with another run",
     without_recipe: "Draws without a recipe are compared on the command line: `ergodic compare-runs`",
     cancelled: "Comparing the runs was cancelled",
+    earlier_stays: false,
 };
 
 /// What a comparison needs to know of a run.
@@ -178,7 +179,7 @@ pub(super) fn compare(state: &mut AppState, id: u64, with: u64, fx: &mut dyn Eff
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Analysis, Command, DraftChange};
 
     #[test]
     fn a_run_is_compared_with_another_once_and_again_with_more_draws() {
@@ -205,7 +206,7 @@ mod tests {
         let [a, b] = [&session.state.runs[0], &session.state.runs[1]];
         assert!(b.compared_with(a).is_none());
         let work = session.begin(Command::CompareRuns(two, one)).remove(0);
-        session.send(Command::CancelCompareRuns(two));
+        session.send(Command::CancelAnalysis(two, Analysis::Comparison));
         session.end(work());
         assert!(session.state.runs[1].compared.working().is_none());
     }

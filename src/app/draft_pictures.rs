@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::state::AppState;
-use super::tasks::{Effects, Pick};
 use ergodic_report::{
     Figure, ReportError, calibration_ranks, density_overlay, group_intervals, outcomes_of_priors,
     save_figure,
@@ -61,11 +60,6 @@ impl DraftPicture {
     }
 }
 
-/// Asks where to save a picture.
-pub(super) fn pick(picture: DraftPicture, fx: &mut dyn Effects) {
-    fx.pick(Pick::DraftPicture(picture));
-}
-
 /// Saves a picture; the ending of the file's name says how.
 pub(super) fn save(state: &mut AppState, picture: DraftPicture, path: &Path) {
     let Some(figure) = picture.figure(state) else {
@@ -81,23 +75,19 @@ pub(super) fn save(state: &mut AppState, picture: DraftPicture, path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, Pick, Product};
 
     #[test]
     fn what_is_found_before_a_run_is_saved_as_a_picture() {
         let mut session = Session::with_draft("churn");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("priors.csv");
-        session.send(Command::PickDraftPicture(DraftPicture::Priors));
-        assert_eq!(
-            session.fx.picks.pop(),
-            Some(Pick::DraftPicture(DraftPicture::Priors))
-        );
-        session.send(Command::SaveDraftPicture(
-            DraftPicture::Priors,
-            path.clone(),
-        ));
+        let priors = Product::DraftPicture(DraftPicture::Priors);
+        session.send(Command::PickPlace(priors));
+        let asked = Pick::Save(priors, "priors.svg".to_owned());
+        assert_eq!(session.fx.picks.pop(), Some(asked));
+        session.send(Command::Write(priors, path.clone()));
         let table = std::fs::read_to_string(&path).unwrap();
         for series in [",prior,", ",data,"] {
             assert!(table.contains(series), "{table}");
@@ -109,7 +99,7 @@ mod tests {
             DraftPicture::Densities,
         ] {
             let path = folder.path().join(picture.file_name());
-            session.send(Command::SaveDraftPicture(picture, path.clone()));
+            session.send(Command::Write(Product::DraftPicture(picture), path.clone()));
             assert!(!path.exists());
         }
     }

@@ -33,10 +33,10 @@ use ergodic_core::models::Model;
 use ergodic_core::oracle::GradientNoise;
 use ergodic_core::samplers::{self, SamplerSpec};
 use ergodic_diagnostics::zero_variance::Order;
-use ergodic_export::RunFolder;
 use ergodic_export::journal::Journal;
 use ergodic_export::label::Label;
 use ergodic_export::manifest::Manifest;
+use ergodic_export::{Format, Needs, RunFolder};
 use ergodic_language::Own;
 use ergodic_report::report::head;
 
@@ -455,16 +455,15 @@ impl RunEntry {
     }
 
     /// Whether the run has what `format` writes.
-    pub fn has(&self, format: &ergodic_export::Format) -> bool {
+    pub fn has(&self, format: &Format) -> bool {
         let report = self.report();
         let clusters = report.as_ref().and_then(|report| report.clusters.as_ref());
-        match format.id {
-            "partition" => clusters.is_some(),
-            "top-words" => report
-                .as_ref()
-                .is_some_and(|report| report.topics.is_some()),
-            "density" => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
-            _ => !format.needs_log_lik || self.has_row_densities(),
+        match format.needs {
+            Needs::Draws | Needs::Starts => true,
+            Needs::LogLik => self.has_row_densities(),
+            Needs::Clusters => clusters.is_some(),
+            Needs::Densities => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
+            Needs::Topics => (report.as_ref()).is_some_and(|report| report.topics.is_some()),
         }
     }
 

@@ -117,18 +117,13 @@ pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             inefficiency,
         }))
     };
-    let going = state.begin(
+    if let Some(entry) = state.run_mut(id) {
+        entry.extras_of = draws;
+    }
+    state.begin_of(
         fx,
         ("Further columns of", &title),
         work,
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.extras.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.extras),
     );
-    if let Some(entry) = state.run_mut(id) {
-        entry.extras_of = draws;
-        entry.extras.begin(going);
-    }
 }

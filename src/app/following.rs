@@ -47,6 +47,7 @@ const QUESTION: Question<Followed> = Question {
     what: "Following trajectories of",
     without_recipe: "Draws without a recipe have no model whose energy could be followed",
     cancelled: "Following trajectories was cancelled",
+    earlier_stays: false,
 };
 
 /// Follows trajectories of a finished run, unless that is done or being done.

@@ -21,6 +21,8 @@ pub(super) struct Question<T: 'static> {
     pub without_recipe: &'static str,
     /// Message that finding the answer was cancelled.
     pub cancelled: &'static str,
+    /// Whether an answer to an earlier question stays until there is a newer one.
+    pub earlier_stays: bool,
 }
 
 /// What an answer is found from.
@@ -74,9 +76,9 @@ pub(super) fn find_from<S: Send + 'static, T: Send + Sync + 'static, E: Display>
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    match entry.is_active() {
-        // What was found of fewer draws stays until there is something newer.
-        true => (question.kept)(entry).cancel(),
+    // What was found of fewer draws stays as well.
+    match question.earlier_stays || entry.is_active() {
+        true => (question.kept)(entry).supersede(),
         false => (question.kept)(entry).forget(),
     }
     let (title, Some(view)) = (entry.title(), entry.view()) else {

@@ -70,6 +70,7 @@ const QUESTION: Question<HeldOutScores> = Question {
     what: "Scoring",
     without_recipe: "Draws without a recipe have no model that could predict rows",
     cancelled: "Scoring the predictions was cancelled",
+    earlier_stays: false,
 };
 
 /// Scores a run, unless that is done or being done; one that goes on not too often and from fewer draws.

@@ -65,19 +65,12 @@ pub(super) fn score(state: &mut AppState, id: u64, parts: u32, fx: &mut dyn Effe
     let fingerprint = entry.data_fingerprint();
     let open = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
     let parts = parts.clamp(folds::FEWEST, folds::MOST);
-    let going = state.begin(
+    state.begin_of(
         fx,
         ("Cross-validating", &title),
         move |control| folded(&place, open, parts, control).map(Arc::new),
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.folded.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.folded),
     );
-    if let Some(entry) = state.run_mut(id) {
-        entry.folded.begin(going);
-    }
 }
 
 /// Fits the run in the folder `place` again without each of so many parts, as the command line does: its recipe holds every choice.
@@ -153,7 +146,7 @@ fn remarks(verdicts: &[(u32, String)], of: u32) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Analysis, Command, DraftChange};
     use ergodic_analysis::hold_out::HoldOut;
 
     #[test]
@@ -176,7 +169,7 @@ mod tests {
         session.run(2, 60, 60);
         let id = session.state.runs[0].id;
         let work = session.begin(Command::ScoreInFolds(id, 2)).remove(0);
-        session.send(Command::CancelFolds(id));
+        session.send(Command::CancelAnalysis(id, Analysis::Folds));
         session.end(work());
         assert!(session.state.runs[0].folded.is_idle());
         session.send(Command::ScoreInFolds(id, 3));

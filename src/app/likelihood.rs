@@ -48,7 +48,8 @@ pub(super) fn estimate(
         }
         return;
     };
-    let going = state.begin(
+    // What was fitted before stays if this is refused or cancelled.
+    state.begin_of(
         fx,
         ("Fitting by likelihood the data of", &of.title),
         move |control| {
@@ -56,16 +57,8 @@ pub(super) fn estimate(
             let open = of.open.as_deref();
             fit(&of.recipe, &of.folder, open, &options, control).map(Arc::new)
         },
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.fitting.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.fitting),
     );
-    if let Some(entry) = state.run_mut(id) {
-        // What was fitted before stays if this is refused or cancelled.
-        entry.fitting.begin(going);
-    }
 }
 
 /// Compares the model of a run with one of another formula by their likelihood ratio; both are fitted by maximum likelihood.
@@ -77,7 +70,10 @@ pub(super) fn test_against(state: &mut AppState, id: u64, formula: String, fx: &
         }
         return;
     };
-    let going = state.begin(
+    if let Some(entry) = state.run_mut(id) {
+        entry.likelihood_ratio.forget();
+    }
+    state.begin_of(
         fx,
         ("Testing by likelihood the model of", &of.title),
         move |control| {
@@ -96,16 +92,8 @@ pub(super) fn test_against(state: &mut AppState, id: u64, formula: String, fx: &
             let ratio = likelihood_ratio(&fitted(&of.recipe)?, &fitted(&other)?);
             ratio.map(Arc::new).map_err(|why| why.to_string())
         },
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.likelihood_ratio.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.likelihood_ratio),
     );
-    if let Some(entry) = state.run_mut(id) {
-        entry.likelihood_ratio.forget();
-        entry.likelihood_ratio.begin(going);
-    }
 }
 
 /// What cannot be fitted.

@@ -20,8 +20,8 @@ pub(super) fn name(state: &mut AppState, id: u64, name: &str, note: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{Command, Product};
 
     #[test]
     fn a_name_and_a_note_are_kept_by_the_folder_and_the_project() {
@@ -29,7 +29,7 @@ mod tests {
         session.send(Command::AskRunName(Some(id)));
         assert_eq!(session.state.naming, Some(id));
         let path = session.folder.path().join("p.ergodic");
-        session.send(Command::SaveProjectAs(path.clone()));
+        session.send(Command::Write(Product::Project, path.clone()));
         assert!(!session.state.has_unsaved_changes());
         let (name, note) = (" wide\n priors ".to_owned(), "as in the paper\n".to_owned());
         session.send(Command::NameRun(id, name, note));

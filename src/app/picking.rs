@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::command::Command;
+use super::product::Product;
 use super::state::{AppState, Typing};
 use super::tasks::{Effects, Outcome, Pick};
 use super::update::update;
@@ -34,14 +35,14 @@ impl From<Picked> for Outcome {
 fn command(purpose: &Pick, path: PathBuf) -> Command {
     match purpose {
         Pick::Open => Command::Open(path),
-        Pick::SaveProject(_) => Command::SaveProjectAs(path),
-        Pick::SaveRecipe => Command::SaveRecipe(path),
-        Pick::ExportPredictions(id, _) => Command::ExportPredictions(*id, path),
-        Pick::ExportFit(of) => Command::ExportFit(*of, path),
-        Pick::Export(id, format, _) => Command::Export(*id, format, path),
-        Pick::Report(id, format, _) => Command::SaveReport(*id, format, path),
-        Pick::Picture(id, picture, _) => Command::SavePicture(*id, *picture, path),
-        Pick::DraftPicture(picture) => Command::SaveDraftPicture(*picture, path),
+        Pick::Save(product, _) => Command::Write(*product, path),
+    }
+}
+
+/// Asks in the window where to write something.
+pub(super) fn type_place(state: &mut AppState, product: Product) {
+    if let Some(name) = product.file_name(state) {
+        type_path(state, Pick::Save(product, name), false);
     }
 }
 
@@ -49,14 +50,7 @@ fn command(purpose: &Pick, path: PathBuf) -> Command {
 pub(super) fn type_path(state: &mut AppState, purpose: Pick, no_dialog: bool) {
     let proposed = folder(state).join(match &purpose {
         Pick::Open => "",
-        Pick::SaveProject(name)
-        | Pick::ExportPredictions(_, name)
-        | Pick::Export(_, _, name)
-        | Pick::Report(_, _, name)
-        | Pick::Picture(_, _, name) => name,
-        Pick::DraftPicture(picture) => picture.file_name(),
-        Pick::SaveRecipe => "recipe.toml",
-        Pick::ExportFit(_) => "likelihood-fit",
+        Pick::Save(_, name) => name,
     });
     state.typing = Some(Typing {
         purpose,
@@ -124,7 +118,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, "t.csv", "y,x\n0,1\n1,2\n0,3\n1,4\n");
         session.state.data.as_mut().unwrap().path = Some("t.csv".into());
-        session.send(Command::TypePath(Pick::SaveRecipe));
+        session.send(Command::TypePlace(Product::Recipe));
         let started = std::env::current_dir().unwrap();
         let proposed = session.state.typing.unwrap().proposed;
         assert_eq!(proposed, started.join("recipe.toml"));
@@ -140,7 +134,7 @@ mod tests {
         session.send(Command::Answer { save: true });
         let purpose = session.fx.picks.pop().unwrap();
         let cancelled = Picked {
-            purpose: purpose.clone(),
+            purpose,
             path: None,
             unavailable: false,
         };
@@ -149,10 +143,10 @@ mod tests {
         // The same with the typed path: nothing happens later because of an old answer.
         session.send(Command::NewProject);
         session.send(Command::Answer { save: true });
-        session.send(Command::TypePath(purpose));
+        session.send(Command::TypePlace(Product::Project));
         session.send(Command::CancelTyping);
         let path = session.folder.path().join("later.ergodic");
-        session.send(Command::SaveProjectAs(path));
+        session.send(Command::Write(Product::Project, path));
         assert!(session.state.document.is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! Predictions of finished runs on threads of their own, and files of these and of likelihood fits.
 
+use super::analysis::Analysis;
 use std::path::PathBuf;
 
 use super::entry::Prediction;
@@ -15,6 +16,7 @@ const QUESTION: Question<Prediction> = Question {
     what: "Predicting the rows of",
     without_recipe: "Draws without a recipe have no rows to predict",
     cancelled: "The predictions were cancelled",
+    earlier_stays: false,
 };
 
 /// Predicts the rows of a run, unless that is done or being done.
@@ -61,11 +63,9 @@ pub(super) fn cancel_hidden(state: &mut AppState) {
         .filter(|_| state.page == super::Page::Runs);
     for entry in &mut state.runs {
         if Some(entry.id) != shown {
-            entry.predicted.cancel();
-            entry.answered.cancel();
-            entry.replicated.cancel();
-            entry.held_out.cancel();
-            entry.followed.cancel();
+            for analysis in Analysis::OF_PANES {
+                analysis.cancel(entry);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Projects in the window: what is open, drafted and run as a file, and back.
 
+use super::product::Product;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use super::entry::{ReadRun, RunEntry, RunPhase, Saved};
 use super::opening::{Origin, start_loading};
 use super::reading;
 use super::state::{AppState, FileProblem, Opening};
-use super::tasks::{Effects, Ended, Pick};
+use super::tasks::{Effects, Ended};
 use super::update::update;
 use ergodic_analysis::recipe::DataSection;
 use ergodic_base::control::Control;
@@ -43,7 +44,7 @@ impl AppState {
     pub fn to_project(&self) -> Project {
         let mut project = Project::new();
         project.view = ProjectView {
-            page: self.page.label().to_lowercase(),
+            page: self.page.id().to_owned(),
             run: self.selected().map(|entry| entry.number),
             variable: self.selected_variable,
             panes: self.panes.clone(),
@@ -164,7 +165,7 @@ pub(super) fn proceed(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
 pub(super) fn save(state: &mut AppState, fx: &mut dyn Effects) {
     match state.project.as_ref().map(|open| open.path.clone()) {
         Some(path) => save_to(state, path, fx),
-        None => fx.pick(Pick::SaveProject(proposed_name(state))),
+        None => Product::Project.pick(state, fx),
     }
 }
 
@@ -339,11 +340,8 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         .data
         .as_ref()
         .and_then(|data| data.fingerprint.clone());
-    state.page = match project.view.page.as_str() {
-        "data" => Page::Data,
-        "sampler" => Page::Sampler,
-        "runs" => Page::Runs,
-        "model" => Page::Model,
+    state.page = match Page::find(&project.view.page) {
+        Some(page) if page != Page::Start => page,
         _ if !project.runs.is_empty() => Page::Runs,
         _ if project.draft.is_some() => Page::Model,
         _ => Page::Start,

@@ -33,6 +33,7 @@ const QUESTION: Question<Replicated> = Question {
     what: "Checking",
     without_recipe: "Draws without a recipe have no model that could make data",
     cancelled: "The predictive checks were cancelled",
+    earlier_stays: false,
 };
 
 /// Checks a run with numbers in so many bins, unless that is done or a check is being made.

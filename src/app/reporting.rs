@@ -6,14 +6,14 @@ use super::correcting::{Source, source};
 use super::entry::RunEntry;
 use super::following::ends;
 use super::state::AppState;
-use super::tasks::{Effects, Pick};
+use super::tasks::Effects;
 use super::writing::results_of;
 use ergodic_analysis::description::Description;
 use ergodic_analysis::predict::{Fitted, PredictError};
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_export::{Results, RunFolder};
-use ergodic_report::report::{Format, find as find_format};
+use ergodic_report::report::find as find_format;
 use ergodic_report::{
     Access, Chains, FollowChains, OtherRun, OtherShown, Pictured, ReadModel, Report, ReportError,
     find, write_picture,
@@ -26,35 +26,6 @@ pub struct Picture {
     pub figure: &'static str,
     /// The parameter that it is of, or around.
     pub variable: usize,
-}
-
-impl Picture {
-    /// Name for its file.
-    pub fn file_name(self, entry: &RunEntry) -> String {
-        format!("run-{}-{}.svg", entry.number, self.figure)
-    }
-}
-
-/// Name for the file of a report.
-pub fn report_name(entry: &RunEntry, format: &Format) -> String {
-    format!("run-{}-{}", entry.number, format.file_name)
-}
-
-pub(super) fn pick_report(
-    state: &AppState,
-    (id, format): (u64, &'static str),
-    fx: &mut dyn Effects,
-) {
-    if let (Some(entry), Ok(format)) = (state.run(id), find_format(format)) {
-        let name = report_name(entry, format);
-        fx.pick(Pick::Report(id, format.id, name));
-    }
-}
-
-pub(super) fn pick_picture(state: &AppState, (id, picture): (u64, Picture), fx: &mut dyn Effects) {
-    if let Some(entry) = state.run(id) {
-        fx.pick(Pick::Picture(id, picture, picture.file_name(entry)));
-    }
 }
 
 /// Saves a report of a run as it stands.
@@ -181,7 +152,7 @@ pub(super) fn save_picture(
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Command, DraftChange, Pick, Product};
 
     #[test]
     fn reports_and_pictures_are_saved_of_live_runs_and_of_read_ones() {
@@ -194,14 +165,14 @@ mod tests {
         for index in 0..2 {
             let entry: &RunEntry = &session.state.runs[index];
             let (id, number) = (entry.id, entry.number);
-            session.send(Command::PickReport(id, "html"));
+            session.send(Command::PickPlace(Product::Report(id, "html")));
             let name = format!("run-{number}-report.html");
             assert_eq!(
                 session.fx.picks.pop(),
-                Some(Pick::Report(id, "html", name.clone()))
+                Some(Pick::Save(Product::Report(id, "html"), name.clone()))
             );
             let path = folder.path().join(name);
-            session.send(Command::SaveReport(id, "html", path.clone()));
+            session.send(Command::Write(Product::Report(id, "html"), path.clone()));
             let page = std::fs::read_to_string(path).unwrap();
             assert!(page.contains("<h2>Methods</h2>") && page.contains("Stan program"));
             // How long it took to read the run again is no part of it.
@@ -211,12 +182,12 @@ mod tests {
                     figure: figure.id,
                     variable: 1,
                 };
-                session.send(Command::PickPicture(id, picture));
-                let Some(Pick::Picture(_, _, name)) = session.fx.picks.pop() else {
+                session.send(Command::PickPlace(Product::Picture(id, picture)));
+                let Some(Pick::Save(_, name)) = session.fx.picks.pop() else {
                     panic!("{}", figure.id)
                 };
                 let path = folder.path().join(name);
-                session.send(Command::SavePicture(id, picture, path.clone()));
+                session.send(Command::Write(Product::Picture(id, picture), path.clone()));
                 // Outcomes are yes or no, there are no groups or clusters, no rows are held out, no run is compared with, and the sampler
                 // is exact.
                 let others = [
@@ -247,10 +218,10 @@ mod tests {
             variable: 0,
         };
         let path = folder.path().join("trace.png");
-        session.send(Command::SavePicture(1, picture, path.clone()));
+        session.send(Command::Write(Product::Picture(1, picture), path.clone()));
         assert!(std::fs::read(path).unwrap().starts_with(b"\x89PNG\r\n"));
         let path = folder.path().join("trace.jpg");
-        session.send(Command::SavePicture(1, picture, path));
+        session.send(Command::Write(Product::Picture(1, picture), path));
         let toast = session.state.toast.as_ref().unwrap();
         assert!(toast.is_error && toast.text.contains("end the name in .svg, .png or .csv"));
     }
@@ -271,10 +242,10 @@ mod tests {
         let before = std::fs::read(&draws).unwrap();
         for path in [folder.path().join("table.csv"), draws.clone()] {
             for command in [
-                Command::Export(id, "summary-csv", path.clone()),
-                Command::SaveReport(id, "html", path.clone()),
-                Command::SaveRecipe(path.clone()),
-                Command::SaveProjectAs(path.clone()),
+                Command::Write(Product::Results(id, "summary-csv"), path.clone()),
+                Command::Write(Product::Report(id, "html"), path.clone()),
+                Command::Write(Product::Recipe, path.clone()),
+                Command::Write(Product::Project, path.clone()),
             ] {
                 session.send(command);
                 let toast = session.state.toast.take().unwrap();

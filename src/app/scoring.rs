@@ -48,7 +48,7 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         .and_then(|spec| spec.bias)
         .map(str::to_owned);
     let report = entry.report();
-    let going = state.begin(
+    state.begin_of(
         fx,
         ("Leaving out the rows of", &title),
         move |control| {
@@ -67,15 +67,8 @@ pub(super) fn score(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             };
             scores.map(|scores| Arc::new(judged(scores)))
         },
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.scores.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.scores),
     );
-    if let Some(entry) = state.run_mut(id) {
-        entry.scores.begin(going);
-    }
 }
 
 /// Rows from which a sample of them is left out first: all take minutes.
@@ -97,6 +90,7 @@ const QUESTION: Question<Subsampled> = Question {
     what: "Leaving out some rows of",
     without_recipe: "Draws without a recipe have no rows to leave out",
     cancelled: "Leaving rows out was cancelled",
+    earlier_stays: false,
 };
 
 /// Leaves a sample of the rows of a run out, unless that is being done.
@@ -130,7 +124,7 @@ pub(super) fn refit(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let fingerprint = entry.data_fingerprint();
     let loaded = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
     let mut scored = CrossValidation::clone(scored);
-    let going = state.begin(
+    state.begin_of(
         fx,
         ("Fitting without single rows of", &title),
         move |control| {
@@ -147,15 +141,8 @@ pub(super) fn refit(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             }
             Ok::<_, JobError>(Arc::new(scored))
         },
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.scores.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.scores),
     );
-    if let Some(entry) = state.run_mut(id) {
-        entry.scores.begin(going);
-    }
 }
 
 /// Moves the draws of a run for each row whose Pareto k is not good, unless rows are being left out.
@@ -168,7 +155,7 @@ pub(super) fn match_moments(state: &mut AppState, id: u64, fx: &mut dyn Effects)
         return;
     };
     let mut scored = CrossValidation::clone(scored);
-    let going = state.begin(
+    state.begin_of(
         fx,
         ("Moving draws for single rows of", &title),
         move |control| {
@@ -177,15 +164,8 @@ pub(super) fn match_moments(state: &mut AppState, id: u64, fx: &mut dyn Effects)
             scored.match_moments(&fitted, &lists, control)?;
             Ok::<_, LooError>(Arc::new(scored))
         },
-        move |state, ended, _fx| {
-            if let Some(entry) = state.run_mut(id) {
-                entry.scores.end(ended);
-            }
-        },
+        (id, |entry| &mut entry.scores),
     );
-    if let Some(entry) = state.run_mut(id) {
-        entry.scores.begin(going);
-    }
 }
 
 /// Shows row `row` of the open table, 0-based.

@@ -1,6 +1,8 @@
 //! Work in the background. It is begun in one place, so that everything that goes on is known, shown and can be cancelled; what it
 //! ends with is applied to the state by the thread of the window.
 
+use super::entry::RunEntry;
+use super::product::Product;
 use std::fmt::Display;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,8 +12,6 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::draft_pictures::DraftPicture;
-use super::reporting::Picture;
 use super::state::AppState;
 use ergodic_base::control::{Control, Pace};
 
@@ -113,6 +113,12 @@ impl<T> Task<T> {
     /// Ends the work; what is there stays.
     pub fn cancel(&mut self) {
         self.going = None;
+    }
+
+    /// Ends the work and drops why it could not be done; what is there stays.
+    pub fn supersede(&mut self) {
+        self.going = None;
+        self.refusal = None;
     }
 
     /// Ends the work and drops what is there.
@@ -260,6 +266,24 @@ impl AppState {
         handle
     }
 
+    /// As [`Self::begin`], for what the run called by its id keeps; whatever made it before is cancelled.
+    pub(super) fn begin_of<T: Send + 'static, E: Display>(
+        &mut self,
+        fx: &mut dyn Effects,
+        title: (&'static str, &str),
+        work: impl FnOnce(&Control) -> Result<T, E> + Send + 'static,
+        (id, kept): (u64, fn(&mut RunEntry) -> &mut Task<T>),
+    ) {
+        let going = self.begin(fx, title, work, move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                kept(entry).end(ended);
+            }
+        });
+        if let Some(entry) = self.run_mut(id) {
+            kept(entry).begin(going);
+        }
+    }
+
     /// As [`Self::begin`], for work that goes on to its end whatever else happens, such as saving.
     pub(super) fn begin_surely<T: Send + 'static, E: Display>(
         &mut self,
@@ -296,22 +320,8 @@ fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
 pub enum Pick {
     /// A file to open.
     Open,
-    /// Where to save the project, with a proposed file name.
-    SaveProject(String),
-    /// Where to save the draft.
-    SaveRecipe,
-    /// Where to export the predictions of a run, with a proposed file name.
-    ExportPredictions(u64, String),
-    /// Where to export the likelihood fit of a run, or of the draft: a new folder.
-    ExportFit(Option<u64>),
-    /// Where to export a run in a format, with a proposed file name.
-    Export(u64, &'static str, String),
-    /// Where to save a report of a run in a format, with a proposed file name.
-    Report(u64, &'static str, String),
-    /// Where to save a picture of a run, with a proposed file name.
-    Picture(u64, Picture, String),
-    /// Where to save a picture of what is found of the draft.
-    DraftPicture(DraftPicture),
+    /// Where to write something, with a proposed file name.
+    Save(Product, String),
 }
 
 /// What `update` may do to the outside world.

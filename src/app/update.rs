@@ -3,7 +3,6 @@
 use super::advising::advise;
 use super::command::{Command, Page};
 use super::correcting::correct;
-use super::draft_pictures;
 use super::drafting::{change_document, convert, step};
 use super::entry::{RunPhase, Saved};
 use super::opening::{
@@ -16,11 +15,11 @@ use super::running::{
 };
 use super::state::AppState;
 use super::tasks::{Effects, Pick};
-use super::writing::{self, Ending, Place, export_run, save_recipe, save_run};
+use super::writing::{self, Ending, Place, save_run};
 use super::{
     answering, calibrating, comparing, comparing_runs, examples, extras, file_change, following,
     held_out, kfold, likelihood, naming, picking, predicting, prior_preview, prior_sensitivity,
-    recalling, removing, replicating, reporting, resuming, scoring, trials,
+    recalling, removing, replicating, resuming, scoring, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -30,7 +29,7 @@ use ergodic_export::resume::Further;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
-    if let Some(path) = command.output()
+    if let Command::Write(_, path) = &command
         && let Err(why) = check_spares(path, writing::files_read(state))
     {
         state.after_save = None;
@@ -52,7 +51,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::BeginWithoutData => opening::without_data(state, fx),
         Command::RunLesson => run_lesson(state, fx),
         Command::PickOpen => fx.pick(Pick::Open),
-        Command::TypePath(purpose) => picking::type_path(state, purpose, false),
+        Command::TypeOpen => picking::type_path(state, Pick::Open, false),
         Command::TypedPath(path) => picking::typed(state, path, fx),
         Command::CancelTyping => picking::cancel(state),
         Command::CancelLoad => {
@@ -107,84 +106,30 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::RunAgain(id, changes) => run_again(state, id, &changes, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
         Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
-        Command::CheckPrior(id) => prior_sensitivity::look(state, id, fx),
+        Command::FindPriorSensitivity(id) => prior_sensitivity::look(state, id, fx),
         Command::ComputeColumns(id) => extras::compute(state, id, fx),
         Command::AskColumns(id, asked) => extras::ask(state, id, asked, fx),
         Command::Score(id) => scoring::score(state, id, fx),
         Command::ScoreSample(id) => scoring::score_sample(state, id, fx),
         Command::Refit(id) => scoring::refit(state, id, fx),
         Command::MatchMoments(id) => scoring::match_moments(state, id, fx),
-        Command::CancelScore(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.scores.cancel();
-                entry.sampled_scores.cancel();
-            }
-        }
         Command::ScoreInFolds(id, parts) => kfold::score(state, id, parts, fx),
-        Command::CancelFolds(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.folded.cancel();
-            }
-        }
         Command::CompareRuns(id, with) => comparing_runs::compare(state, id, with, fx),
-        Command::CancelCompareRuns(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.compared.cancel();
-            }
-        }
         Command::ShowRow(row) => scoring::show_row(state, row),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
-        Command::CancelPredict(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.predicted.cancel();
-            }
-        }
         Command::FindAnswers(id) => answering::answer(state, id, fx),
         Command::AskAnswers(id, asked) => answering::ask(state, id, asked, fx),
-        Command::CancelAnswers(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.answered.cancel();
-            }
-        }
         Command::Replicate(id, bins) => replicating::replicate(state, (id, bins), fx),
-        Command::CancelReplicate(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.replicated.cancel();
-            }
-        }
         Command::ScoreHeldOut(id) => held_out::score(state, id, fx),
-        Command::CancelScoreHeldOut(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.held_out.cancel();
-            }
-        }
         Command::FollowTrajectories(id) => following::follow(state, id, fx),
-        Command::CancelTrajectories(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.followed.cancel();
-            }
-        }
-        Command::PickExportPredictions(id) => {
-            let number = state.run(id).map_or(id, |entry| entry.number);
-            let name = format!("run-{number}-{}", ergodic_export::predictions::FILE);
-            fx.pick(Pick::ExportPredictions(id, name));
-        }
-        Command::ExportPredictions(id, path) => predicting::export(state, id, path, fx),
         Command::EstimateRun(id, options) => likelihood::estimate(state, id, options, fx),
-        Command::CancelEstimateRun(id) => {
-            if let Some(entry) = state.run_mut(id) {
-                entry.fitting.cancel();
-            }
-        }
         Command::TestAgainst(id, formula) => likelihood::test_against(state, id, formula, fx),
-        Command::CancelTestAgainst(id) => {
+        Command::CancelAnalysis(id, analysis) => {
             if let Some(entry) = state.run_mut(id) {
-                entry.likelihood_ratio.cancel();
+                analysis.cancel(entry);
             }
         }
-        Command::PickExportFit(of) => fx.pick(Pick::ExportFit(of)),
-        Command::ExportFit(of, folder) => predicting::export_fit(state, of, folder, fx),
         Command::SelectRun(id) => {
             state.selected_run = Some(id);
             state.page = Page::Runs;
@@ -203,33 +148,14 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::KeepPanes(panes) => state.panes = panes,
         Command::DrawExamples => examples::draw(state, fx),
-        Command::PickExport(id, format) => {
-            if let Ok(format) = ergodic_export::find(format) {
-                fx.pick(Pick::Export(id, format.id, format.file_name.to_owned()));
-            }
-        }
-        Command::Export(id, format, path) => export_run(state, id, format, path, fx),
-        Command::PickReport(id, format) => reporting::pick_report(state, (id, format), fx),
-        Command::SaveReport(id, format, path) => {
-            reporting::save_report(state, (id, format), path, fx);
-        }
-        Command::PickPicture(id, picture) => reporting::pick_picture(state, (id, picture), fx),
-        Command::SavePicture(id, picture, path) => {
-            reporting::save_picture(state, (id, picture), path, fx);
-        }
-        Command::PickDraftPicture(picture) => draft_pictures::pick(picture, fx),
-        Command::SaveDraftPicture(picture, path) => {
-            draft_pictures::save(state, picture, &path);
-        }
+        Command::PickPlace(product) => product.pick(state, fx),
+        Command::TypePlace(product) => picking::type_place(state, product),
+        Command::Write(product, path) => product.write(state, path, fx),
         Command::SaveProject => project::save(state, fx),
-        Command::PickSaveProject => fx.pick(Pick::SaveProject(project::proposed_name(state))),
-        Command::SaveProjectAs(path) => project::save_as(state, &path, fx),
         Command::NewProject => project::ask(state, Then::New, fx),
         Command::Quit => project::ask(state, Then::Quit, fx),
         Command::Answer { save } => project::answer(state, save, fx),
         Command::CancelQuestion => state.asking = None,
-        Command::PickSaveRecipe => fx.pick(Pick::SaveRecipe),
-        Command::SaveRecipe(path) => save_recipe(state, &path, fx),
         Command::SetTheme(theme) => state.preferences.theme = theme,
         Command::SetDecimalComma(on) => state.preferences.decimal_comma = on,
         Command::SetDepth(depth) => state.preferences.depth = depth,

@@ -14,7 +14,7 @@ use ergodic_base::control::Control;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_export::journal::Journal;
-use ergodic_export::{Claim, ExportError, Results, RunFolder, files, starts_of};
+use ergodic_export::{Claim, ExportError, Needs, Results, RunFolder, files, starts_of};
 
 /// Where a run is saved.
 pub(super) enum Place {
@@ -208,7 +208,7 @@ pub(super) fn export_run(
     let (title, source) = (entry.title(), source(entry));
     let export = move |control: &Control| {
         let found = ergodic_export::find(format).map_err(|error| error.to_string())?;
-        if let Some(source) = source.filter(|_| found.needs_log_lik) {
+        if let Some(source) = source.filter(|_| found.needs == Needs::LogLik) {
             let fitted = source.fitted(control).map_err(|error| error.to_string())?;
             let (draws, weights) = results.usable();
             let log_lik = fitted.log_lik(&draws, &weights, usize::MAX, control);

@@ -27,7 +27,7 @@ use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
 use ergodic_export::manifest::Manifest;
-use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};
+use ergodic_export::{ExportError, Needs, Results, RunFolder, draws_csv, summary};
 use ergodic_report::report::{Column, head, sections};
 
 /// Adds estimates corrected by control variates, if asked for.
@@ -205,12 +205,12 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = of_folder(&folder)?;
-    if format.needs_log_lik {
+    if format.needs == Needs::LogLik {
         let log_lik = log_lik(&folder, &results).map_err(Failure::request)?;
         results.log_lik = Some(Arc::new(log_lik));
     }
     format.check(&results).map_err(Failure::request)?;
-    if format.id == "partition"
+    if format.needs == Needs::Clusters
         && let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)
         && clusters.units.len() == manifest.rows_used
         && manifest.rows_used < manifest.rows_total

@@ -1,5 +1,6 @@
 //! Everything that a key, a menu or the command palette can ask for, declared once: menus, palette, keyboard and help are made
-//! from [`ACTIONS`]. A new action is a variant, its line in the list, and what it does in [`perform`].
+//! from [`ACTIONS`]; the palette also offers panes, pictures and formats, each from its own list. A new action is a variant, its
+//! line in the list, and what it does in [`perform`].
 
 use eframe::egui::{Key, KeyboardShortcut, Modifiers};
 
@@ -8,8 +9,7 @@ use super::outbox::Outbox;
 use super::panels::Views;
 use super::panels::runs::PaneEntry;
 use super::theme;
-use crate::app::reporting::Picture;
-use crate::app::{AppState, Command, Depth, DraftChange, Page, Pick, Theme, project};
+use crate::app::{AppState, Command, Depth, DraftChange, Page, Product, Theme};
 use ergodic_core::engine::RunState;
 
 /// What can be asked for whatever is open.
@@ -49,8 +49,6 @@ pub enum Action {
     Export,
     /// Save a report of the run shown.
     Report,
-    /// Save a picture of the run shown, of the figure with this identifier.
-    Picture(&'static str),
     /// Run a recipe that ends badly.
     Lesson,
     /// Show a page.
@@ -181,41 +179,6 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::Run, Action::PauseResume, icons::PAUSE, &[plain(PAUSE)], "Pause or resume the run", ""),
     entry(Group::Run, Action::Export, icons::EXPORT, &[ctrl(Key::E)], "Export draws…", "As CSV"),
     entry(Group::Run, Action::Report, icons::FILE, &[], "Save a report…", "One page with results, model, methods and pictures"),
-    entry(Group::Run, Action::Picture("trace"), icons::CHART_LINE, &[], "Save a picture: trace…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("ranks"), icons::CHART_LINE, &[], "Save a picture: ranks…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("density"), icons::CHART_LINE, &[], "Save a picture: density…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("intervals"), icons::CHART_LINE, &[], "Save a picture: intervals…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("boxes"), icons::CHART_LINE, &[], "Save a picture: box plots…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("groups"), icons::CHART_LINE, &[], "Save a picture: effects of groups…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("likelihood"), icons::CHART_LINE, &[], "Save a picture: effects of groups by likelihood…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("effects"), icons::CHART_LINE, &[], "Save a picture: outcome along predictors…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("autocorrelation"), icons::CHART_LINE, &[], "Save a picture: autocorrelation…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("convergence"), icons::CHART_LINE, &[], "Save a picture: convergence…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("ess"), icons::CHART_LINE, &[], "Save a picture: effective sample sizes…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("pairs"), icons::CHART_LINE, &[], "Save a picture: pairs…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("parallel"), icons::CHART_LINE, &[], "Save a picture: parallel coordinates…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("components"), icons::CHART_LINE, &[], "Save a picture: principal components…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("moments"), icons::CHART_LINE, &[], "Save a picture: moments of two runs…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("energy"), icons::CHART_LINE, &[], "Save a picture: energy…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("info"), icons::CHART_LINE, &[], "Save a picture: sampler columns…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("bias"), icons::CHART_LINE, &[], "Save a picture: bias check…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("clusters"), icons::CHART_LINE, &[], "Save a picture: clusters…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("trajectory"), icons::CHART_LINE, &[], "Save a picture: energy along trajectories…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("mode"), icons::CHART_LINE, &[], "Save a picture: mode search…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("prior-predictive"), icons::CHART_LINE, &[], "Save a picture: what the priors expect…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("predictions"), icons::CHART_LINE, &[], "Save a picture: predictions…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("statistics"), icons::CHART_LINE, &[], "Save a picture: check of statistics…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("ecdf"), icons::CHART_LINE, &[], "Save a picture: check of the distribution function…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("survival"), icons::CHART_LINE, &[], "Save a picture: Kaplan-Meier or Turnbull curve…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("outcomes"), icons::CHART_LINE, &[], "Save a picture: check of the density of outcomes…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("rootogram"), icons::CHART_LINE, &[], "Save a picture: rootogram…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("calibration"), icons::CHART_LINE, &[], "Save a picture: calibration…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("loo-pit"), icons::CHART_LINE, &[], "Save a picture: LOO-PIT…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("pareto-k"), icons::CHART_LINE, &[], "Save a picture: Pareto k of rows…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("residuals"), icons::CHART_LINE, &[], "Save a picture: residuals…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("shares"), icons::CHART_LINE, &[], "Save a picture: shares by predictor…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("roc"), icons::CHART_LINE, &[], "Save a picture: ROC curve…", "SVG, PNG, or a table of what is drawn"),
-    entry(Group::Run, Action::Picture("course"), icons::CHART_LINE, &[], "Save a picture: course of held-out scores…", "SVG, PNG, or a table of what is drawn"),
     entry(Group::Model, Action::Undo, icons::ARROW_COUNTER_CLOCKWISE, &[ctrl(Key::Z)], "Undo", "Takes back the last change of the model"),
     entry(Group::Model, Action::Redo, icons::ARROW_CLOCKWISE, &[KeyboardShortcut::new(CTRL_SHIFT, Key::Z), ctrl(Key::Y)], "Redo", ""),
     entry(Group::Model, Action::GoTo(Page::Compare), icons::SCALES, &[], "Compare samplers by running them…", ""),
@@ -301,11 +264,7 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
     // Where there is no run, the page of runs says so and how one is started.
     let needs_run = matches!(
         action,
-        Action::Stop
-            | Action::Export
-            | Action::Report
-            | Action::Picture(_)
-            | Action::FilterVariables
+        Action::Stop | Action::Export | Action::Report | Action::FilterVariables
     );
     if needs_run && run.is_none() {
         out.send(Command::GoTo(Page::Runs));
@@ -313,14 +272,13 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
     }
     match action {
         Action::Open => out.send(Command::PickOpen),
-        Action::TypeOpen => out.send(Command::TypePath(Pick::Open)),
+        Action::TypeOpen => out.send(Command::TypeOpen),
         Action::Save => out.send(Command::SaveProject),
-        Action::SaveAs => out.send(Command::PickSaveProject),
+        Action::SaveAs => out.send(Command::PickPlace(Product::Project)),
         Action::TypeSave => {
-            let pick = Pick::SaveProject(project::proposed_name(state));
-            out.send(Command::TypePath(pick));
+            out.send(Command::TypePlace(Product::Project));
         }
-        Action::SaveRecipe => out.send(Command::PickSaveRecipe),
+        Action::SaveRecipe => out.send(Command::PickPlace(Product::Recipe)),
         Action::NewProject => out.send(Command::NewProject),
         Action::ReadAgain => out.send(match &state.data {
             Some(data) => Command::SetImport(data.options.clone()),
@@ -350,19 +308,13 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         }
         Action::Export => {
             if let Some(entry) = run {
-                out.send(Command::PickExport(entry.id, "draws-csv"));
+                out.send(Command::PickPlace(Product::Results(entry.id, "draws-csv")));
             }
         }
         Action::Report => {
             if let Some(entry) = run {
                 let format = ergodic_report::report::FORMATS[0].id;
-                out.send(Command::PickReport(entry.id, format));
-            }
-        }
-        Action::Picture(figure) => {
-            if let Some(entry) = run {
-                let variable = state.selected_variable;
-                out.send(Command::PickPicture(entry.id, Picture { figure, variable }));
+                out.send(Command::PickPlace(Product::Report(entry.id, format)));
             }
         }
         Action::Lesson => out.send(Command::RunLesson),
@@ -462,16 +414,6 @@ mod tests {
             &mut out,
         );
         assert_eq!(out.take(), [Command::GoTo(Page::Data)]);
-    }
-
-    #[test]
-    fn every_figure_has_its_action() {
-        let actions = ACTIONS.iter().filter_map(|entry| match entry.action {
-            Action::Picture(figure) => Some(figure),
-            _ => None,
-        });
-        let figures = ergodic_report::FIGURES.iter().map(|figure| figure.id);
-        assert!(actions.eq(figures));
     }
 
     #[test]

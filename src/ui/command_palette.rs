@@ -12,7 +12,8 @@ use super::panels::Views;
 use super::panels::runs::PANES;
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
-use crate::app::{AppState, Command, DraftChange, Pick, comparing};
+use crate::app::reporting::Picture;
+use crate::app::{AppState, Command, DraftChange, Product, comparing};
 use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_analysis::templates;
 use ergodic_core::design::Columns as _;
@@ -21,6 +22,7 @@ use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::samples;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::FORMATS;
+use ergodic_report::FIGURES;
 
 /// What a row of the palette does.
 #[derive(Clone)]
@@ -38,8 +40,10 @@ impl Deed {
     fn saves(&self) -> bool {
         matches!(
             self,
-            Self::Act(Action::Picture(_))
-                | Self::Send(Command::PickExport(..) | Command::TypePath(Pick::Export(..)))
+            Self::Send(
+                Command::PickPlace(Product::Picture(..) | Product::Results(..))
+                    | Command::TypePlace(Product::Results(..))
+            )
         )
     }
 }
@@ -136,12 +140,23 @@ fn rows(state: &AppState) -> Vec<Row> {
         })
         .collect();
     rows.extend(deeds(state).into_iter().map(row));
-    if state.selected().is_some_and(|entry| entry.view().is_some()) {
+    if let Some(entry) = state.selected().filter(|entry| entry.view().is_some()) {
         let panes = PANES.iter().filter(|pane| pane.is_wide());
         rows.extend(panes.map(|pane| Row {
             words: format!("Show the {} tab", pane.title),
             also: pane.about.to_owned(),
             deed: Deed::Act(Action::Pane(pane)),
+        }));
+        rows.extend(FIGURES.iter().map(|figure| {
+            let picture = Picture {
+                figure: figure.id,
+                variable: state.selected_variable,
+            };
+            Row {
+                words: format!("Save a picture: {}…", figure.title),
+                also: format!("{} SVG PNG", figure.about),
+                deed: Deed::Send(Command::PickPlace(Product::Picture(entry.id, picture))),
+            }
         }));
     }
     rows.extend(samples::all().iter().map(|sample| Row {
@@ -249,14 +264,14 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         for format in FORMATS.iter().filter(|format| entry.has(format)) {
             let (first, rest) = format.title.split_at(1);
             let title = format!("{}{rest}", first.to_lowercase());
+            let product = Product::Results(id, format.id);
             rows.push((
                 format!("Export {title}…"),
-                Deed::Send(Command::PickExport(id, format.id)),
+                Deed::Send(Command::PickPlace(product)),
             ));
-            let pick = Pick::Export(id, format.id, format.file_name.to_owned());
             rows.push((
                 format!("Export {title}: type a path…"),
-                Deed::Send(Command::TypePath(pick)),
+                Deed::Send(Command::TypePlace(product)),
             ));
         }
     }
@@ -483,7 +498,7 @@ mod tests {
             found.position(|row| row.words.contains(words)).unwrap()
         };
         assert!(place("compare", "Compare tab") < place("compare", "LOO tab"));
-        assert!(place("trace", "Show the Trace tab") < place("trace", "Save a picture: trace"));
+        assert!(place("trace", "Show the Trace tab") < place("trace", "Save a picture: Trace"));
         assert!(place("likelihood", "Show the Likelihood tab") < place("likelihood", "Export"));
         // "LOO" is no part of a look.
         assert!(place("loo", "Show the LOO tab") < place("loo", "a bad run looks like"));
@@ -597,10 +612,10 @@ mod tests {
         session.run(1, 50, 50);
         let wide = PANES.iter().filter(|pane| pane.is_wide()).count();
         assert_eq!(found(&session.state, "show the tab").len(), wide);
-        assert_eq!(
-            found(&session.state, "divergent transitions"),
-            ["Show the Pairs tab"]
-        );
+        // Pictures of the same come behind.
+        let of_divergences = found(&session.state, "divergent transitions");
+        assert_eq!(of_divergences[0], "Show the Pairs tab");
+        assert_eq!(of_divergences[1], "Save a picture: Pairs…");
         session.send(Command::SetDepth(Depth::Verdict));
         session.send(Command::GoTo(Page::Model));
         let mut harness = window(session);

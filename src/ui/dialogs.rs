@@ -1,9 +1,8 @@
 //! The system's file dialogs, on a thread of their own.
 
 use std::cell::Cell;
-use std::path::PathBuf;
 
-use crate::app::{Pick, Picked};
+use crate::app::{Pick, Picked, Product};
 
 /// Where the library of dialogs says that its last resort failed too.
 const LAST_RESORT: &str = "rfd::backend::xdg_desktop_portal";
@@ -55,45 +54,25 @@ pub fn pick(purpose: Pick) -> Picked {
             )
             .add_filter("All files", &["*"])
             .pick_file(),
-        Pick::SaveProject(name) => rfd::FileDialog::new()
-            .set_title("Save the project")
-            .set_file_name(name)
-            .add_filter("Projects", &["ergodic"])
-            .save_file(),
-        Pick::SaveRecipe => rfd::FileDialog::new()
-            .set_title("Save the recipe")
-            .set_file_name("recipe.toml")
-            .save_file(),
-        Pick::ExportFit(_) => rfd::FileDialog::new()
-            .set_title("Export the likelihood fit into a new folder")
-            .set_file_name("likelihood-fit")
-            .save_file(),
-        Pick::Report(_, _, name) => rfd::FileDialog::new()
-            .set_title("Save a report")
-            .set_file_name(name)
-            .save_file(),
-        Pick::Picture(_, _, name) => save_picture(name),
-        Pick::DraftPicture(picture) => save_picture(picture.file_name()),
-        Pick::Export(_, _, name) | Pick::ExportPredictions(_, name) => rfd::FileDialog::new()
-            .set_title("Export")
-            .set_file_name(name)
-            .save_file(),
+        Pick::Save(product, name) => {
+            let dialog = rfd::FileDialog::new()
+                .set_title(product.title())
+                .set_file_name(name);
+            match product {
+                Product::Project => dialog.add_filter("Projects", &["ergodic"]),
+                Product::Picture(..) | Product::DraftPicture(_) => dialog
+                    .add_filter("Vector picture", &["svg"])
+                    .add_filter("Table of what is drawn", &["csv"]),
+                _ => dialog,
+            }
+            .save_file()
+        }
     };
     Picked {
         unavailable: path.is_none() && NONE_SHOWN.get(),
         purpose,
         path,
     }
-}
-
-/// Asks where to save a picture.
-fn save_picture(name: &str) -> Option<PathBuf> {
-    rfd::FileDialog::new()
-        .set_title("Save a picture")
-        .set_file_name(name)
-        .add_filter("Vector picture", &["svg"])
-        .add_filter("Table of what is drawn", &["csv"])
-        .save_file()
 }
 
 #[cfg(test)]
@@ -145,7 +124,10 @@ mod tests {
     #[test]
     #[ignore = "run by the test above in an environment without dialogs"]
     fn without_dialogs() {
-        for purpose in [Pick::Open, Pick::SaveProject("a.ergodic".to_owned())] {
+        for purpose in [
+            Pick::Open,
+            Pick::Save(Product::Project, "a.ergodic".to_owned()),
+        ] {
             let begun = std::time::Instant::now();
             let Picked {
                 path, unavailable, ..

@@ -170,9 +170,7 @@ fn next_theme(ui: &Ui, theme: Theme) -> (Theme, &'static str) {
     }
 }
 
-/// Seconds that a toast stays. Errors can be read again among the messages.
-const TOAST_SECS: f64 = 6.0;
-/// Seconds that an error stays, and what something can be done about.
+/// Seconds that an error stays, which can be read again among the messages, and what something can be done about.
 const ERROR_SECS: f64 = 10.0;
 
 fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
@@ -184,7 +182,7 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
     let stay = if toast.is_error || toast.act.is_some() {
         ERROR_SECS
     } else {
-        TOAST_SECS
+        f64::from(tokens().motion.toast_stay)
     };
     let left = shown + stay - now;
     if left > 0.0 {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub mod colors;
 pub mod tokens;
 
-pub use colors::{Palette, VerdictKind, VerdictLook, chain_dash};
+pub use colors::{Palette, VerdictKind, VerdictLook, chain_dash, choice};
 pub use tokens::tokens;
 
 /// What the user chose in the theme menu.
@@ -57,8 +57,6 @@ pub enum Text {
     Code,
     /// Code in captions.
     CodeSmall,
-    /// Code that stands for a name in a heading.
-    CodeStrong,
     /// The verdict sentence.
     Verdict,
     /// Heads of pages and cards.
@@ -71,7 +69,6 @@ const UI_500: &str = "ui-500";
 const UI_600: &str = "ui-600";
 const NUM: &str = "num";
 const NUM_600: &str = "num-600";
-const MONO_500: &str = "mono-500";
 const ICON: &str = "icon";
 const ICON_FILL: &str = "icon-fill";
 
@@ -90,7 +87,6 @@ impl Text {
             Self::NumberStrong => FontId::new(texts.number.size, named(NUM_600)),
             Self::Code => FontId::new(texts.code.size, FontFamily::Monospace),
             Self::CodeSmall => FontId::new(texts.code_small.size, FontFamily::Monospace),
-            Self::CodeStrong => FontId::new(texts.code.size, named(MONO_500)),
             Self::Verdict => FontId::new(texts.verdict.size, named(UI_500)),
             Self::Heading => FontId::new(texts.heading.size, named(UI_600)),
             Self::Title => FontId::new(texts.title.size, named(UI_600)),
@@ -106,7 +102,7 @@ impl Text {
             Self::Body => texts.body.line,
             Self::Button => texts.button.line,
             Self::Number | Self::NumberStrong => texts.number.line,
-            Self::Code | Self::CodeStrong => texts.code.line,
+            Self::Code => texts.code.line,
             Self::CodeSmall => texts.code_small.line,
             Self::Verdict => texts.verdict.line,
             Self::Heading => texts.heading.line,
@@ -132,7 +128,7 @@ pub fn icon_font(size: f32, filled: bool) -> FontId {
 }
 
 /// The families that text is set in.
-pub fn text_families() -> [FontFamily; 7] {
+pub fn text_families() -> [FontFamily; 6] {
     let named = |name: &str| FontFamily::Name(name.into());
     [
         FontFamily::Proportional,
@@ -141,7 +137,6 @@ pub fn text_families() -> [FontFamily; 7] {
         named(UI_600),
         named(NUM),
         named(NUM_600),
-        named(MONO_500),
     ]
 }
 
@@ -179,11 +174,6 @@ pub fn set(ctx: &Context, choice: ThemeChoice) {
     });
     // A frame that has begun keeps its style and takes the new colours: it is drawn again before it is shown.
     ctx.request_discard("the theme changed");
-}
-
-/// The theme that was chosen.
-pub fn choice(ctx: &Context) -> ThemeChoice {
-    colors::choice(ctx)
 }
 
 /// Takes all motion out of the window, or puts it back. Holds for every theme chosen later.
@@ -298,10 +288,6 @@ fn fonts() -> FontDefinitions {
         ),
         (named(NUM), family(&["Inter tabular", "Inter"])),
         (named(NUM_600), family(&["Inter tabular 600", "Inter 600"])),
-        (
-            named(MONO_500),
-            family(&["JetBrains Mono 500", "Inter 500"]),
-        ),
         (named(ICON), family(&["Phosphor"])),
         (named(ICON_FILL), family(&["Phosphor fill"])),
     ]);

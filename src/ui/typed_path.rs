@@ -11,7 +11,7 @@ use super::theme::{Text, tokens};
 use super::widgets::{Button, Field, dialog_frame, heading, sentence};
 use crate::app::project::file_of;
 use crate::app::state::Typing;
-use crate::app::{AppState, Command, Pick};
+use crate::app::{AppState, Command, Pick, Product};
 
 /// Width of the question.
 const WIDTH: f32 = 560.0;
@@ -49,18 +49,14 @@ impl Refusal {
     }
 }
 
-fn title(purpose: &Pick) -> &'static str {
+fn title(purpose: &Pick) -> String {
     match purpose {
-        Pick::Open => "Open a file or folder",
-        Pick::SaveProject(_) => "Save the project",
-        Pick::SaveRecipe => "Save the draft as a recipe",
-        Pick::ExportPredictions(..) => "Export the predictions",
-        Pick::ExportFit(_) => "Export the likelihood fit into a new folder",
-        Pick::Report(..) => "Save a report",
-        Pick::Picture(..) | Pick::DraftPicture(_) => {
-            "Save a picture: .svg, .png, or .csv for a table of what is drawn"
-        }
-        Pick::Export(..) => "Export",
+        Pick::Open => "Open a file or folder".to_owned(),
+        Pick::Save(product @ (Product::Picture(..) | Product::DraftPicture(_)), _) => format!(
+            "{}: .svg, .png, or .csv for a table of what is drawn",
+            product.title()
+        ),
+        Pick::Save(product, _) => product.title().to_owned(),
     }
 }
 
@@ -83,7 +79,7 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
         .show(ui.ctx(), |ui| {
             ui.set_width(WIDTH);
             ui.spacing_mut().item_spacing.y = t.space.x2;
-            heading(ui, title(&typing.purpose));
+            heading(ui, &title(&typing.purpose));
             if typing.no_dialog {
                 let text = "This system has no file dialog: type the path here.";
                 sentence(ui, text, Text::Body);
@@ -107,7 +103,7 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
                 let accept = match (&typing.purpose, replaces) {
                     (Pick::Open, _) => Button::new("Open").primary().icon(icons::FOLDER_OPEN),
                     (_, true) => Button::new("Replace").danger(),
-                    (Pick::SaveProject(_) | Pick::SaveRecipe, _) => {
+                    (Pick::Save(Product::Project | Product::Recipe, _), _) => {
                         Button::new("Save").primary().icon(icons::FLOPPY_DISK)
                     }
                     _ => Button::new("Export").primary().icon(icons::EXPORT),
@@ -141,7 +137,7 @@ fn named(text: &str, typing: &Typing) -> Option<PathBuf> {
     let path = clean_path(pasted.unwrap_or(text))?;
     let path = std::path::absolute(&path).unwrap_or(path);
     Some(match typing.purpose {
-        Pick::SaveProject(_) => file_of(&path),
+        Pick::Save(Product::Project, _) => file_of(&path),
         _ => path,
     })
 }
@@ -182,9 +178,9 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
-    fn typing(purpose: Pick) -> Harness<'static, Shown<TypedPathView>> {
+    fn typing(asked: Command) -> Harness<'static, Shown<TypedPathView>> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::TypePath(purpose));
+        session.send(asked);
         page_harness(session, |ui, state, view: &mut TypedPathView, out| {
             typed_path_ui(ui, state, view, out);
         })
@@ -194,7 +190,7 @@ mod tests {
     fn enter_opens_what_was_typed_and_says_what_is_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
-        let mut harness = typing(Pick::Open);
+        let mut harness = typing(Command::TypeOpen);
         harness.run_steps(3);
         harness.state_mut().view.text = path.display().to_string();
         harness.key_press(Key::Enter);
@@ -213,7 +209,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, "y,x\n0,1\n1,2\n").unwrap();
-        let mut harness = typing(Pick::Open);
+        let mut harness = typing(Command::TypeOpen);
         harness.run_steps(3);
         let text = &mut harness.state_mut().view.text;
         text.push_str(&format!("\"{}\"", path.display()));
@@ -224,7 +220,7 @@ mod tests {
 
     #[test]
     fn two_separators_behind_the_proposed_folder_are_one() {
-        let mut harness = typing(Pick::Open);
+        let mut harness = typing(Command::TypeOpen);
         harness.run_steps(3);
         let folder = harness
             .state()
@@ -249,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recipe.toml");
         std::fs::write(&path, "mine").unwrap();
-        let mut harness = typing(Pick::SaveRecipe);
+        let mut harness = typing(Command::TypePlace(Product::Recipe));
         harness.run_steps(3);
         harness.state_mut().view.text = path.display().to_string();
         harness.key_press(Key::Enter);
@@ -262,7 +258,7 @@ mod tests {
 
     #[test]
     fn escape_leaves_everything_as_it_was() {
-        let mut harness = typing(Pick::Open);
+        let mut harness = typing(Command::TypeOpen);
         harness.run_steps(3);
         harness.key_press(Key::Escape);
         harness.run_steps(3);

@@ -10,7 +10,7 @@ use super::panels::Views;
 use super::testing::{Shown, page_harness};
 use super::{shell, shortcuts};
 use crate::app::testing::Session;
-use crate::app::{AppState, Command, DraftChange, Page};
+use crate::app::{AppState, Command, DraftChange, Page, Product};
 use ergodic_analysis::Recipe;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_export::project::Project;
@@ -124,7 +124,7 @@ fn the_text_in_sight_is_the_one_that_is_saved() {
     let mut harness = window(Some("own"));
     let session = &mut harness.state_mut().session;
     let path = session.folder.path().join("own.ergodic");
-    session.send(Command::SaveProjectAs(path.clone()));
+    session.send(Command::Write(Product::Project, path.clone()));
     harness.run_steps(2);
     type_into(&mut harness, "Text of the model", "# typed\n");
     press(&mut harness, Key::S);

@@ -28,8 +28,8 @@ pub use message_row::MessageRow;
 pub use number_field::NumberField;
 pub use progress::{Progress, progress_line};
 pub use section::{
-    card, column_name, dialog_frame, empty_state, heading, hint, list_card, section_head, sentence,
-    sentence_line, surface, value_row,
+    card, column_name, dialog_frame, empty_state, heading, hint, inset, list_card, section_head,
+    sentence, sentence_line, surface, value_row,
 };
 pub use segments::Segments;
 pub use slider::Slider;

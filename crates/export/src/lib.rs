@@ -68,14 +68,29 @@ pub struct Format {
     pub about: &'static str,
     /// Default file name.
     pub file_name: &'static str,
-    /// Whether the format writes [`Results::log_lik`], which who writes it has to add to the results first.
-    pub needs_log_lik: bool,
+    /// What results must have.
+    pub needs: Needs,
     /// Whether the format writes [`Results::extras`] and [`Results::corrected`], if who writes it has added them.
     pub is_summary: bool,
-    /// Refuses results without what it writes; the reason can follow "the run ".
-    pub holds: fn(&Results) -> Result<(), &'static str>,
     /// Writes it.
     pub write: fn(&Results, &mut dyn Write) -> std::io::Result<()>,
+}
+
+/// What a format writes, and so needs results to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Draws, as all results have.
+    Draws,
+    /// Where the chains started.
+    Starts,
+    /// [`Results::log_lik`], which who writes the format has to add to the results first.
+    LogLik,
+    /// Clusters of a mixture.
+    Clusters,
+    /// Predictive densities of a mixture.
+    Densities,
+    /// Topics of a corpus.
+    Topics,
 }
 
 impl Format {
@@ -84,14 +99,23 @@ impl Format {
     /// # Errors
     /// What they lack.
     pub fn check(&self, results: &Results) -> Result<(), ExportError> {
+        let found = match self.needs {
+            Needs::Draws => Ok(()),
+            Needs::Starts if results.starts.is_empty() => {
+                Err("does not say where its chains started")
+            }
+            Needs::Starts => Ok(()),
+            Needs::LogLik if results.log_lik.is_none() => {
+                Err("explains no outcome, or its model and data are not known")
+            }
+            Needs::LogLik => Ok(()),
+            Needs::Clusters => partitions::clusters(results).map(|_| ()),
+            Needs::Densities => partitions::densities(results).map(|_| ()),
+            Needs::Topics => topics::top_words(results).map(|_| ()),
+        };
         let title = self.title;
-        (self.holds)(results).map_err(|lacks| ExportError::Unsuitable { title, lacks })
+        found.map_err(|lacks| ExportError::Unsuitable { title, lacks })
     }
-}
-
-/// What every run has.
-fn anything(_results: &Results) -> Result<(), &'static str> {
-    Ok(())
 }
 
 /// All formats, in the order in which lists show them.
@@ -101,9 +125,8 @@ pub static FORMATS: &[Format] = &[
         title: "Draws, CSV",
         about: "One row per draw with .chain, .iteration, .draw: R's posterior, pandas, spreadsheets",
         file_name: "draws.csv",
-        needs_log_lik: false,
+        needs: Needs::Draws,
         is_summary: false,
-        holds: anything,
         write: draws_csv::write,
     },
     Format {
@@ -111,9 +134,8 @@ pub static FORMATS: &[Format] = &[
         title: "Summary, CSV",
         about: "One row per variable: mean, Monte Carlo error, quantiles, effective sample sizes, R-hat",
         file_name: "summary.csv",
-        needs_log_lik: false,
+        needs: Needs::Draws,
         is_summary: true,
-        holds: anything,
         write: summary::write_csv,
     },
     Format {
@@ -121,9 +143,8 @@ pub static FORMATS: &[Format] = &[
         title: "Summary, JSON",
         about: "The same with the run's manifest",
         file_name: "summary.json",
-        needs_log_lik: false,
+        needs: Needs::Draws,
         is_summary: true,
-        holds: anything,
         write: summary::write_json,
     },
     Format {
@@ -131,9 +152,8 @@ pub static FORMATS: &[Format] = &[
         title: "Sampler information, CSV",
         about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
         file_name: "info.csv",
-        needs_log_lik: false,
+        needs: Needs::Draws,
         is_summary: false,
-        holds: anything,
         write: draws_csv::write_info,
     },
     Format {
@@ -141,12 +161,8 @@ pub static FORMATS: &[Format] = &[
         title: "Starts, CSV",
         about: "One row per chain: where it started, before its first step",
         file_name: "starts.csv",
-        needs_log_lik: false,
+        needs: Needs::Starts,
         is_summary: false,
-        holds: |results| match results.starts.is_empty() {
-            false => Ok(()),
-            true => Err("does not say where its chains started"),
-        },
         write: draws_csv::write_starts,
     },
     Format {
@@ -155,12 +171,8 @@ pub static FORMATS: &[Format] = &[
         about: "One row per draw, one column per row of the data: log density of each outcome, for R's loo and ArviZ, which count draws \
                 alike; weights of a weighted run are in draws-csv",
         file_name: log_lik::FILE,
-        needs_log_lik: true,
+        needs: Needs::LogLik,
         is_summary: false,
-        holds: |results| match results.log_lik {
-            Some(_) => Ok(()),
-            None => Err("explains no outcome, or its model and data are not known"),
-        },
         write: log_lik::write,
     },
     Format {
@@ -169,9 +181,8 @@ pub static FORMATS: &[Format] = &[
         about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there \
                 (NA for one alone, or one of more than 2000); names that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::POINT,
-        needs_log_lik: false,
+        needs: Needs::Clusters,
         is_summary: false,
-        holds: |results| partitions::clusters(results).map(|_| ()),
         write: partitions::write_point,
     },
     Format {
@@ -180,9 +191,8 @@ pub static FORMATS: &[Format] = &[
         about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band; names \
                 that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::DENSITY,
-        needs_log_lik: false,
+        needs: Needs::Densities,
         is_summary: false,
-        holds: |results| partitions::densities(results).map(|_| ()),
         write: partitions::write_density,
     },
     Format {
@@ -191,9 +201,8 @@ pub static FORMATS: &[Format] = &[
         about: "One row per word of each topic, the most probable ones: topic with its share of words, rank, word and probability; \
                 words that begin as a formula of spreadsheets have ' before them",
         file_name: topics::WORDS,
-        needs_log_lik: false,
+        needs: Needs::Topics,
         is_summary: false,
-        holds: |results| topics::top_words(results).map(|_| ()),
         write: topics::write,
     },
 ];

@@ -1,6 +1,6 @@
 use super::*;
-use crate::app::DraftChange;
 use crate::app::testing::Session;
+use crate::app::{DraftChange, Pick, Product};
 use ergodic_analysis::Recipe;
 use ergodic_core::engine::run_section::RunSection;
 
@@ -31,10 +31,10 @@ fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
     let mut session = with_run();
     assert!(session.state.has_unsaved_changes());
     session.send(Command::SaveProject);
-    let proposed = Pick::SaveProject("table.ergodic".to_owned());
+    let proposed = Pick::Save(Product::Project, "table.ergodic".to_owned());
     assert_eq!(session.fx.picks, [proposed]);
     let path = session.folder.path().join("study");
-    session.send(Command::SaveProjectAs(path.clone()));
+    session.send(Command::Write(Product::Project, path.clone()));
     let path = path.with_extension(EXTENSION);
     assert!(!session.state.has_unsaved_changes());
     assert_eq!(session.state.preferences.recent[0], path);
@@ -77,7 +77,7 @@ fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
 fn a_project_is_opened_again_whatever_its_name() {
     let mut session = with_run();
     let path = session.folder.path().join("p.toml");
-    session.send(Command::SaveProjectAs(path.clone()));
+    session.send(Command::Write(Product::Project, path.clone()));
     let file = session.folder.path().join("p.toml.ergodic");
     assert_eq!(session.state.project.as_ref().unwrap().path, file);
     assert!(!path.exists());
@@ -136,7 +136,7 @@ fn a_project_of_an_earlier_version_opens_and_is_saved_in_the_words_of_today() {
 fn missing_data_and_runs_are_told_with_advice_and_the_rest_is_there() {
     let mut session = with_run();
     let path = session.folder.path().join("study.ergodic");
-    session.send(Command::SaveProjectAs(path.clone()));
+    session.send(Command::Write(Product::Project, path.clone()));
     let table = session.folder.path().join("table.csv");
     let moved = session.folder.path().join("moved.csv");
     std::fs::rename(&table, &moved).unwrap();
@@ -169,7 +169,7 @@ fn missing_data_and_runs_are_told_with_advice_and_the_rest_is_there() {
 fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
     let mut session = with_run();
     let path = session.folder.path().join("study.ergodic");
-    session.send(Command::SaveProjectAs(path.clone()));
+    session.send(Command::Write(Product::Project, path.clone()));
     let table = session.folder.path().join("table.csv");
     let text = std::fs::read_to_string(&table).unwrap();
     // The same rows and columns, with other outcomes.
@@ -230,7 +230,7 @@ fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
 fn a_project_names_a_run_from_its_start_and_keeps_the_draft_it_was_saved_with() {
     let mut session = with_run();
     let path = session.folder.path().join("study.ergodic");
-    session.send(Command::SaveProjectAs(path.clone()));
+    session.send(Command::Write(Product::Project, path.clone()));
     let saved = Project::read(&path).unwrap();
     session.send(Command::Draft(DraftChange::Run(RunSection {
         chains: 1,

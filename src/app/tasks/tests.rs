@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::testing::{Held, Session};
-use crate::app::{Command, DraftChange};
+use crate::app::{Command, DraftChange, Product};
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
@@ -204,7 +204,7 @@ fn acts(session: &Session) -> Vec<Command> {
         Command::FindAnswers(entry.id),
         Command::EstimateRun(entry.id, None),
         Command::TestAgainst(entry.id, "passed ~ 1 + (1 | school)".to_owned()),
-        Command::CheckPrior(entry.id),
+        Command::FindPriorSensitivity(entry.id),
         Command::Correct(entry.id, Some(Order::Linear)),
     ]
 }
@@ -309,7 +309,7 @@ fn the_newest_request_counts_and_the_older_one_is_told_to_stop() {
             act,
             Command::StartRun
                 | Command::Open(_)
-                | Command::CheckPrior(_)
+                | Command::FindPriorSensitivity(_)
                 | Command::Correct(..)
                 | Command::Predict(..)
                 | Command::FindAnswers(_)
@@ -412,7 +412,10 @@ fn an_export_can_be_given_up() {
     let id = session.state.runs[0].id;
     let before = std::fs::read_dir(session.folder.path()).unwrap().count();
     let work = session
-        .begin(Command::Export(id, "draws-csv", path.clone()))
+        .begin(Command::Write(
+            Product::Results(id, "draws-csv"),
+            path.clone(),
+        ))
         .remove(0);
     session.send(Command::CancelTask(cancellable(&session)[0]));
     session.end(work());
@@ -421,7 +424,10 @@ fn an_export_can_be_given_up() {
         std::fs::read_dir(session.folder.path()).unwrap().count(),
         before
     );
-    session.send(Command::Export(id, "draws-csv", path.clone()));
+    session.send(Command::Write(
+        Product::Results(id, "draws-csv"),
+        path.clone(),
+    ));
     assert!(
         std::fs::read_to_string(&path)
             .unwrap()

@@ -17,7 +17,7 @@ use crate::ui::panels::sampler::form::{FormView, Owner, Usual, setting_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{
-    Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
+    Button, Chip, Field, empty_state, heading, hint, inset, number, paint, sentence,
 };
 use ergodic_base::reporter::Severity;
 use ergodic_core::design::Columns as _;
@@ -519,8 +519,7 @@ fn remarks_ui(
         .auto_shrink([false, false])
         .show(ui, |ui| {
             // The inset is inside, so that the scroll bar stands in it and not over the ends of lines.
-            let inset = Margin::symmetric(t.space.x4 as i8, 0);
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            inset(ui, [t.space.x4, 0.0], |ui| {
                 remarks_inside(ui, document, shown, out);
             });
         });

@@ -1,15 +1,13 @@
 //! A file with lines of another length than its header: the place in the file, and what can be done about it.
 
-use eframe::egui::{
-    Align, Frame, Layout, Margin, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
-};
+use eframe::egui::{Align, Layout, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::menu;
 use super::page::plain_line;
 use crate::app::Command;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, list_card, number, paint, sentence, sentence_line};
+use crate::ui::widgets::{Button, inset, list_card, number, paint, sentence, sentence_line};
 use ergodic_data::ragged::{RaggedLines, RaggedRows};
 use ergodic_data::sniff::ImportOptions;
 
@@ -172,8 +170,7 @@ fn card(ui: &mut Ui, title: &str, contents: impl FnOnce(&mut Ui)) {
 /// Title and sentence at the left, a control at the right.
 fn row_ui(ui: &mut Ui, title: &str, what: &str, control: impl FnOnce(&mut Ui)) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
-    let row = Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    let row = inset(ui, [t.space.x3, t.space.x2], |ui| {
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 control(ui);

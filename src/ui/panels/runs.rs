@@ -95,7 +95,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<boxes::Boxes>(),
     PaneEntry::of::<panes::Convergence>(),
     PaneEntry::of::<panes::Bias>(),
-    PaneEntry::of::<prior_sensitivity::Prior>(),
+    PaneEntry::of::<prior_sensitivity::PriorSensitivity>(),
     PaneEntry::of::<energy::Energy>(),
     PaneEntry::of::<trajectories::Trajectories>(),
     PaneEntry::of::<info::Info>(),

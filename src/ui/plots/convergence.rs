@@ -4,7 +4,7 @@ use eframe::egui::{Color32, Id, Margin, Rect, Shape, Stroke, Ui, pos2};
 
 use super::axes::{Axes, YAxis, faded, linear_ticks, log_ticks, show};
 use super::data_table::{PlotData, data_table_ui};
-use super::marks::{Marks, curve};
+use super::marks::{self, Marks, curve};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{number, paint};
 
@@ -349,10 +349,7 @@ fn row_ui(
     });
     let frame: Rect = *shown.transform.frame();
     if let Some([x, y]) = end {
-        let at = pos2(
-            shown.transform.position_from_point_x(x),
-            shown.transform.position_from_point_y(y),
-        );
+        let at = marks::at(&shown.transform, x, y);
         if frame.expand(1.0).contains(at) {
             ui.painter().circle_filled(at, 3.0, p.accent);
         }

@@ -153,7 +153,8 @@ fn between(points: &[[f64; 2]], from: f64, to: f64) -> Vec<[f64; 2]> {
     out
 }
 
-fn at(transform: &PlotTransform, x: f64, y: f64) -> Pos2 {
+/// Where a point of the plot is on the screen.
+pub fn at(transform: &PlotTransform, x: f64, y: f64) -> Pos2 {
     pos2(
         transform.position_from_point_x(x),
         transform.position_from_point_y(y),

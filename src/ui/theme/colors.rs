@@ -166,7 +166,8 @@ pub(super) fn choice_id() -> Id {
     Id::unique("ergodic theme choice")
 }
 
-pub(super) fn choice(ctx: &Context) -> ThemeChoice {
+/// The theme that was chosen.
+pub fn choice(ctx: &Context) -> ThemeChoice {
     ctx.data(|data| data.get_temp(choice_id()))
         .unwrap_or_default()
 }

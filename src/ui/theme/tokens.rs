@@ -55,13 +55,11 @@ pub(super) struct VerdictToken {
     pub color: String,
 }
 
-/// Dashes and markers of chains and compared runs.
+/// Dashes of chains and compared runs.
 #[derive(Debug, Deserialize)]
 pub struct Chains {
     /// On and off lengths of chain 1, 2, …; empty is solid.
     pub dash: Vec<Vec<f32>>,
-    /// Marker names of compared runs.
-    pub marker: Vec<String>,
 }
 
 /// Distances on the 4-point grid; the number is the multiple of 4.
@@ -176,7 +174,6 @@ pub struct Alpha {
     pub trace_warmup: f32,
     pub curve_other: f32,
     pub area_interval: f32,
-    pub area_prior: f32,
     pub histogram: f32,
     pub disabled: f32,
 }
@@ -228,18 +225,14 @@ pub struct Icons {
     pub hero: f32,
 }
 
-/// Durations and refresh intervals, in seconds.
+/// Durations, in seconds.
 #[derive(Debug, Deserialize)]
 #[expect(missing_docs, reason = "each name says what it times")]
 pub struct Motion {
-    pub fade: f32,
     pub expand: f32,
     pub panel: f32,
     pub toast_stay: f32,
     pub tooltip_delay: f32,
-    pub plot_refresh: f32,
-    pub stats_refresh: f32,
-    pub verdict_hold: f32,
     pub reduced: f32,
 }
 

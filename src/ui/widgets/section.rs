@@ -46,6 +46,18 @@ pub fn section_head(ui: &mut Ui, title: &str, act: Option<(char, &str)>) -> bool
         .clicked()
 }
 
+/// Shows `content` away from the edges of a pane: by the first of `margins` at the sides, by the second above and below.
+pub fn inset<R>(
+    ui: &mut Ui,
+    margins: [f32; 2],
+    content: impl FnOnce(&mut Ui) -> R,
+) -> InnerResponse<R> {
+    let [sides, ends] = margins.map(|margin| margin as i8);
+    Frame::NONE
+        .inner_margin(Margin::symmetric(sides, ends))
+        .show(ui, content)
+}
+
 /// The head of a page or a pane.
 pub fn heading(ui: &mut Ui, text: &str) -> Response {
     let color = Palette::of(ui).text_primary;

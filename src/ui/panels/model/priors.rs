@@ -10,7 +10,9 @@ use crate::app::{AppState, Command, Depth, Document, DraftChange, ModelCheck};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Chip, Field, Segments, hint, name, paint, small_curve, table};
+use crate::ui::widgets::{
+    Button, Chip, Field, Segments, hint, inset, name, paint, small_curve, table,
+};
 use ergodic_analysis::recipe::Scale;
 use ergodic_base::param::{ParamId, varying_words};
 use ergodic_core::design::response::ResponseUse;
@@ -140,8 +142,7 @@ pub fn priors_ui(
     if let Some(effect) = params.iter().find(|param| is_effect(param)) {
         let count = params.iter().filter(|param| is_effect(param)).count();
         let what = varying_words(params.iter().map(|param| &param.name));
-        let inset = Margin::symmetric(tokens().space.x4 as i8, tokens().space.x1 as i8);
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        inset(ui, [tokens().space.x4, tokens().space.x1], |ui| {
             hint(
                 ui,
                 &format!("{count} {what}, such as {}: {}", effect.name, effect.prior),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2};
+use eframe::egui::{ScrollArea, Shape, Stroke, Ui};
 
 use super::answer_lines::{probability_line, ratio_line};
 use super::answers_asked::{AskedView, ask_expressions_ui, asked_ui, expressions_ui};
@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::answering::OfOutcome;
-use crate::app::{Command, Page};
+use crate::app::{Analysis, Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -54,7 +54,7 @@ impl Pane for Answers {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.answered.working().is_some() {
-            out.send(Command::CancelAnswers(of.entry.id));
+            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Answers));
         }
     }
 }
@@ -65,7 +65,10 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
     let asked = Asked {
         entry,
         task: &entry.answered,
-        done: entry.answers(),
+        done: match entry.answered.working() {
+            Some(_) => entry.earlier_answers(),
+            None => entry.answers(),
+        },
         later: match entry.can_predict() {
             true => "Answers on the scale of the outcome appear here when the run has ended",
             false => "Expressions of parameters are computed here when the run has ended",
@@ -81,13 +84,13 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
             .auto_shrink([false, false])
             .show(ui, |ui| {
                 let asked = match &done.outcome {
-                    Ok(told) => asked_ui(ui, entry, (done, told), &mut view.asked),
+                    Ok(told) => asked_ui(ui, entry, told, &mut view.asked),
                     Err(why) => {
                         way_out = no_outcome_ui(ui, of, why);
-                        ask_expressions_ui(ui, entry, done, &mut view.asked)
+                        ask_expressions_ui(ui, entry, &mut view.asked)
                     }
                 };
-                wanted = asked.or(expressions_ui(ui, done));
+                wanted = asked.or(expressions_ui(ui, entry, done));
                 if let Ok(told) = &done.outcome {
                     cards_ui(ui, of, told, &mut view.opened);
                 }
@@ -112,8 +115,7 @@ fn no_outcome_ui(ui: &mut Ui, of: &Variable<'_>, why: &str) -> Option<Command> {
         )),
         (false, _) => None,
     };
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
-    let shown = Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    let shown = widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x2;
         if let Some((kind, text)) = doubts(of) {
             doubt_ui(ui, kind, &text);
@@ -177,7 +179,6 @@ fn cards_ui(
 ) {
     let t = tokens();
     let effects = &done.effects;
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     let doubts = doubts(of);
     let mut remarks = effects.remarks.clone();
     let of_groups = done.groups.iter().flat_map(|groups| &groups.remarks);
@@ -193,7 +194,7 @@ fn cards_ui(
     let all: Vec<&str> = done.told.iter().map(String::as_str).collect();
     let cards = cards.chain([(effects, all)]);
     if doubts.is_some() || !remarks.is_empty() {
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             if let Some((kind, text)) = doubts {
                 doubt_ui(ui, kind, &text);
@@ -223,7 +224,7 @@ fn cards_ui(
                 false => SENTENCES,
             };
             ui.push_id(("answer", predictor), |ui| {
-                Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
                     ui.spacing_mut().item_spacing.y = t.space.x1;
                     widgets::heading(ui, predictor);
                     for effect in told.iter().take(most) {
@@ -255,7 +256,7 @@ fn cards_ui(
         }
     }
     if let Some(r2) = &done.r2 {
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x1;
             widgets::heading(ui, "How much is explained");
             for sentence in r2.sentences() {
@@ -277,8 +278,7 @@ fn picture_ui(ui: &mut Ui, along: &Conditional, most: usize) {
             }
             values.push(value);
             let t = tokens();
-            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8);
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            widgets::inset(ui, [t.space.x4, t.space.x1], |ui| {
                 widgets::hint(ui, &format!("Where {name} is {value}"));
             });
         }
@@ -356,12 +356,7 @@ fn curve_ui(ui: &mut Ui, along: &Conditional, curve: &Curve) {
     let drawn = line.clone();
     let shown = axes::show(ui, p, &axes, CURVE, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
-            let at = |x: f64, y: f64| {
-                pos2(
-                    transform.position_from_point_x(x),
-                    transform.position_from_point_y(y),
-                )
-            };
+            let at = |x: f64, y: f64| marks::at(transform, x, y);
             for &[x, y] in &observed {
                 shapes.push(Shape::circle_filled(at(x, y), SMALL_DOT, dot));
             }
@@ -518,6 +513,36 @@ mod tests {
         harness.get_by_label("and 60 more sentences").click();
         harness.run_steps(4);
         assert!(says(&harness, "With school S12 instead of S11"));
+    }
+
+    #[test]
+    fn earlier_answers_stay_below_the_progress_of_the_next() {
+        let mut harness = page("nuts");
+        let asked = |text: &str| AnswersAsked {
+            expressions: vec![text.to_owned()],
+            ..AnswersAsked::default()
+        };
+        let id = harness.state().session.state.selected().unwrap().id;
+        let session = &mut harness.state_mut().session;
+        session.send(Command::AskAnswers(id, asked("exp(b[age])")));
+        let work = session.begin(Command::AskAnswers(id, asked("2 * b[age]")));
+        harness.run_steps(4);
+        assert!(says(&harness, "Starting"));
+        assert!(says(&harness, "exp(b[age])") && !says(&harness, "2 * b[age]"));
+        assert!(
+            harness
+                .query_by_role_and_label(Role::Heading, "age")
+                .is_some()
+        );
+        // What was asked before is there at once when it is asked again.
+        let session = &mut harness.state_mut().session;
+        assert!((session.begin(Command::AskAnswers(id, asked("exp(b[age])")))).is_empty());
+        for work in work {
+            session.end(work());
+        }
+        harness.run_steps(4);
+        assert!(!says(&harness, "Starting"));
+        assert!(says(&harness, "exp(b[age])") && !says(&harness, "2 * b[age]"));
     }
 
     #[test]

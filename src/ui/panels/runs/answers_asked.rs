@@ -1,6 +1,6 @@
 //! What can be asked above the answers of a run, beside the effects of its predictors.
 
-use eframe::egui::{Frame, Margin, Ui};
+use eframe::egui::Ui;
 
 use super::super::menu;
 use super::answer_lines::{diagnostics_line, expression_line};
@@ -31,24 +31,23 @@ pub(super) struct AskedView {
 pub(super) fn asked_ui(
     ui: &mut Ui,
     entry: &RunEntry,
-    (done, told): (&Answered, &OfOutcome),
+    told: &OfOutcome,
     view: &mut AskedView,
 ) -> Option<AnswersAsked> {
     let t = tokens();
     let compared = told.effects.predictors();
-    let left_out = match done.asked.all_pictures {
+    let mut asked = entry.answers_asked.clone();
+    let left_out = match asked.all_pictures {
         true => 0,
         false => told.told.len().saturating_sub(MOST_CURVES),
     };
-    let mut asked = done.asked.clone();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x4, t.space.x2], |ui| {
         ui.horizontal_wrapped(|ui| {
             for name in &told.groupings {
                 let is_on = asked.groups.contains(name);
                 // Some are compared anyway where there is nothing else; where one is set in all rows, its groups do not differ.
                 let is_anyway = compared.contains(&name.as_str()) && !is_on;
-                if is_anyway || done.asked.by.as_ref() == Some(name) {
+                if is_anyway || asked.by.as_ref() == Some(name) {
                     continue;
                 }
                 let label = format!("Compare groups of {name}");
@@ -99,23 +98,21 @@ pub(super) fn asked_ui(
             });
         }
     });
-    (asked != done.asked).then_some(asked)
+    (asked != entry.answers_asked).then_some(asked)
 }
 
 /// The fields alone, where nothing is told of an outcome. What is asked from now on, if that changed.
 pub(super) fn ask_expressions_ui(
     ui: &mut Ui,
     entry: &RunEntry,
-    done: &Answered,
     view: &mut AskedView,
 ) -> Option<AnswersAsked> {
     let t = tokens();
-    let mut asked = done.asked.clone();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    let mut asked = entry.answers_asked.clone();
+    widgets::inset(ui, [t.space.x4, t.space.x2], |ui| {
         ui.horizontal_wrapped(|ui| fields_ui(ui, entry, view, &mut asked));
     });
-    (asked != done.asked).then_some(asked)
+    (asked != entry.answers_asked).then_some(asked)
 }
 
 /// An expression of a parameter of the run: a coefficient, where there are some, else the first.
@@ -175,15 +172,18 @@ fn fields_ui(ui: &mut Ui, entry: &RunEntry, view: &mut AskedView, asked: &mut An
 }
 
 /// What the draws say of expressions. What is asked from now on, where one is taken away.
-pub(super) fn expressions_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAsked> {
+pub(super) fn expressions_ui(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    done: &Answered,
+) -> Option<AnswersAsked> {
     if done.expressions.is_empty() {
         return None;
     }
     let t = tokens();
     let options = done.asked.options();
     let mut wanted = None;
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x4, t.space.x2], |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
         widgets::heading(ui, "Expressions");
         for (k, expression) in done.expressions.iter().enumerate() {
@@ -192,9 +192,9 @@ pub(super) fn expressions_ui(ui: &mut Ui, done: &Answered) -> Option<AnswersAske
                 widgets::sentence(ui, &line, Text::Body);
                 widgets::hint(ui, &diagnostics_line(&expression.value, options.rope));
                 if widgets::link(ui, &format!("Remove {}", expression.text)).clicked() {
-                    let mut asked = done.asked.clone();
+                    let mut asked = entry.answers_asked.clone();
                     asked.expressions.retain(|text| *text != expression.text);
-                    wanted = Some(asked);
+                    wanted = Some(asked).filter(|asked| *asked != entry.answers_asked);
                 }
             });
         }

@@ -21,7 +21,7 @@ pub(super) struct Asked<'a, T> {
     pub entry: &'a RunEntry,
     /// What is made of the run's draws.
     pub task: &'a Task<Arc<T>>,
-    /// The result made of the draws that there are now.
+    /// The result made of the draws that there are now; while another is made, what shows below its progress.
     pub done: Option<&'a Arc<T>>,
     /// Sentence that the result appears when the run has ended, without its period.
     pub later: &'static str,
@@ -36,6 +36,18 @@ impl<T> Asked<'_, T> {
     pub fn show(self, ui: &mut Ui, out: &mut Outbox, done_ui: impl FnOnce(&mut Ui, &T)) {
         if self.entry.is_active() {
             widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, self.later, None);
+        } else if let Some(going) = self.task.working() {
+            let size = vec2(ui.available_width(), tokens().size.row_table);
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
+            let share = going.fraction().unwrap_or(0.0);
+            progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
+            ui.vertical_centered(|ui| widgets::hint(ui, &tasks::words(going, None)));
+            ui.ctx()
+                .request_repaint_after(super::super::page::PROGRESS_TIME);
+            if let Some(done) = self.done {
+                done_ui(ui, done);
+            }
         } else if let Some(done) = self.done {
             done_ui(ui, done);
         } else if let Some(why) = self.task.refusal() {
@@ -51,15 +63,6 @@ impl<T> Asked<'_, T> {
             if widgets::empty_state(ui, self.icon, why, Some(words)) {
                 out.send(command);
             }
-        } else if let Some(going) = self.task.working() {
-            let size = vec2(ui.available_width(), tokens().size.row_table);
-            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-            let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
-            let share = going.fraction().unwrap_or(0.0);
-            progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
-            ui.vertical_centered(|ui| widgets::hint(ui, &tasks::words(going, None)));
-            ui.ctx()
-                .request_repaint_after(super::super::page::PROGRESS_TIME);
         } else {
             out.send(self.ask);
         }

@@ -1,11 +1,11 @@
 //! Whether data that a finished run's model makes look like the data that it was fitted to.
 
-use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, vec2};
 
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::Command;
+use crate::app::{Analysis, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -69,7 +69,7 @@ impl Pane for CheckPane {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.replicated.working().is_some() {
-            out.send(Command::CancelReplicate(of.entry.id));
+            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Replicates));
         }
     }
 }
@@ -95,8 +95,7 @@ fn check_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CheckPane, out: &mut Ou
 
 fn done_ui(ui: &mut Ui, of: &Variable<'_>, check: &Check, view: &mut CheckPane) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
         if of.report.verdict == Verdict::Bad {
             ui.horizontal(|ui| {
@@ -161,8 +160,7 @@ fn residuals_ui(ui: &mut Ui, check: &Check, view: &mut CheckPane) {
     let rows = &mut view.rows;
     rows.along = rows.along.min(all.len().saturating_sub(1));
     let shares = rows.shares && check.is_of_shares();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x4, t.space.x2], |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
         widgets::heading(ui, if shares { "Shares" } else { "Residuals" });
         if check.is_of_shares() {
@@ -335,12 +333,7 @@ fn drawing_ui(ui: &mut Ui, drawing: &Drawing) {
     let drawn = places.clone();
     let shown = axes::show(ui, p, &axes, PICTURE, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
-            let at = |x: f64, y: f64| {
-                pos2(
-                    transform.position_from_point_x(x),
-                    transform.position_from_point_y(y),
-                )
-            };
+            let at = |x: f64, y: f64| marks::at(transform, x, y);
             let ends = (drawn.iter()).map(|&[x, _, _, low, high]| [at(x, low), at(x, high)]);
             let line = |which: usize, stroke: Stroke, shapes: &mut Vec<Shape>| {
                 let points: Vec<[f64; 2]> = drawn.iter().map(|it| [it[0], it[which]]).collect();

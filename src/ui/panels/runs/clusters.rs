@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    Color32, ColorImage, Frame, Margin, Mesh, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke,
+    Color32, ColorImage, Margin, Mesh, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke,
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
@@ -15,7 +15,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{Sign, legend_line};
-use crate::ui::plots::marks::Marks;
+use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, paint, spark};
@@ -91,8 +91,7 @@ fn clusters_pane(ui: &mut Ui, id: u64, run: &RunView, report: &Report, view: &mu
         return;
     };
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         let missing = if clusters.has_profiles() {
             ""
         } else {
@@ -161,8 +160,7 @@ fn one_part_ui(ui: &mut Ui, id: u64, clusters: &Arc<Clusters>, view: &mut Cluste
         view.part = Part::Profiles;
     }
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         let mut segments = Segments::new("What of the clusters", &mut view.part);
         for (part, word, _) in parts.into_iter().filter(|(.., there)| *there) {
             segments = segments.option(part, word);
@@ -245,12 +243,7 @@ fn curve_ui(
     let colors = Palette::of(ui);
     let shown = axes::show(ui, colors, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
-            let at = |x: f64, y: f64| {
-                pos2(
-                    transform.position_from_point_x(x),
-                    transform.position_from_point_y(y),
-                )
-            };
+            let at = |x: f64, y: f64| marks::at(transform, x, y);
             for (edges, &y) in density.edges.windows(2).zip(&density.heights) {
                 let bar = Rect::from_two_pos(at(edges[0], 0.0), at(edges[1], y));
                 shapes.push(Shape::rect_filled(bar, 0.0, bars));
@@ -500,10 +493,7 @@ fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, clusters: &Clusters) {
     let shown = axes::show(ui, colors, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             for ([x, y], color) in &points {
-                let at = pos2(
-                    transform.position_from_point_x(*x),
-                    transform.position_from_point_y(*y),
-                );
+                let at = marks::at(transform, *x, *y);
                 shapes.push(Shape::circle_filled(at, 2.0, *color));
             }
         }));

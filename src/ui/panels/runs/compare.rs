@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Frame, Margin, ScrollArea, Ui};
+use eframe::egui::{ScrollArea, Ui};
 
 use super::curves::{self, Densities, Key, Memo};
 use super::moments::moments_ui;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::comparing_runs::{Compared, others, refusal};
-use crate::app::{Command, RunEntry, scoring};
+use crate::app::{Analysis, Command, RunEntry, scoring};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::theme::{Text, VerdictKind, tokens};
@@ -69,12 +69,11 @@ fn compare_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CompareView, out: &mu
         return;
     }
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     ScrollArea::vertical()
         .id_salt(("compare", entry.id))
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
                 ui.spacing_mut().item_spacing.y = t.space.x2;
                 choice_ui(ui, entry, &all, view, out);
                 let chosen = all.iter().find(|other| Some(other.id) == view.other);
@@ -133,7 +132,7 @@ fn chosen_ui(
     } else if let Some(going) = entry.compared.working() {
         let text = tasks::words(going, of.state.tasks.secs_left(going));
         if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
-            out.send(Command::CancelCompareRuns(entry.id));
+            out.send(Command::CancelAnalysis(entry.id, Analysis::Comparison));
         }
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -437,7 +436,7 @@ mod tests {
 
     use crate::app::reporting::Picture;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Command, DraftChange, Product};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{page_harness, press_t_over};
 
@@ -507,10 +506,14 @@ mod tests {
             variable: index,
         };
         let state = harness.state_mut();
-        assert!(state.sent.contains(&Command::PickPicture(ids[1], picture)));
+        assert!(
+            state
+                .sent
+                .contains(&Command::PickPlace(Product::Picture(ids[1], picture)))
+        );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("moments.csv");
-        let save = Command::SavePicture(ids[1], picture, path.clone());
+        let save = Command::Write(Product::Picture(ids[1], picture), path.clone());
         state.session.send(save);
         let drawn = std::fs::read_to_string(path).unwrap();
         let points = drawn.lines().filter(|line| line.contains(",parameters,"));

@@ -1,7 +1,7 @@
 //! The pane of principal components: draws projected on the directions in which they spread most and least, with ellipses at three
 //! standard deviations, that of another run of the same parameters among them.
 
-use eframe::egui::{Frame, Margin, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Shape, Stroke, Ui, vec2};
 
 use super::curves::{Key, Memo};
 use super::pane::{Home, Pane};
@@ -99,8 +99,7 @@ impl ComponentsPane {
         if others.is_empty() {
             return;
         }
-        let inset = Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8);
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x4, t.space.x1], |ui| {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
                 widgets::hint(ui, "Ellipse of");
@@ -187,10 +186,9 @@ fn picture_ui(ui: &mut Ui, of: &Variable<'_>, picture: &Picture) {
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     if let Some(cut) = cut(of, picture.parameters) {
-        let inset = Margin::symmetric(t.space.x4 as i8, 0);
-        Frame::NONE
-            .inner_margin(inset)
-            .show(ui, |ui| widgets::hint(ui, &format!("Of {cut}")));
+        widgets::inset(ui, [t.space.x4, 0.0], |ui| {
+            widgets::hint(ui, &format!("Of {cut}"));
+        });
     }
     legend_line(ui, &signs);
     let height = ui.available_height();
@@ -198,10 +196,7 @@ fn picture_ui(ui: &mut Ui, of: &Variable<'_>, picture: &Picture) {
     let shown = axes::show(ui, p, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             for point in picture.own.points.iter().step_by(picture.step) {
-                let at = pos2(
-                    transform.position_from_point_x(point[0]),
-                    transform.position_from_point_y(point[1]),
-                );
+                let at = marks::at(transform, point[0], point[1]);
                 shapes.push(Shape::circle_filled(at, DOT, dots));
             }
             marks::curve(

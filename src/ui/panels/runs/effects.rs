@@ -1,6 +1,6 @@
 //! The pane that compares groups: one effect of each, sorted.
 
-use eframe::egui::{Frame, Margin, Ui};
+use eframe::egui::Ui;
 
 use super::curves::{Key, Memo};
 use super::pane::{Home, Pane};
@@ -114,8 +114,7 @@ fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &
         }
     }
     if first_of.len() > 1 {
-        let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
             ui.horizontal_wrapped(|ui| {
                 for (effect, variable) in &first_of {
                     let on = (effect.factor, effect.term) == (factor, term);

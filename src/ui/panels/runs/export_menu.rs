@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{ScrollArea, Ui, vec2};
 
 use crate::app::reporting::Picture;
-use crate::app::{Command, RunEntry};
+use crate::app::{AppState, Command, Product, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
@@ -23,111 +23,80 @@ pub struct ExportView {
     format: usize,
     /// The figure of a picture.
     figure: usize,
-    /// Run, format and figure that the path was proposed for.
-    proposed: Option<(u64, usize, usize)>,
+    /// What the path was proposed for.
+    proposed: Option<Product>,
     /// Where the file is to go.
     pub path: String,
 }
 
-/// What can be written.
-#[derive(Clone, Copy, PartialEq)]
-enum What {
-    /// Results in a format.
-    Results(&'static str),
-    Predictions,
-    Fit,
-    /// A report in a format.
-    Report(&'static str),
-    Picture,
-}
-
-impl What {
-    /// What writes it to `path`, or asks for a path.
-    fn command(self, id: u64, picture: Picture, path: Option<PathBuf>) -> Command {
-        match (self, path) {
-            (Self::Results(format), Some(path)) => Command::Export(id, format, path),
-            (Self::Results(format), None) => Command::PickExport(id, format),
-            (Self::Predictions, Some(path)) => Command::ExportPredictions(id, path),
-            (Self::Predictions, None) => Command::PickExportPredictions(id),
-            (Self::Fit, Some(path)) => Command::ExportFit(Some(id), path),
-            (Self::Fit, None) => Command::PickExportFit(Some(id)),
-            (Self::Report(format), Some(path)) => Command::SaveReport(id, format, path),
-            (Self::Report(format), None) => Command::PickReport(id, format),
-            (Self::Picture, Some(path)) => Command::SavePicture(id, picture, path),
-            (Self::Picture, None) => Command::PickPicture(id, picture),
-        }
-    }
-}
-
 /// An entry of the menu.
 struct Entry {
-    what: What,
+    product: Product,
     icon: char,
     title: &'static str,
     about: &'static str,
-    file_name: &'static str,
 }
 
 /// The formats of results, and what else there is of a run by now.
-fn formats(entry: &RunEntry) -> Vec<Entry> {
+fn formats(entry: &RunEntry, picture: Picture) -> Vec<Entry> {
     let offered = FORMATS.iter().filter(|format| entry.has(format));
     let results = offered.map(|format| Entry {
-        what: What::Results(format.id),
+        product: Product::Results(entry.id, format.id),
         icon: icons::FILE_CSV,
         title: format.title,
         about: format.about,
-        file_name: format.file_name,
     });
     let mut all: Vec<Entry> = results.collect();
     if entry.predicted.done().is_some() {
         all.push(Entry {
-            what: What::Predictions,
+            product: Product::Predictions(entry.id),
             icon: icons::FILE_CSV,
             title: "Predictions, CSV",
             about: "One row per row of the data: expected outcome, its interval, and that of an outcome",
-            file_name: ergodic_export::predictions::FILE,
         });
     }
     if entry.fitting.done().is_some() {
         all.push(Entry {
-            what: What::Fit,
+            product: Product::Fit(Some(entry.id)),
             icon: icons::FILE_CSV,
             title: "Likelihood fit, folder",
             about: "Estimates, group effects and fitted values as fit.json, effects.csv and fitted.csv in a new folder",
-            file_name: "likelihood-fit",
         });
     }
     // Draws of unknown origin have no model to report on.
     if entry.recipe.is_some() {
         all.extend(ergodic_report::report::FORMATS.iter().map(|format| Entry {
-            what: What::Report(format.id),
+            product: Product::Report(entry.id, format.id),
             icon: icons::FILE,
             title: format.title,
             about: format.about,
-            file_name: format.file_name,
         }));
     }
     all.push(Entry {
-        what: What::Picture,
+        product: Product::Picture(entry.id, picture),
         icon: icons::CHART_LINE,
         title: "Picture, SVG or PNG",
         about: "A vector picture; with a name that ends in .png dots, 300 to the inch, in .csv a table of what is drawn",
-        file_name: "picture.svg",
     });
     all
 }
 
-/// The contents of the menu; pictures are of the parameter `variable`.
+/// The contents of the menu; pictures are of the parameter that is selected.
 pub fn export_ui(
     ui: &mut Ui,
-    (entry, variable): (&RunEntry, usize),
+    (state, entry): (&AppState, &RunEntry),
     view: &mut ExportView,
     out: &mut Outbox,
 ) {
     let t = tokens();
     ui.set_width(344.0);
     ui.spacing_mut().item_spacing.y = 0.0;
-    let formats = formats(entry);
+    view.figure = view.figure.min(FIGURES.len() - 1);
+    let picture = Picture {
+        figure: FIGURES[view.figure].id,
+        variable: state.selected_variable,
+    };
+    let formats = formats(entry, picture);
     for (index, format) in formats.iter().enumerate() {
         let row = TreeRow::new(format.title)
             .icon(format.icon)
@@ -139,24 +108,15 @@ pub fn export_ui(
         }
     }
     view.format = view.format.min(formats.len() - 1);
-    view.figure = view.figure.min(FIGURES.len() - 1);
     let format = &formats[view.format];
     ui.add_space(t.space.x2);
-    let about = match format.what {
-        What::Picture => figure_ui(ui, &mut view.figure),
+    let about = match format.product {
+        Product::Picture(..) => figure_ui(ui, &mut view.figure),
         _ => format.about,
     };
-    let picture = Picture {
-        figure: FIGURES[view.figure].id,
-        variable,
-    };
-    let proposed = (entry.id, view.format, view.figure);
-    if view.proposed != Some(proposed) {
-        view.proposed = Some(proposed);
-        view.path = match format.what {
-            What::Picture => picture.file_name(entry),
-            _ => format!("run-{}-{}", entry.number, format.file_name),
-        };
+    if view.proposed != Some(format.product) {
+        view.proposed = Some(format.product);
+        view.path = format.product.file_name(state).unwrap_or_default();
     }
     widgets::hint(ui, about);
     ui.add_space(t.space.x2);
@@ -169,12 +129,12 @@ pub fn export_ui(
         let write = write.on_disabled_hover_text("Type where the file is to go");
         if write.clicked() {
             let path = PathBuf::from(view.path.trim());
-            out.send(format.what.command(entry.id, picture, Some(path)));
+            out.send(Command::Write(format.product, path));
             ui.close();
         }
         let choose = Button::new("Choose a location…").icon(icons::FOLDER_OPEN);
         if ui.add(choose).clicked() {
-            out.send(format.what.command(entry.id, picture, None));
+            out.send(Command::PickPlace(format.product));
             ui.close();
         }
     });
@@ -229,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut harness = page_harness::<ExportView>(session, |ui, state, view, out| {
             let entry = state.selected().unwrap();
-            export_ui(ui, (entry, state.selected_variable), view, out);
+            export_ui(ui, (state, entry), view, out);
         });
         harness.run_steps(2);
         for format in ergodic_report::report::FORMATS {
@@ -257,8 +217,8 @@ mod tests {
         assert_eq!(
             harness.state().sent,
             [
-                Command::PickReport(1, "latex"),
-                Command::SavePicture(1, picture, path.clone())
+                Command::PickPlace(Product::Report(1, "latex")),
+                Command::Write(Product::Picture(1, picture), path.clone())
             ]
         );
         assert!(std::fs::read_to_string(path).unwrap().contains("b[age]"));

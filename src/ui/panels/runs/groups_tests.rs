@@ -10,7 +10,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::RunsView;
 use super::tests::{WAIT, labels, page};
 use crate::app::testing::Session;
-use crate::app::{Command, DraftChange};
+use crate::app::{Command, DraftChange, Product};
 use crate::ui::testing::Shown;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_report::report::{Section, sections};
@@ -217,7 +217,7 @@ fn a_grouped_run_predicts_without_its_groups_and_is_compared_with_its_likelihood
     );
     let session = &mut harness.state_mut().session;
     let folder = session.folder.path().join("fit");
-    session.send(Command::ExportFit(Some(id), folder.clone()));
+    session.send(Command::Write(Product::Fit(Some(id)), folder.clone()));
     for name in ["fit.json", "effects.csv", "fitted.csv"] {
         assert!(folder.join(name).is_file(), "{name}");
     }

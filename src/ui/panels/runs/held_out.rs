@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eframe::egui::{Frame, Margin, ScrollArea, Stroke, Ui};
+use eframe::egui::{ScrollArea, Stroke, Ui};
 
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::Command;
 use crate::app::held_out::HeldOutScores;
+use crate::app::{Analysis, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -120,7 +120,10 @@ impl Pane for HeldOutView {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.held_out.working().is_some() {
-            out.send(Command::CancelScoreHeldOut(of.entry.id));
+            out.send(Command::CancelAnalysis(
+                of.entry.id,
+                Analysis::HeldOutScores,
+            ));
         }
     }
 }
@@ -169,8 +172,7 @@ fn along_the_way_ui(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out:
         .auto_shrink([false, false])
         .show(ui, |ui| {
             let t = tokens();
-            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8);
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            widgets::inset(ui, [t.space.x4, t.space.x1], |ui| {
                 let draws = number::integer(done.draws as u64);
                 let text =
                     format!("By the first {draws} draws; the run goes on, and so do these scores");
@@ -182,8 +184,7 @@ fn along_the_way_ui(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out:
 
 fn done_ui(ui: &mut Ui, of: &Variable<'_>, scores: &PredictionScores, view: &mut HeldOutView) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
         widgets::heading(
             ui,
@@ -284,8 +285,7 @@ fn course_ui(ui: &mut Ui, scores: &PredictionScores, view: &mut HeldOutView) {
     let t = tokens();
     let timed = scores.course.iter().all(|point| point.seconds.is_some());
     let by_seconds = timed && view.by_seconds;
-    let inset = Margin::symmetric(t.space.x4 as i8, 0);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x4, 0.0], |ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
         ui.add_space(t.space.x2);
         if timed {

@@ -2,8 +2,7 @@
 //! in which step sizes, acceptance and the like can be watched while they are tuned.
 
 use eframe::egui::{
-    Frame, Margin, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
-    vec2,
+    Rect, Response, Role, ScrollArea, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::curves::{self, InfoLine, Key, Memo};
@@ -128,8 +127,7 @@ fn info_ui(ui: &mut Ui, of: &Variable<'_>, span: TraceSpan, filter: &ChainFilter
 /// The noise of gradients from minibatches, plain and with control variates.
 fn noise_ui(ui: &mut Ui, noise: &GradientNoise) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x2], |ui| {
         widgets::heading(ui, &noise.title());
         let text = format!(
             "Summed over {} and in the noisiest one, in {}",
@@ -155,15 +153,17 @@ fn criterion_ui(ui: &mut Ui, of: &Variable<'_>) {
         return;
     }
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x2], |ui| {
         widgets::heading(ui, "OSGFS criterion by component");
         let text = "Recent mean gradient over its expected size, chain by chain; at convergence a component is at most 1 \
                     about 73 times in 100, so single values above 1 are no alarm";
         widgets::hint(ui, text);
         for (component, name) in of.entry.variables().iter().enumerate() {
             let ratio = |chain: &ChainView| {
-                let ratio = chain.numbers_called(CRITERION_OF_COMPONENTS).get(component).copied();
+                let ratio = chain
+                    .numbers_called(CRITERION_OF_COMPONENTS)
+                    .get(component)
+                    .copied();
                 ratio.map_or_else(
                     || number::NOT_AVAILABLE.to_owned(),
                     |ratio| number::significant(ratio, 2),

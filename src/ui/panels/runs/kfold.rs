@@ -4,7 +4,7 @@ use eframe::egui::{ScrollArea, Ui};
 
 use super::words;
 use crate::app::kfold::{Folded, refusal};
-use crate::app::{AppState, Command, RunEntry};
+use crate::app::{Analysis, AppState, Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
@@ -44,7 +44,7 @@ pub(super) fn folds_ui(
     if let Some(going) = entry.folded.working() {
         widgets::hint(ui, &tasks::words(going, state.tasks.secs_left(going)));
         if ui.add(Button::new("Cancel").small()).clicked() {
-            out.send(Command::CancelFolds(entry.id));
+            out.send(Command::CancelAnalysis(entry.id, Analysis::Folds));
         }
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);

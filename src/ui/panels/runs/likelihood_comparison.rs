@@ -1,14 +1,14 @@
 //! The likelihood fit of a run's data and formula beside its posterior.
 
 use eframe::egui::{
-    Align, Frame, Layout, Margin, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+    Align, Layout, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::likelihood_ratio::{RatioView, ratio_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use super::tree::recipe_of;
-use crate::app::{Command, RunEntry};
+use crate::app::{Analysis, Command, Product, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::likelihood_method::MethodChoice;
 use crate::ui::plots::legend::{Sign, legend_line};
@@ -85,7 +85,7 @@ fn likelihood_comparison_pane(
     if let Some(going) = entry.fitting.working() {
         let text = tasks::words(going, None);
         if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
-            out.send(Command::CancelEstimateRun(entry.id));
+            out.send(Command::CancelAnalysis(entry.id, Analysis::LikelihoodFit));
         }
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -132,8 +132,7 @@ fn likelihood_comparison_pane(
 fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, more: &mut bool, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -143,7 +142,7 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, more: &mut bool, out: &mu
                     .on_hover_text("The likelihood fit as fit.json, effects.csv and fitted.csv in a new folder")
                     .clicked();
                 if clicked {
-                    out.send(Command::PickExportFit(Some(id)));
+                    out.send(Command::PickPlace(Product::Fit(Some(id))));
                 }
                 let has_methods = !done.fit.components.is_empty();
                 let remarks = done.fit.warnings.len();
@@ -188,8 +187,7 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, more: &mut bool, out: &mu
 /// Why another fit was not made, above the one that was.
 fn refusal_ui(ui: &mut Ui, why: &str) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         widgets::sentence(ui, &format!("Not fitted again: {why}"), Text::Caption);
     });
 }
@@ -203,8 +201,7 @@ fn method_ui(
     out: &mut Outbox,
 ) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         if !done.fit.components.is_empty() {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);

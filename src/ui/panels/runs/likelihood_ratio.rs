@@ -1,9 +1,9 @@
 //! The likelihood-ratio test beside a likelihood fit: the model of the run against one with fewer or more terms.
 
-use eframe::egui::{Frame, Margin, Ui, vec2};
+use eframe::egui::{Ui, vec2};
 
 use crate::app::likelihood::simpler_formulas;
-use crate::app::{Command, RunEntry};
+use crate::app::{Analysis, Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
@@ -46,8 +46,7 @@ pub(super) fn ratio_ui(ui: &mut Ui, entry: &RunEntry, view: &mut RatioView, out:
             ..RatioView::default()
         };
     }
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
         ui.horizontal_wrapped(|ui| {
             widgets::sentence(ui, "Likelihood-ratio test without", Text::Caption);
@@ -83,7 +82,7 @@ pub(super) fn ratio_ui(ui: &mut Ui, entry: &RunEntry, view: &mut RatioView, out:
             ui.horizontal(|ui| {
                 widgets::sentence_line(ui, &tasks::words(going, None), Text::Caption, true);
                 if ui.add(Button::new("Cancel").small()).clicked() {
-                    out.send(Command::CancelTestAgainst(entry.id));
+                    out.send(Command::CancelAnalysis(entry.id, Analysis::LikelihoodRatio));
                 }
             });
             ui.ctx()

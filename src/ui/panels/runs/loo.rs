@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{ScrollArea, Shape, Stroke, Ui, vec2};
 
 use super::kfold::{FORMULA, FoldsView, folds_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use super::words;
 use crate::app::scoring::{is_tall, refusal};
-use crate::app::{AppState, Command, RunEntry};
+use crate::app::{Analysis, AppState, Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{DOT, Sign, legend_line};
-use crate::ui::plots::marks::Marks;
+use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
@@ -107,17 +107,16 @@ fn unscored_ui(
     out: &mut Outbox,
 ) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     let scroll = ScrollArea::vertical().auto_shrink([false, false]);
     scroll.show(ui, |ui| {
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x2;
             widgets::heading(ui, HEADING);
             let going = entry.scores.working();
             if let Some(going) = going.or(entry.sampled_scores.working()) {
                 widgets::hint(ui, &tasks::words(going, state.tasks.secs_left(going)));
                 if ui.add(Button::new("Cancel").small()).clicked() {
-                    out.send(Command::CancelScore(entry.id));
+                    out.send(Command::CancelAnalysis(entry.id, Analysis::Scores));
                 }
                 ui.ctx()
                     .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -154,10 +153,9 @@ fn sampled_ui(
     out: &mut Outbox,
 ) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     let scroll = ScrollArea::vertical().auto_shrink([false, false]);
     scroll.show(ui, |ui| {
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x2;
             widgets::heading(ui, HEADING);
             let rows = [("elpd_loo", done.elpd), ("p_loo", done.p)];
@@ -258,11 +256,10 @@ fn done_ui(
     out: &mut Outbox,
 ) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
                 ui.spacing_mut().item_spacing.y = t.space.x2;
                 widgets::heading(ui, HEADING);
                 totals_ui(ui, done);
@@ -523,10 +520,7 @@ fn points_ui(ui: &mut Ui, id: u64, done: &CrossValidation, points: &[[f64; 2]]) 
                 shapes.push(Shape::hline(frame.x_range(), y, Stroke::new(width, edge)));
             }
             for [row, k] in &all {
-                let place = pos2(
-                    transform.position_from_point_x(*row),
-                    transform.position_from_point_y(*k),
-                );
+                let place = marks::at(transform, *row, *k);
                 let (color, radius) = if *k <= limit {
                     (good, SMALL_DOT)
                 } else if *k <= VERY_BAD {
@@ -547,10 +541,7 @@ fn points_ui(ui: &mut Ui, id: u64, done: &CrossValidation, points: &[[f64; 2]]) 
         let place = shown.transform.position_from_point(&at);
         let far = |point: &[f64; 2]| {
             let [x, y] = *point;
-            let there = pos2(
-                shown.transform.position_from_point_x(x),
-                shown.transform.position_from_point_y(y),
-            );
+            let there = marks::at(&shown.transform, x, y);
             there.distance_sq(place)
         };
         let nearest = points.iter().min_by(|a, b| far(a).total_cmp(&far(b)));

@@ -1,11 +1,11 @@
 //! The course of the search for the posterior's mode.
 
-use eframe::egui::{Frame, Margin, Ui};
+use eframe::egui::Ui;
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::reporting::Picture;
-use crate::app::{Command, RunEntry};
+use crate::app::{Command, Product, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::convergence::Wants;
@@ -41,8 +41,7 @@ fn mode_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         return;
     };
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         widgets::sentence_line(ui, &search.sentence(), Text::Caption, true);
         let save = Button::new("Save as a picture…")
             .small()
@@ -52,7 +51,7 @@ fn mode_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
                 figure: "mode",
                 variable: 0,
             };
-            out.send(Command::PickPicture(entry.id, picture));
+            out.send(Command::PickPlace(Product::Picture(entry.id, picture)));
         }
     });
     let [gradient, gap] = search.courses(FLOOR);

@@ -1,11 +1,11 @@
 //! Posterior means and standard deviations of one run against those of another, in the tab of comparisons.
 
-use eframe::egui::{Color32, Shape, Stroke, Ui, pos2};
+use eframe::egui::{Color32, Shape, Stroke, Ui};
 
 use super::panes::Variable;
-use crate::app::Command;
 use crate::app::comparing_runs::Compared;
 use crate::app::reporting::Picture;
+use crate::app::{Command, Product};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -85,7 +85,7 @@ pub(super) fn moments_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &
             figure: "moments",
             variable: of.index,
         };
-        out.send(Command::PickPicture(of.entry.id, picture));
+        out.send(Command::PickPlace(Product::Picture(of.entry.id, picture)));
     }
 }
 
@@ -123,10 +123,7 @@ fn scatter_ui(ui: &mut Ui, p: &Palette, (name, runs): (&str, &[String; 2]), poin
             let mut order: Vec<&Point<'_>> = points.iter().collect();
             order.sort_by_key(|point| point.is_chosen);
             for point in order {
-                let at = pos2(
-                    transform.position_from_point_x(point.at[0]),
-                    transform.position_from_point_y(point.at[1]),
-                );
+                let at = marks::at(transform, point.at[0], point.at[1]);
                 let radius = if point.is_chosen { DOT } else { 0.6 * DOT };
                 shapes.push(Shape::circle_filled(at, radius, point.color));
             }

@@ -593,10 +593,7 @@ fn cloud_ui(ui: &mut Ui, of: &Variable<'_>, x: usize, cloud: &Cloud, filter: &Ch
         plot.add(Marks::new(move |_ui, transform, shapes| {
             let frame = *transform.frame();
             for mark in cloud.marks.iter().filter(|mark| filter.shows(mark.chain)) {
-                let at = pos2(
-                    transform.position_from_point_x(mark.at[0]),
-                    transform.position_from_point_y(mark.at[1]),
-                );
+                let at = marks::at(transform, mark.at[0], mark.at[1]);
                 if !frame.contains(at) {
                     continue;
                 }

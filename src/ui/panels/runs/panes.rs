@@ -1,6 +1,6 @@
 //! The panes of the selected variable, and what all panes know of it.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
+use eframe::egui::{Align, Layout, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
 
 use super::curves::{self, Convergence as Course, Densities, Key, Memo};
 use super::pane::{Home, Pane};
@@ -608,8 +608,7 @@ fn saved_bias_ui(ui: &mut Ui, said: &str) {
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
                 ui.spacing_mut().item_spacing.y = t.space.x2;
                 widgets::heading(ui, "What the bias check said");
                 widgets::sentence(ui, said, Text::Number);
@@ -696,8 +695,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                     shifts_ui(ui, &by_step.rows, "shift extrapolated from half the step");
                 });
             }
-            let inset = Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8);
-            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            widgets::inset(ui, [t.space.x4, t.space.x2], |ui| {
                 ui.spacing_mut().item_spacing.y = t.space.x1;
                 for sentence in bias_check::further_sentences(bias) {
                     widgets::hint(ui, &capitalised(&sentence));

@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{
-    Align, Color32, Frame, Layout, Margin, Rect, Shape, Stroke, Ui, UiBuilder, pos2, vec2,
-};
+use eframe::egui::{Align, Color32, Layout, Rect, Shape, Stroke, Ui, UiBuilder, vec2};
 
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::entry::Prediction;
-use crate::app::{Command, RunEntry};
+use crate::app::{Analysis, Command, Product, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
-use crate::ui::plots::marks::Marks;
+use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Segments, number, verdict_icon};
 use ergodic_analysis::predict::picture::{Picture, ShareBin};
@@ -58,7 +56,7 @@ impl Pane for PredictionsView {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.predicted.working().is_some() {
-            out.send(Command::CancelPredict(of.entry.id));
+            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Predictions));
         }
     }
 }
@@ -99,8 +97,7 @@ fn head_ui(
     out: &mut Outbox,
 ) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);
         ui.horizontal(|ui| {
             if has_groups {
@@ -117,7 +114,7 @@ fn head_ui(
                     .on_disabled_hover_text("The predictions are not there yet")
                     .clicked();
                 if clicked {
-                    out.send(Command::PickExportPredictions(entry.id));
+                    out.send(Command::PickPlace(Product::Predictions(entry.id)));
                 }
                 let remarks = done.map(|done| done.remarks.join("; ")).unwrap_or_default();
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -247,8 +244,7 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, sentence: &str, bins: &[Share
         ui.advance_cursor_after_rect(area);
         return;
     }
-    let inset = Margin::symmetric(t.space.x3 as i8, 0);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, 0.0], |ui| {
         widgets::sentence(ui, sentence, Text::Number);
     });
     legend_line(ui, &entries);
@@ -297,12 +293,7 @@ fn square_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
     let thick = t.stroke.interval_50 * 2.0;
     let shown = axes::show(ui, p, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
-            let at = |x: f64, y: f64| {
-                pos2(
-                    transform.position_from_point_x(x),
-                    transform.position_from_point_y(y),
-                )
-            };
+            let at = |x: f64, y: f64| marks::at(transform, x, y);
             for bin in &drawn {
                 let ends = [
                     at(bin.predicted, bin.range[0]),
@@ -368,12 +359,7 @@ fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
     let (axis, hair) = (p.axis, t.stroke.hair);
     let shown = axes::show(ui, p, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
-            let at = |[x, y]: [f64; 2]| {
-                pos2(
-                    transform.position_from_point_x(x),
-                    transform.position_from_point_y(y),
-                )
-            };
+            let at = |[x, y]: [f64; 2]| marks::at(transform, x, y);
             let (low, high) = (x.0.max(y.0), x.1.min(y.1));
             if low < high {
                 let ends = [at([low, low]), at([high, high])];

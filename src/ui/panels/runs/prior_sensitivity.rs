@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Frame, Margin, ScrollArea, Ui};
+use eframe::egui::{ScrollArea, Ui};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -19,11 +19,11 @@ use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
 
 /// How much the prior matters.
 #[derive(Default)]
-pub(super) struct Prior;
+pub(super) struct PriorSensitivity;
 
-impl Pane for Prior {
+impl Pane for PriorSensitivity {
     const ID: &'static str = "prior";
-    const TITLE: &'static str = "Prior";
+    const TITLE: &'static str = "Sensitivity";
     const ICON: char = icons::SCALES;
     const ABOUT: &'static str = "How far the posterior moves with the prior";
     const HOME: Home = Home::Right;
@@ -54,7 +54,7 @@ fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         );
         let act = why.is_none().then_some("Check the prior");
         if widgets::empty_state(ui, icons::SCALES, text, act) {
-            out.send(Command::CheckPrior(entry.id));
+            out.send(Command::FindPriorSensitivity(entry.id));
         }
     }
 }
@@ -63,9 +63,8 @@ type Factors = Result<Arc<Vec<BayesFactor>>, String>;
 
 fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity, factors: Option<&Factors>) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x4, t.space.x3], |ui| {
             ui.spacing_mut().item_spacing.y = t.space.x2;
             widgets::heading(ui, "How much the prior matters");
             widgets::sentence(ui, &sensitivity.sentence(), Text::Body);

@@ -285,7 +285,7 @@ fn buttons_ui(
         Popup::menu(&button)
             .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
             .width(360.0)
-            .show(|ui| export_ui(ui, (entry, state.selected_variable), export, out));
+            .show(|ui| export_ui(ui, (state, entry), export, out));
     }
     if !simple {
         let refusal = resuming::refusal(entry);

@@ -498,8 +498,7 @@ fn summary_body_ui(
     });
     for line in &lines {
         // A row of widgets would be higher than a line.
-        let inset = Margin::symmetric(t.space.x3 as i8, 0);
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::inset(ui, [t.space.x3, 0.0], |ui| {
             widgets::sentence_line(ui, line, Text::Caption, true);
         });
     }

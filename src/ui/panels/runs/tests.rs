@@ -8,7 +8,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
-use crate::app::{Command, Depth, DraftChange};
+use crate::app::{Command, Depth, DraftChange, Product};
 use crate::ui::testing::{Shown, page_harness, press_t_over};
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
@@ -221,7 +221,10 @@ fn the_export_menu_writes_where_it_was_told_without_a_dialog() {
     harness.run_steps(2);
     assert_eq!(
         harness.state().sent,
-        [Command::Export(1, FORMATS[1].id, path.clone())]
+        [Command::Write(
+            Product::Results(1, FORMATS[1].id),
+            path.clone()
+        )]
     );
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("variable,mean"), "{text}");
@@ -236,7 +239,7 @@ fn every_pane_and_depth_shows_a_run() {
         "Autocorrelation",
         "Trace",
         "Bias",
-        "Prior",
+        "Sensitivity",
         "Sampler",
         "Mode",
         "Convergence",
@@ -394,7 +397,7 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
     harness.get_by_role_and_label(Role::ColumnHeader, "gain");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("summary.csv");
-    let export = Command::Export(1, "summary-csv", path.clone());
+    let export = Command::Write(Product::Results(1, "summary-csv"), path.clone());
     harness.state_mut().session.send(export);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(
@@ -413,11 +416,16 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
 #[test]
 fn prior_sensitivity_is_looked_at_once_the_run_has_ended() {
     let mut harness = page(finished_after("nuts", 300));
-    harness.get_by_role_and_label(Role::Tab, "Prior").click();
+    harness
+        .get_by_role_and_label(Role::Tab, "Sensitivity")
+        .click();
     harness.run_steps(3);
     harness.get_by_label("Check the prior").click();
     harness.run_steps(3);
-    assert_eq!(harness.state().sent.last(), Some(&Command::CheckPrior(1)));
+    assert_eq!(
+        harness.state().sent.last(),
+        Some(&Command::FindPriorSensitivity(1))
+    );
     let state = &harness.state().session.state;
     let Some(found) = state.selected().unwrap().prior_sensitivity.done() else {
         panic!("tasks are done at once");
@@ -432,8 +440,13 @@ fn prior_sensitivity_is_looked_at_once_the_run_has_ended() {
     harness.get_by_label("How much the prior matters");
     harness.get_by_label_contains("The prior hardly moves any parameter");
     let mut harness = page(finished_after("nuts", 20));
-    harness.state_mut().session.send(Command::CheckPrior(1));
-    harness.get_by_role_and_label(Role::Tab, "Prior").click();
+    harness
+        .state_mut()
+        .session
+        .send(Command::FindPriorSensitivity(1));
+    harness
+        .get_by_role_and_label(Role::Tab, "Sensitivity")
+        .click();
     harness.run_steps(3);
     harness.get_by_label_contains("too few to tell");
 }
@@ -669,9 +682,9 @@ fn predictions_stand_against_what_was_observed_and_are_exported() {
     assert_eq!(harness.state().sent.len(), asked, "asked once");
     let path = harness.state().session.folder.path().join("p.csv");
     let session = &mut harness.state_mut().session;
-    session.send(Command::PickExportPredictions(id));
+    session.send(Command::PickPlace(Product::Predictions(id)));
     assert_eq!(session.fx.picks.len(), 1);
-    session.send(Command::ExportPredictions(id, path.clone()));
+    session.send(Command::Write(Product::Predictions(id), path.clone()));
     let text = std::fs::read_to_string(path).unwrap();
     assert_eq!(text.lines().count(), 1001);
     assert!(text.starts_with("row,mean,sd,lower,upper,outcome_lower,outcome_upper,observed\n1,"));

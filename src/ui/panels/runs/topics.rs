@@ -1,6 +1,6 @@
 //! Topics of documents: their shares and most probable words.
 
-use eframe::egui::{Frame, Margin, Ui};
+use eframe::egui::Ui;
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -53,8 +53,7 @@ impl Pane for TopicsView {
 /// One row per topic.
 fn topics_ui(ui: &mut Ui, topics: &TopWords) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         let text = format!(
             "Most probable words in {} at the newest draw of chain {}; numbers of topics differ between chains",
             plural(topics.documents, "document"),

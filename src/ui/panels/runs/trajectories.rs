@@ -1,12 +1,12 @@
 //! The pane of trajectories: how the energy changes along leapfrog steps from where the chains of a finished run ended.
 
-use eframe::egui::{Frame, Margin, Shape, Stroke, Ui};
+use eframe::egui::{Shape, Stroke, Ui};
 
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, legend_ui, name_line, paint_words};
-use crate::app::Command;
 use crate::app::following::Followed;
+use crate::app::{Analysis, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::ChainFilter;
@@ -14,7 +14,7 @@ use crate::ui::plots::axes::{self, Axes};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, tokens};
-use crate::ui::widgets::{Segments, number};
+use crate::ui::widgets::{Segments, inset, number};
 use ergodic_core::engine::trajectories::{FromChain, STEPS};
 use ergodic_core::samplers::{MAX_ENERGY_ERROR, Trajectory};
 
@@ -63,7 +63,7 @@ impl Pane for Trajectories {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.followed.working().is_some() {
-            out.send(Command::CancelTrajectories(of.entry.id));
+            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Trajectories));
         }
     }
 }
@@ -100,8 +100,7 @@ fn picture_ui(
     paint_words(ui, line, "energy", &words, None);
     let all = || done.chains.iter().flat_map(|it| &it.trajectories);
     if all().any(|it| it.of_all_rows.is_some()) {
-        let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        inset(ui, [t.space.x3, t.space.x1], |ui| {
             Segments::new("Energy", with_all_rows)
                 .option(false, "From the subsample")
                 .option(true, "With all rows")

@@ -1,6 +1,6 @@
 //! Quantities whose draws are not kept: means and standard deviations that were accumulated while the chains ran.
 
-use eframe::egui::{Frame, Margin, Ui};
+use eframe::egui::Ui;
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -50,8 +50,7 @@ impl Pane for Unkept {
 /// One row per quantity.
 fn estimates_ui(ui: &mut Ui, all: &[Estimate]) {
     let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+    widgets::inset(ui, [t.space.x3, t.space.x1], |ui| {
         let text = format!(
             "Accumulated without draws ({KEY}): no quantiles, effective sample sizes or split R-hat, and no verdict"
         );

@@ -3,7 +3,7 @@
 use eframe::egui::Ui;
 
 use crate::app::draft_pictures::DraftPicture;
-use crate::app::{AppState, Command, likelihood};
+use crate::app::{AppState, Command, Product, likelihood};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::draft_picture;
@@ -76,7 +76,7 @@ pub fn likelihood_ui(
                 .on_hover_text("fit.json, effects.csv and fitted.csv in a new folder")
                 .clicked();
             if clicked {
-                out.send(Command::PickExportFit(None));
+                out.send(Command::PickPlace(Product::Fit(None)));
             }
         }
     });

@@ -1,21 +1,16 @@
 //! What is said of a model whose units have no order of their own.
 
+use crate::remark::Remark;
 use ergodic_base::param::Class;
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 use ergodic_core::models::ParamInfo;
 
 /// The remark on units that may change their numbers, where a model has any.
 pub(super) fn remark(params: &[ParamInfo]) -> Option<Warning> {
     let mut exchangeable = params.iter().filter(|it| it.name.is_exchangeable());
-    let what = match exchangeable.next()?.name.class() {
-        Class::HiddenWeight | Class::OutputWeight => "Hidden units may change their numbers",
-        _ => "Factors may turn",
-    };
-    let text = format!(
-        "{what} from chain to chain without any consequence, so that R-hat and effective draws of single ones say nothing and do not count; \
-         what is predicted of rows does not depend on that"
-    );
-    Some(Warning::new(Severity::Info, "labels-switch", text))
+    let class = exchangeable.next()?.name.class();
+    let hidden_units = matches!(class, Class::HiddenWeight | Class::OutputWeight);
+    Some(Warning::from(Remark::LabelsSwitch { hidden_units }))
 }
 
 #[cfg(test)]

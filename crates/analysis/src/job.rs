@@ -16,7 +16,7 @@ use advice::choose_sampler;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::{Reporter, Warning};
 use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
@@ -39,7 +39,7 @@ use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
 use ergodic_data::{DataError, samples};
 use ergodic_language::{Own, Program, ProgramError, Role};
-use remarks::{large_draws, near_start, raw_steps};
+use remarks::{large_draws, near_start, raw_steps, without_mode};
 
 mod advice;
 mod remarks;
@@ -368,28 +368,8 @@ impl Job {
         let centre = match centre {
             Ok(centre) => Some(centre),
             Err(_error) if model.density().is_none() => None,
-            Err(ModeError::TooMany(dim)) => {
-                let text = format!(
-                    "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start {around} \
-                     and learn its scales while warming up",
-                    model.num_obs()
-                );
-                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
-                None
-            }
-            Err(ModeError::NoneSought) => {
-                let text = format!(
-                    "The posterior has many modes that are equal, and none is sought, so chains start {around} and learn its scales \
-                     while warming up"
-                );
-                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
-                None
-            }
-            Err(error) => {
-                let text = format!(
-                    "The posterior's mode was not found ({error}), so chains start {around}"
-                );
-                warnings.push(Warning::new(Severity::Watch, "no-mode", text));
+            Err(why) => {
+                warnings.push(without_mode(&why, model.num_obs(), around));
                 None
             }
         };

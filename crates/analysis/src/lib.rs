@@ -39,6 +39,7 @@ pub mod prior_predictive;
 pub mod recipe;
 pub mod recipe_differences;
 pub mod recipe_keys;
+pub mod remark;
 pub mod run_comparison;
 mod scored_points;
 pub mod sensitivity;

@@ -7,13 +7,13 @@ use std::time::Instant;
 use super::job::{self, JobError};
 use super::predict::Fitted;
 use super::recipe::Recipe;
+use super::remark::Remark;
 use ergodic_base::control::Control;
 use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::design::DesignError;
-use ergodic_core::design::checks;
 use ergodic_core::design::coding::Coding;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{OutcomeLevels, ResponseInfo, ResponseUse};
+use ergodic_core::design::{self, DesignError, checks};
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::estimators::mixed::{
     Criterion, Fineness, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
@@ -24,8 +24,6 @@ use ergodic_core::models::names;
 use ergodic_data::load::Loaded;
 use ergodic_data::table::Table;
 
-/// Code of remarks that predictors separate outcomes.
-const SEPARATION: &str = "separation";
 /// Method that is left to the program.
 pub const AUTO: &str = "auto";
 
@@ -228,7 +226,16 @@ fn refused(error: DesignError, family: Family) -> LikelihoodError {
 
 /// A remark on data, with advice for a fit that has no priors.
 fn without_prior(mut warning: Warning) -> Warning {
-    if warning.code == SEPARATION {
+    let separates = matches!(
+        warning.remark(),
+        Some(
+            design::Remark::ValueSeparates { .. }
+                | design::Remark::CutSeparates { .. }
+                | design::Remark::LevelsSeparate { .. }
+                | design::Remark::TogetherSeparate { .. }
+        )
+    );
+    if separates {
         warning.advice = Some(
             "The likelihood has no maximum in the coefficients that are named, so their estimates and standard errors mean nothing; join \
              rare levels, leave these terms out, or fit the model with priors"
@@ -248,23 +255,11 @@ fn about_density(design: &Design) -> Option<Warning> {
         .map(|&y| function.slope_at(function.inverse(y)).ln());
     let sum: f64 = slopes.sum();
     let column = response.column();
-    let add = if sum.is_finite() {
-        format!(
-            "add {sum:.3} to the log likelihood, the sum over rows of the logarithm of d{}/d{column}",
-            response.name
-        )
-    } else {
-        format!("a model of {column} has no such density here")
-    };
-    Some(Warning::new(
-        Severity::Info,
-        "density-of-function",
-        format!(
-            "Log likelihood, AIC and BIC are those of {}: to compare with models of {column} itself or of another function of it, \
-             {add}",
-            response.name
-        ),
-    ))
+    Some(Warning::from(Remark::DensityOfFunction {
+        response: response.name.clone(),
+        column: column.to_owned(),
+        added: Some(sum).filter(|sum| sum.is_finite()),
+    }))
 }
 
 /// Why a likelihood fit could not be made.
@@ -485,7 +480,7 @@ mod tests {
         let options = LikelihoodOptions::of(&recipe);
         let done = fit(&recipe, Path::new(""), None, &options, &Control::default()).unwrap();
         let mut warnings = done.warnings.iter();
-        let about = warnings.find(|it| it.code == SEPARATION && it.severity == Severity::Watch);
+        let about = warnings.find(|it| it.code == "separation" && it.severity == Severity::Watch);
         let advice = about.unwrap().advice.as_deref().unwrap();
         assert!(
             advice.starts_with("The likelihood has no maximum"),

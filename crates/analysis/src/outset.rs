@@ -9,10 +9,11 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::likelihood::{self, LikelihoodOptions};
 use super::recipe::{AUTO, Recipe};
+use super::remark::Remark;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::param::{Class, ParamId};
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::mixed::{
@@ -282,14 +283,7 @@ impl Outset {
                 ));
             }
         }
-        (!parts.is_empty()).then(|| {
-            let text = format!(
-                "The data tell the effects of {} much better than the spread of groups does, so these are sampled as they are, \
-                 around the coefficients (model.parametrisation)",
-                parts.join(" and ")
-            );
-            Warning::new(Severity::Info, "parametrisation", text)
-        })
+        (!parts.is_empty()).then(|| Warning::from(Remark::CentredEffects { groups: parts }))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The pictures of a run. A new one is a file with an `ENTRY` and two lines here.
+//! The pictures of a run. A new one is a file with an `ENTRY` and two lines here: its `mod` and its place in [`FIGURES`]. An entry says what is
+//! not as in `FigureEntry::ORDINARY`.
 
 use super::figure::{Figure, Ink, Key, Swatch};
 use super::{Chains, Needs, OtherRun, ReportError, choice};
@@ -95,11 +96,16 @@ pub struct Takes {
 
 impl Takes {
     /// No parameters: a figure of all that there is.
-    const NONE: Self = Self {
-        least: 0,
-        most: 0,
-        unasked: 0,
-    };
+    const NONE: Self = Self::of(0, 0, 0);
+
+    /// From `least` to `most` parameters, and so many where none is named.
+    const fn of(least: usize, most: usize, unasked: usize) -> Self {
+        Self {
+            least,
+            most,
+            unasked,
+        }
+    }
 
     /// In words.
     pub fn words(self) -> String {
@@ -172,6 +178,18 @@ fn trouble(parameter: usize) -> impl Fn(Missing) -> Trouble {
 }
 
 impl FigureEntry {
+    /// What most figures are: drawn of the draws of one run, without parameters to name or to compare. An entry says the rest.
+    const ORDINARY: Self = Self {
+        id: "",
+        title: "",
+        about: "",
+        takes: Takes::NONE,
+        needs: Needs::Draws,
+        other: OtherShown::Never,
+        compares: Compares::Nothing,
+        make: |_, _| Err(Trouble::Nothing("")),
+    };
+
     /// Whether it is drawn of the draws of one run alone, with nothing else.
     pub fn is_of_draws(&self) -> bool {
         self.needs == Needs::Draws && self.other != OtherShown::Always

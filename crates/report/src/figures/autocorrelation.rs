@@ -1,11 +1,8 @@
 //! How much draws of each chain depend on those before them.
 
-use super::{
-    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, title,
-    trouble,
-};
+use super::{FigureEntry, Takes, Trouble, chain_keys, chain_name, columns_for, title, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Line, Panel, Rule, Swatch};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::quantiles::NORMAL_95;
@@ -15,15 +12,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "autocorrelation",
     title: "Autocorrelation",
     about: "How much draws of each chain depend on those before them, against the lag",
-    takes: Takes {
-        least: 1,
-        most: 24,
-        unasked: 6,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
+    takes: Takes::of(1, 24, 6),
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Lags, as many as in the window.

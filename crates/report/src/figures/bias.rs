@@ -1,9 +1,9 @@
 //! How far the estimates of an approximate sampler are off, as its bias check found.
 
 use super::intervals::ROW;
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
+use super::{FigureEntry, Trouble, roomy};
+use crate::Chains;
 use crate::figure::{Axis, Extent, Figure, Ink, Interval, Intervals, Panel, Rule};
-use crate::{Chains, Needs};
 use ergodic_analysis::bias_check;
 use ergodic_base::numerals::thousands;
 use ergodic_diagnostics::bias::{BiasRow, TOLERANCE};
@@ -13,11 +13,8 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Bias check",
     about: "How far the posterior means of an approximate sampler are off, in posterior standard deviations with 95 % intervals, the largest \
             first: from the control run and, where it was made, extrapolated from half the step",
-    takes: Takes::NONE,
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Most quantities drawn.

@@ -1,8 +1,8 @@
 //! Box plots of many parameters under each other.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Boxes, Figure, Ink, Panel, Rule};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::boxes::BoxPlot;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -10,15 +10,10 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Box plots",
     about: "Medians, quartiles, and whiskers to the farthest draws within 1.5 interquartile ranges, one row per parameter; the coefficients \
             where none is named",
-    takes: Takes {
-        least: 1,
-        most: 200,
-        unasked: 40,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
+    takes: Takes::of(1, 200, 40),
     compares: Compares::Values,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Height of a row in points.

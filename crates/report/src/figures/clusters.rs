@@ -1,8 +1,8 @@
 //! Clusters of a mixture: how often units were together, and where a further unit would lie.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roomy};
+use super::{FigureEntry, Trouble, columns_for, roomy};
+use crate::Chains;
 use crate::figure::{Axis, Band, Cells, Figure, Ink, Key, Line, Panel, Swatch};
-use crate::{Chains, Needs};
 use ergodic_base::numerals::significant;
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::clusters::predictive::Predictive;
@@ -13,11 +13,8 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Clusters",
     about: "How often units of a mixture were in one cluster, in the order of the point partition, and the predictive density of each numeric \
             column with its 90 % band over the histogram of the data",
-    takes: Takes::NONE,
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Most rows of the matrix: of more units, neighbours are put together.

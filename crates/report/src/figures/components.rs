@@ -4,8 +4,8 @@ use super::{
     Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, other, roomy,
     trouble,
 };
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
-use crate::{Chains, Needs};
 use ergodic_base::numerals::{fixed, ordinal};
 use ergodic_diagnostics::joint::{Components, Projected, Trouble as Unfit};
 use ergodic_diagnostics::weights;
@@ -15,15 +15,11 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Principal components",
     about: "Draws projected on the largest and the smallest principal component, with ellipses at 3 standard deviations; --with draws \
             the ellipse of another run",
-    takes: Takes {
-        least: 2,
-        most: 200,
-        unasked: 100,
-    },
-    needs: Needs::Draws,
+    takes: Takes::of(2, 200, 100),
     other: OtherShown::WhereNamed,
     compares: Compares::Draws,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Points of all chains; more would lie over each other.

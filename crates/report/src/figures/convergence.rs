@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, title, trouble};
+use super::{FigureEntry, Takes, Trouble, columns_for, title, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
-use crate::{Chains, Needs};
 use ergodic_base::draws::DrawList;
 use ergodic_diagnostics::running::{Point, Running};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
@@ -14,15 +14,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "convergence",
     title: "Convergence",
     about: "How R-hat developed over the draws, against the limit of 1.01",
-    takes: Takes {
-        least: 1,
-        most: 24,
-        unasked: 6,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
+    takes: Takes::of(1, 24, 6),
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// No haste: the history of the parameters of one figure.

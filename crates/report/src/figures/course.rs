@@ -1,6 +1,6 @@
 //! How scores of rows that were held out came to be what they are.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roc, roomy};
+use super::{FigureEntry, Trouble, columns_for, roc, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::predict::scores::{CoursePoint, PredictionScores};
@@ -9,11 +9,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "course",
     title: "Course of held-out scores",
     about: "Log density (log loss of yes or no) of the rows held out, by draws made and by seconds",
-    takes: Takes::NONE,
     needs: Needs::Scores,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {

@@ -1,11 +1,11 @@
 //! Where the draws lie: each chain, and all together.
 
 use super::{
-    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, other,
-    title, trouble,
+    FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, other, title,
+    trouble,
 };
+use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::density::density;
 
@@ -13,15 +13,10 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "density",
     title: "Density",
     about: "Where the draws lie, each chain and all together, with the central 90 % interval; --with draws the density of another run over it",
-    takes: Takes {
-        least: 1,
-        most: 24,
-        unasked: 6,
-    },
-    needs: Needs::Draws,
+    takes: Takes::of(1, 24, 6),
     other: OtherShown::WhereNamed,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Probability below zero cut off from a curve that is worth a note.

@@ -1,7 +1,7 @@
 //! The expected outcome along each predictor, over what was observed.
 
 use super::predictive::{broken, discs, thick};
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, intervals, roomy};
+use super::{FigureEntry, Trouble, columns_for, intervals, roomy};
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::effects::{Conditional, Curve, Place};
@@ -10,11 +10,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "effects",
     title: "Effects",
     about: "The expected outcome along each predictor with its 90 % band, others held typical, over what was observed",
-    takes: Takes::NONE,
     needs: Needs::Curves,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Least height of a panel in points.

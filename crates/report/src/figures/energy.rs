@@ -1,8 +1,8 @@
 //! How far energies spread, and how far one step changes them.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
+use super::{FigureEntry, Trouble, roomy};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
-use crate::{Chains, Needs};
 use ergodic_base::numerals::fixed;
 use ergodic_diagnostics::energy::{EBFMI_LIMIT, Energies};
 
@@ -10,11 +10,8 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "energy",
     title: "Energy",
     about: "Spread of the energy, and of its changes from draw to draw, with E-BFMI of each chain",
-    takes: Takes::NONE,
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {

@@ -1,9 +1,9 @@
 //! Effective sample sizes: across the distribution, and how they grew with the draws.
 
 use super::convergence::{course, running};
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy, title, trouble};
+use super::{FigureEntry, Takes, Trouble, roomy, title, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Rule, Swatch};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::ess::{Across, INTERVALS};
 use ergodic_diagnostics::verdict::Limits;
 
@@ -11,15 +11,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "ess",
     title: "ESS",
     about: "Effective sample sizes of quantiles and of small intervals, and those of bulk and tails against the draws",
-    takes: Takes {
-        least: 1,
-        most: 12,
-        unasked: 4,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
+    takes: Takes::of(1, 12, 4),
     make,
+    ..FigureEntry::ORDINARY
 };
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {

@@ -1,9 +1,9 @@
 //! One effect of every group, sorted.
 
 use super::intervals::{ROW, interval, notes};
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
+use super::{FigureEntry, Takes, Trouble, roomy};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
-use crate::{Chains, Needs};
 use ergodic_base::param::{Class, ParamId, group_term};
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -11,15 +11,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Groups",
     about: "One effect of every group with 50 % and 90 % intervals, sorted: those of the grouping and the term of the parameter named, such \
             as sd[school,Intercept], or the first ones",
-    takes: Takes {
-        least: 0,
-        most: 1,
-        unasked: 0,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
+    takes: Takes::of(0, 1, 0),
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Groups drawn, at most: of more, those at both ends.

@@ -1,8 +1,6 @@
 //! What the sampler reports with each draw: its columns in the order of the draws, chain by chain.
 
-use super::{
-    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, roomy,
-};
+use super::{FigureEntry, Trouble, chain_keys, chain_name, columns_for, roomy};
 use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Swatch};
 use crate::thin::extremes;
 use crate::{Chains, Needs};
@@ -13,11 +11,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Sampler columns",
     about: "What the sampler reports with each kept draw, such as energy, acceptance and step size, in the order of the draws of each \
             chain; run folders have none of it from the warm-up",
-    takes: Takes::NONE,
     needs: Needs::Info,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Columns of a thinned line per point of its width: half of what a printer with 300 dots per inch tells apart.

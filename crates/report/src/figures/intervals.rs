@@ -1,23 +1,18 @@
 //! Intervals of many parameters under each other.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::quantiles;
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "intervals",
     title: "Intervals",
     about: "Medians with 50 % and 90 % intervals, one row per parameter; the coefficients where none is named",
-    takes: Takes {
-        least: 1,
-        most: 200,
-        unasked: 40,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
+    takes: Takes::of(1, 200, 40),
     compares: Compares::Values,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Height of a row in points.

@@ -1,7 +1,7 @@
 //! Effects of groups by likelihood.
 
 use super::intervals::ROW;
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roomy};
+use super::{FigureEntry, Trouble, columns_for, roomy};
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::thousands;
@@ -13,11 +13,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "likelihood",
     title: "Likelihood: groups",
     about: "Effects of groups of the likelihood fit, as lme4 has them, with 50 % and 95 % intervals given its estimates, sorted",
-    takes: Takes::NONE,
     needs: Needs::Likelihood,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Groups drawn of each effect, at most: of more, those furthest from 0.

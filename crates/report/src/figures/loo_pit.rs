@@ -1,6 +1,6 @@
 //! Where outcomes lie in their predictive distributions.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
+use super::{FigureEntry, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -8,11 +8,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "loo-pit",
     title: "Check: LOO-PIT",
     about: "Whether the places of outcomes in their predictive distributions, each without its row, are uniform",
-    takes: Takes::NONE,
     needs: Needs::Check,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {

@@ -1,6 +1,6 @@
 //! How the mode was found.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble};
+use super::{FigureEntry, Trouble};
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Text};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::significant;
@@ -12,11 +12,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Mode search",
     about: "How the maximum of the posterior was found: the norm of the gradient and the log density below the mode, against passes over the \
             data",
-    takes: Takes::NONE,
     needs: Needs::Search,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Smallest value on the logarithmic axes: below it is rounding.

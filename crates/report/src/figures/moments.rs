@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
+use crate::Chains;
 use crate::figure::{Axis, Extent, Figure, Ink, Key, Line, Panel, Points, Sign, Swatch};
-use crate::{Chains, Needs};
 use ergodic_base::numerals::thousands;
 use ergodic_base::param::ParamId;
 use ergodic_diagnostics::SummaryRow;
@@ -19,15 +19,11 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Moments of two runs",
     about: "Posterior means and standard deviations of all parameters of a run against those of another run (--with, or that of the tab \
             Compare), with the line on which both are the same",
-    takes: Takes {
-        least: 1,
-        most: MOST,
-        unasked: MOST,
-    },
-    needs: Needs::Draws,
+    takes: Takes::of(1, MOST, MOST),
     other: OtherShown::Always,
     compares: Compares::Draws,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// A number of a parameter that is compared.

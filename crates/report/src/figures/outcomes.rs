@@ -1,6 +1,6 @@
 //! Observed outcomes over replicated ones, one picture for each way to look at them.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
+use super::{FigureEntry, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 use ergodic_analysis::check::drawing::Drawing;
@@ -10,52 +10,45 @@ pub const ECDF: FigureEntry = FigureEntry {
     id: "ecdf",
     title: "Check: distribution function",
     about: "The distribution function of observed numbers in the band of those that the model makes",
+    needs: Needs::Check,
     make: |chains, _| make(chains, ECDF.id, Check::ecdf_drawn),
-    ..OF_CHECK
+    ..FigureEntry::ORDINARY
 };
 
 pub const SURVIVAL: FigureEntry = FigureEntry {
     id: "survival",
     title: "Check: Kaplan-Meier or Turnbull curve",
     about: "The share of censored numbers above each value in the band of those that the model makes",
+    needs: Needs::Check,
     make: |chains, _| make(chains, SURVIVAL.id, Check::survival_drawn),
-    ..OF_CHECK
+    ..FigureEntry::ORDINARY
 };
 
 pub const DENSITY: FigureEntry = FigureEntry {
     id: "outcomes",
     title: "Check: density of outcomes",
     about: "The density of observed numbers in the band of those that the model makes",
+    needs: Needs::Check,
     make: |chains, _| make(chains, DENSITY.id, Check::density_drawn),
-    ..OF_CHECK
+    ..FigureEntry::ORDINARY
 };
 
 pub const ROOTOGRAM: FigureEntry = FigureEntry {
     id: "rootogram",
     title: "Check: rootogram",
     about: "How often every count occurs beside how often the model expects it, as square roots",
+    needs: Needs::Check,
     make: |chains, _| make(chains, ROOTOGRAM.id, Check::rootogram_drawn),
-    ..OF_CHECK
+    ..FigureEntry::ORDINARY
 };
 
 pub const CALIBRATION: FigureEntry = FigureEntry {
     id: "calibration",
     title: "Check: calibration",
     about: "Observed shares along predicted probabilities, in the band of calibrated predictions",
-    make: |chains, _| make(chains, CALIBRATION.id, Check::calibration_drawn),
-    ..OF_CHECK
-};
-
-/// What these have in common.
-const OF_CHECK: FigureEntry = FigureEntry {
-    id: "",
-    title: "",
-    about: "",
-    takes: Takes::NONE,
     needs: Needs::Check,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
-    make: |_, _| Err(Trouble::Nothing("")),
+    make: |chains, _| make(chains, CALIBRATION.id, Check::calibration_drawn),
+    ..FigureEntry::ORDINARY
 };
 
 /// What outcomes of the kind of `check` are, and the picture that shows them.

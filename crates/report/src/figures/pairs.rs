@@ -1,10 +1,8 @@
 //! Draws of two parameters against each other.
 
-use super::{
-    Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, roomy, trouble,
-};
+use super::{Compares, FigureEntry, Takes, Trouble, chain_keys, chain_name, roomy, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
-use crate::{Chains, Needs};
 use ergodic_base::numerals::ordinal;
 use ergodic_diagnostics::contours::{MASSES, regions};
 use ergodic_diagnostics::{Missing, weights};
@@ -14,15 +12,10 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Pairs",
     about: "Draws of two parameters against each other, with contours of their joint density that hold 50 % and 90 % of the draws; crosses end \
             divergent transitions, and where there are some the two parameters that go most along with them are drawn if none is named",
-    takes: Takes {
-        least: 2,
-        most: 2,
-        unasked: 2,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
+    takes: Takes::of(2, 2, 2),
     compares: Compares::Pair,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Points of all chains; more would lie over each other.

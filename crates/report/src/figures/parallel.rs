@@ -1,23 +1,18 @@
 //! Draws as lines over many parameters.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, UNWEIGHTED, roomy};
+use super::{Compares, FigureEntry, Takes, Trouble, UNWEIGHTED, roomy};
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Key, Line, Panel, Swatch};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::joint::Parallel;
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "parallel",
     title: "Parallel coordinates",
     about: "Draws as lines over parameters, in standard deviations; divergent transitions stand out",
-    takes: Takes {
-        least: 2,
-        most: 60,
-        unasked: 20,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
+    takes: Takes::of(2, 60, 20),
     compares: Compares::Draws,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Lines of each kind: more are one area.

@@ -1,7 +1,7 @@
 //! How much each row changes the posterior.
 
 use super::predictive::discs;
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
+use super::{FigureEntry, Trouble, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Panel, Rule, Sign, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::{fixed, thousands};
@@ -11,11 +11,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "pareto-k",
     title: "Pareto k",
     about: "Pareto k of each row: how much the posterior changes when it is left out",
-    takes: Takes::NONE,
     needs: Needs::Loo,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Names of what is drawn.

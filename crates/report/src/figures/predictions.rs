@@ -1,7 +1,7 @@
 //! Predicted against observed outcomes.
 
 use super::predictive::{broken, discs, thick};
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roomy};
+use super::{FigureEntry, Trouble, columns_for, roomy};
 use crate::figure::{
     Axis, Extent, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch,
 };
@@ -14,11 +14,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Predictions",
     about: "Predicted against observed outcomes of the rows of the fit: of yes or no and of levels the observed share of groups of rows with \
             its 90 % range if the model is right, of numbers each row",
-    takes: Takes::NONE,
     needs: Needs::Predictions,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Most levels that have a panel of their own.

@@ -1,7 +1,7 @@
 //! What the priors expect of the outcome, and what the data are.
 
 use super::predictive::{broken, discs, thick};
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, roomy};
+use super::{FigureEntry, Trouble, columns_for, roomy};
 use crate::figure::{Axis, Bars, Figure, Ink, Key, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::prior_predictive::{Category, Cells, Expected, Outcomes, PriorPredictive};
@@ -11,11 +11,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "prior-predictive",
     title: "Prior: outcomes",
     about: "Outcomes that the priors expect before the data are seen, and those of the data",
-    takes: Takes::NONE,
     needs: Needs::Prior,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Names of what is drawn.

@@ -1,23 +1,17 @@
 //! How the draws of each chain spread over the ranks of all.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, chain_name, title, trouble};
+use super::{FigureEntry, Takes, Trouble, chain_name, title, trouble};
+use crate::Chains;
 use crate::figure::{Axis, Bars, Figure, Ink, Panel, Rule};
-use crate::{Chains, Needs};
 use ergodic_diagnostics::ranks::rank_counts;
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "ranks",
     title: "Ranks",
     about: "How the draws of each chain spread over the ranks of all: even bars mean chains that agree",
-    takes: Takes {
-        least: 1,
-        most: 12,
-        unasked: 4,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
+    takes: Takes::of(1, 12, 4),
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Bars of a chain, as many as in the window.

@@ -1,6 +1,6 @@
 //! Mean residuals along predictors and in groups.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
+use super::{FigureEntry, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 use ergodic_analysis::check::residuals::Residuals;
@@ -9,11 +9,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "residuals",
     title: "Check: residuals",
     about: "Mean residuals along each predictor and in each group, with the 90 % range of replicated data",
-    takes: Takes::NONE,
     needs: Needs::Check,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {

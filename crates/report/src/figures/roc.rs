@@ -1,6 +1,6 @@
 //! The receiver operating characteristic of rows that were held out.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, roomy};
+use super::{FigureEntry, Trouble, roomy};
 use crate::figure::{Axis, Figure, Ink, Key, Line, POINTS_PER_MM, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::predict::scores::PredictionScores;
@@ -10,11 +10,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "roc",
     title: "ROC curve",
     about: "Share of yes found against share of no taken for yes, of the rows held out",
-    takes: Takes::NONE,
     needs: Needs::Scores,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Width in millimetres: a column of a page.

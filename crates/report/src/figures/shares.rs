@@ -1,6 +1,6 @@
 //! Realised shares of yes along predictors and in groups, over predicted probabilities.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, predictive};
+use super::{FigureEntry, Trouble, predictive};
 use crate::figure::Figure;
 use crate::{Chains, Needs};
 
@@ -9,11 +9,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Check: shares by predictor",
     about: "Realised shares of yes along each predictor and in each group, over predicted probabilities with the 90 % range of \
             replicated data; --bins says how many bins numbers have",
-    takes: Takes::NONE,
     needs: Needs::Check,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {

@@ -1,6 +1,6 @@
 //! Statistics of the observed data among those of replicated data.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, columns_for, predictive, roomy};
+use super::{FigureEntry, Trouble, columns_for, predictive, roomy};
 use crate::figure::{Axis, Bars, Figure, Ink, Key, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_analysis::check::statistic::TestStatistic;
@@ -9,11 +9,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     id: "statistics",
     title: "Check: statistics",
     about: "Statistics of the observed data among those of data that the model makes",
-    takes: Takes::NONE,
     needs: Needs::Check,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Most bars of a histogram.

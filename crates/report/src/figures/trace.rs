@@ -1,27 +1,20 @@
 //! Draws of each chain in their order.
 
 use super::{
-    Compares, FigureEntry, OtherShown, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name,
-    columns_for, roomy, title,
+    FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title,
 };
+use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
 use crate::thin::extremes;
-use crate::{Chains, Needs};
 use ergodic_diagnostics::Missing;
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "trace",
     title: "Trace",
     about: "Draws of each chain in their order: chains that mix look alike and go nowhere",
-    takes: Takes {
-        least: 1,
-        most: 24,
-        unasked: 6,
-    },
-    needs: Needs::Draws,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
+    takes: Takes::of(1, 24, 6),
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Columns of a thinned trace per point of its width: half of what a printer with 300 dots per inch tells apart.

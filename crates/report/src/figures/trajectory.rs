@@ -1,6 +1,6 @@
 //! How the energy changes along leapfrog trajectories from where the chains ended.
 
-use super::{Compares, FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, roomy};
+use super::{FigureEntry, Trouble, chain_keys, chain_name, roomy};
 use crate::figure::{Axis, Figure, Ink, Line, Panel, Rule, Swatch};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::significant;
@@ -12,11 +12,9 @@ pub const ENTRY: FigureEntry = FigureEntry {
     title: "Energy along trajectories",
     about: "How far the energy is from that of the start along leapfrog trajectories from where the chains ended, with their step sizes and \
             metrics",
-    takes: Takes::NONE,
     needs: Needs::Trajectories,
-    other: OtherShown::Never,
-    compares: Compares::Nothing,
     make,
+    ..FigureEntry::ORDINARY
 };
 
 /// Energy errors of a trajectory, if it has those that a panel shows.

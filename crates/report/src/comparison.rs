@@ -60,11 +60,9 @@ pub fn density_overlay(
     }
     figure.columns = figure.panels.len().min(2);
     for (index, (title, _)) in shown.iter().enumerate() {
-        figure.legend.push(Key {
-            words: title.clone(),
-            ink: Ink::Chain(index),
-            swatch: Swatch::Curve,
-        });
+        figure
+            .legend
+            .push(Key::new(title, Ink::Chain(index), Swatch::Curve));
     }
     if measured.len() > CURVES {
         figure.notes.push(format!(

@@ -70,6 +70,17 @@ pub struct Key {
     pub swatch: Swatch,
 }
 
+impl Key {
+    /// A sign of this colour, and the words that it stands for.
+    pub fn new(words: impl Into<String>, ink: Ink, swatch: Swatch) -> Self {
+        Self {
+            words: words.into(),
+            ink,
+            swatch,
+        }
+    }
+}
+
 /// A picture.
 #[derive(Debug)]
 pub struct Figure {

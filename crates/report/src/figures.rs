@@ -363,11 +363,7 @@ fn chain_name(number: usize) -> String {
 fn chain_keys(chains: &Chains<'_>, swatch: Swatch) -> Vec<Key> {
     let numbers = chains.numbers().iter();
     numbers
-        .map(|&number| Key {
-            words: chain_name(number),
-            ink: Ink::Chain(number),
-            swatch,
-        })
+        .map(|&number| Key::new(chain_name(number), Ink::Chain(number), swatch))
         .collect()
 }
 

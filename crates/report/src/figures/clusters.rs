@@ -39,14 +39,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     if densities.is_empty() {
         figure.width_mm = ALONE_MM;
     } else {
-        let key = |words: &str, ink, swatch| Key {
-            words: words.to_owned(),
-            ink,
-            swatch,
-        };
         figure.legend = vec![
-            key("predictive density", Ink::Posterior, Swatch::Curve),
-            key("data", Ink::Muted, Swatch::Curve),
+            Key::new("predictive density", Ink::Posterior, Swatch::Curve),
+            Key::new("data", Ink::Muted, Swatch::Curve),
         ];
     }
     let (cells, together) = matrix(clusters);

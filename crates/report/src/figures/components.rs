@@ -80,22 +80,19 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         };
         panel.add(chain_name(number), Ink::Chain(number), dots);
     }
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Curve,
-    };
     let other = other(chains, parameters)?;
     let name = (other.as_ref()).map_or("this run", |(of, ..)| of.names[0].as_str());
     panel.add(name, Ink::Posterior, Line::curve(own.ellipse, 1.5));
-    figure.legend.push(key(name, Ink::Posterior));
+    figure
+        .legend
+        .push(Key::new(name, Ink::Posterior, Swatch::Curve));
     if let Some((of, other, theirs)) = other {
         let (_, found) = projected(Some(&components), &other, &theirs).map_err(|_trouble| {
             Trouble::Nothing("the draws of the other run are too few or not finite")
         })?;
         let name = of.names[1].as_str();
         panel.add(name, Ink::Bad, Line::curve(found.ellipse, 1.5));
-        figure.legend.push(key(name, Ink::Bad));
+        figure.legend.push(Key::new(name, Ink::Bad, Swatch::Curve));
     }
     let extent = panel.extent();
     let all = parameters.len() as f64;

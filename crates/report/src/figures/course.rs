@@ -59,11 +59,10 @@ pub fn courses(runs: &[(String, &PredictionScores)]) -> Figure {
     }
     figure.columns = columns_for(figure.panels.len());
     if runs.len() > 1 {
-        let keys = runs.iter().enumerate().map(|(k, (name, _))| Key {
-            words: name.clone(),
-            ink: ink(k),
-            swatch: Swatch::Curve,
-        });
+        let keys = runs
+            .iter()
+            .enumerate()
+            .map(|(k, (name, _))| Key::new(name, ink(k), Swatch::Curve));
         figure.legend = keys.collect();
     }
     figure

@@ -45,20 +45,17 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     );
     figure.columns = columns_for(parameters.len());
     figure.panel_height = 80.0;
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Curve,
-    };
     let other = other(chains, parameters)?;
     let all_chains = match &other {
         None => "all chains",
         Some((of, ..)) => of.names[0].as_str(),
     };
-    figure.legend = vec![key(all_chains, Ink::Posterior)];
+    figure.legend = vec![Key::new(all_chains, Ink::Posterior, Swatch::Curve)];
     match &other {
         None => figure.legend.extend(chain_keys(chains, Swatch::Curve)),
-        Some((of, ..)) => figure.legend.push(key(&of.names[1], Ink::Bad)),
+        Some((of, ..)) => figure
+            .legend
+            .push(Key::new(&of.names[1], Ink::Bad, Swatch::Curve)),
     }
     let weights: Vec<&[f64]> = chains.weights().iter().map(Vec::as_slice).collect();
     let (mut clipped, mut is_exact) = (0.0_f64, false);
@@ -117,7 +114,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         figure.panels.push(Some(panel));
     }
     if is_exact {
-        figure.legend.push(key(EXACT, Ink::Threshold));
+        figure
+            .legend
+            .push(Key::new(EXACT, Ink::Threshold, Swatch::Curve));
     }
     figure.notes.push(format!(
         "The area is the central 90 % interval{}",

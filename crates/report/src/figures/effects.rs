@@ -30,19 +30,14 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     ))?;
     let title = format!("Expected {} by each predictor", first.quantity);
     let mut figure = Figure::new(ENTRY.id, title);
-    let key = |words: &str, ink, swatch| Key {
-        words: words.to_owned(),
-        ink,
-        swatch,
-    };
-    figure.legend = vec![key(EXPECTED, Ink::Posterior, Swatch::Dense)];
+    figure.legend = vec![Key::new(EXPECTED, Ink::Posterior, Swatch::Dense)];
     if curves.iter().any(|along| !along.observed.is_empty()) {
         let observed = match first.is_share() {
             true => "observed share of rows near each other",
             false => OBSERVED,
         };
         let swatch = Swatch::Point(Sign::Disc);
-        figure.legend.push(key(observed, Ink::Muted, swatch));
+        figure.legend.push(Key::new(observed, Ink::Muted, swatch));
     }
     figure.panel_height = HEIGHT;
     figure

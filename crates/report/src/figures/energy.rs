@@ -37,11 +37,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         ),
     ] {
         panel.add(words, ink, Line::curve(points.clone(), 1.5));
-        figure.legend.push(Key {
-            words: words.to_owned(),
-            ink,
-            swatch: Swatch::Curve,
-        });
+        figure.legend.push(Key::new(words, ink, Swatch::Curve));
     }
     let extent = panel.extent();
     panel.x = Axis::numbers("energy", roomy(extent.x));

@@ -63,14 +63,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         let grown = panel(name, ("draws per chain", draws), limit, by_draws);
         figure.panels.extend([Some(probability), Some(grown)]);
     }
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Curve,
-    };
     figure.legend = vec![
-        key("quantiles; bulk", Ink::Posterior),
-        key("intervals of 5 %; tails", Ink::Chain(1)),
+        Key::new("quantiles; bulk", Ink::Posterior, Swatch::Curve),
+        Key::new("intervals of 5 %; tails", Ink::Chain(1), Swatch::Curve),
     ];
     figure.notes.push(format!(
         "The dashed line is 100 for each chain, {limit:.0}; curves against the draws begin after 100 per chain"

@@ -80,14 +80,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.add("parameters", Ink::Posterior, discs);
         figure.panels.push(Some(panel));
     }
-    let key = |words: &str, ink, swatch| Key {
-        words: words.to_owned(),
-        ink,
-        swatch,
-    };
     figure.legend = vec![
-        key("parameters", Ink::Posterior, Swatch::Point(Sign::Disc)),
-        key("the same", Ink::Threshold, Swatch::Curve),
+        Key::new("parameters", Ink::Posterior, Swatch::Point(Sign::Disc)),
+        Key::new("the same", Ink::Threshold, Swatch::Curve),
     ];
     figure.notes.push(format!(
         "Points are parameters of both runs, {} of them",

@@ -106,11 +106,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         ),
     ] {
         if !points.at.is_empty() {
-            figure.legend.push(Key {
-                words: words.to_owned(),
-                ink: Ink::Bad,
-                swatch: Swatch::Point(points.sign),
-            });
+            figure
+                .legend
+                .push(Key::new(words, Ink::Bad, Swatch::Point(points.sign)));
             panel.add(words, Ink::Bad, points);
         }
     }
@@ -128,11 +126,11 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
                 panel.add(words, Ink::Posterior, Line::curve(line, thickness));
             }
         }
-        figure.legend.push(Key {
-            words: "50 % and 90 % of draws".to_owned(),
-            ink: Ink::Posterior,
-            swatch: Swatch::Curve,
-        });
+        figure.legend.push(Key::new(
+            "50 % and 90 % of draws",
+            Ink::Posterior,
+            Swatch::Curve,
+        ));
         figure.notes.push(
             "Lines are contours of the joint density of all chains: the thick one holds 50 % of the draws, the thin one 90 %".to_owned(),
         );

@@ -53,11 +53,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             };
             panel.add(words, ink, line);
         }
-        figure.legend.push(Key {
-            words: words.to_owned(),
-            ink,
-            swatch: Swatch::Dense,
-        });
+        figure.legend.push(Key::new(words, ink, Swatch::Dense));
     }
     panel.x = Axis::numbers("standard deviations from the mean", roomy(panel.extent().x));
     figure.panels.push(Some(panel));

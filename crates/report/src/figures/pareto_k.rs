@@ -36,14 +36,11 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     if has_very_bad {
         panel.add("very bad from here", Ink::Muted, Rule::Across(VERY_BAD));
     }
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Point(Sign::Disc),
-    };
     for (words, ink, points) in [(GOOD, Ink::Posterior, good), (BAD, Ink::Bad, bad)] {
         if !points.is_empty() {
-            figure.legend.push(key(words, ink));
+            figure
+                .legend
+                .push(Key::new(words, ink, Swatch::Point(Sign::Disc)));
             panel.add(words, ink, discs(points));
         }
     }

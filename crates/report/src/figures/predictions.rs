@@ -61,14 +61,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         figure.width_mm = ALONE_MM;
     }
     figure.panel_height = HEIGHT * ALONE_MM * POINTS_PER_MM;
-    let key = |words: &str, ink, swatch| Key {
-        words: words.to_owned(),
-        ink,
-        swatch,
-    };
     figure.legend = vec![
-        key(OBSERVED, Ink::Posterior, Swatch::Point(Sign::Disc)),
-        key(EXPECTED, Ink::Threshold, Swatch::Curve),
+        Key::new(OBSERVED, Ink::Posterior, Swatch::Point(Sign::Disc)),
+        Key::new(EXPECTED, Ink::Threshold, Swatch::Curve),
     ];
     figure.notes.extend(found.agreement(&whole));
     match &whole {

@@ -73,18 +73,13 @@ pub(super) fn by_column(
 
 /// What the marks mean.
 pub(super) fn legend(drawing: &Drawing) -> Vec<Key> {
-    let key = |words: &str, ink, swatch| Key {
-        words: words.to_owned(),
-        ink,
-        swatch,
-    };
     let observed = match drawing.look {
         Look::Curve => Swatch::Dense,
         Look::Dots => Swatch::Point(Sign::Disc),
     };
     vec![
-        key("observed", Ink::Posterior, observed),
-        key(drawing.middle, Ink::Threshold, Swatch::Curve),
+        Key::new("observed", Ink::Posterior, observed),
+        Key::new(drawing.middle, Ink::Threshold, Swatch::Curve),
     ]
 }
 

@@ -32,12 +32,10 @@ pub fn outcomes_of_priors(found: &PriorPredictive) -> Figure {
     figure.panel_height = 110.0;
     figure.panels = found.outcomes.iter().flat_map(panels).map(Some).collect();
     figure.columns = columns_for(figure.panels.len());
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Dense,
-    };
-    figure.legend = vec![key(PRIOR, Ink::Band), key(DATA, Ink::Posterior)];
+    figure.legend = vec![
+        Key::new(PRIOR, Ink::Band, Swatch::Dense),
+        Key::new(DATA, Ink::Posterior, Swatch::Dense),
+    ];
     let which = match found.one_by_one {
         true => ", each with average predictors but one,",
         false => "",

@@ -51,14 +51,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         Line::curve(points.collect(), 1.5),
     );
     figure.panels.push(Some(panel));
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Curve,
-    };
     figure.legend = vec![
-        key("ROC curve", Ink::Posterior),
-        key("guesses", Ink::Threshold),
+        Key::new("ROC curve", Ink::Posterior, Swatch::Curve),
+        Key::new("guesses", Ink::Threshold, Swatch::Curve),
     ];
     let error = roc
         .area

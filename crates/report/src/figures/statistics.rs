@@ -26,14 +26,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(ENTRY.id, title);
     figure.columns = columns_for(check.statistics.len());
     figure.panel_height = 80.0;
-    let key = |words: &str, ink| Key {
-        words: words.to_owned(),
-        ink,
-        swatch: Swatch::Dense,
-    };
     figure.legend = vec![
-        key("replicated", Ink::Band),
-        key("observed", Ink::Posterior),
+        Key::new("replicated", Ink::Band, Swatch::Dense),
+        Key::new("observed", Ink::Posterior, Swatch::Dense),
     ];
     for statistic in &check.statistics {
         figure.panels.push(Some(panel(statistic)));

@@ -43,7 +43,7 @@ fn figure(id: &'static str, title: &str, table: &BenchTable) -> Option<Figure> {
     figure.columns = figure.panels.len().clamp(1, 2);
     if table.plots.iter().any(|plot| plot.ends.is_some()) {
         let note = "Thin lines reach from the least to the greatest number";
-        figure.notes.push(note.to_owned());
+        figure.note(note);
     }
     (!figure.panels.is_empty()).then_some(figure)
 }

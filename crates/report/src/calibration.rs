@@ -48,16 +48,16 @@ pub fn calibration_ranks(calibration: &Calibration) -> Result<Figure, ReportErro
         panel.add("even ranks", Ink::Threshold, Rule::Across(even));
         figure.panels.push(Some(panel));
     }
-    figure.notes.push(format!(
+    figure.note(format!(
         "Ranks of true values among {} posterior draws; bars count simulations, and even ranks would reach the dashed line",
         calibration.draws
     ));
     if order.len() > PANELS {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of {} quantities the {PANELS} with the least even ranks are drawn",
             order.len()
         ));
     }
-    figure.notes.push(calibration.sentence());
+    figure.note(calibration.sentence());
     Ok(figure)
 }

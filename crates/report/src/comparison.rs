@@ -65,13 +65,13 @@ pub fn density_overlay(
             .push(Key::new(title, Ink::Chain(index), Swatch::Curve));
     }
     if measured.len() > CURVES {
-        figure.notes.push(format!(
+        figure.note(format!(
             "The first {CURVES} of {} samplers are drawn; name those to be drawn with --samplers",
             measured.len()
         ));
     }
     if names.len() > PANELS {
-        figure.notes.push(format!(
+        figure.note(format!(
             "The first {PANELS} of {} parameters are drawn",
             names.len()
         ));

@@ -117,6 +117,11 @@ impl Figure {
         }
     }
 
+    /// Adds a sentence on how to read it.
+    pub fn note(&mut self, sentence: impl Into<String>) {
+        self.notes.push(sentence.into());
+    }
+
     /// A vector picture as a file of its own, in the colours of the light theme.
     pub fn to_svg(&self) -> String {
         svg::write(self)

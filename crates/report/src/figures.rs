@@ -377,5 +377,7 @@ fn columns_for(parameters: usize) -> usize {
     parameters.clamp(1, 2)
 }
 
+/// What weighted draws mean for a picture that counts them.
+const WEIGHTED: &str = "Each draw counts as much as its weight";
 /// What weighted draws mean for a picture that shows each draw alike.
 const UNWEIGHTED: &str = "Draws have weights, which this picture does not show";

@@ -57,13 +57,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.y = Axis::numbers("", ((1.1 * low).max(-1.0), 1.02));
         figure.panels.push(Some(panel));
     }
-    figure.notes.push(
-        "Between the edges of the band lie 95 % of the values of independent draws".to_owned(),
-    );
+    figure.note("Between the edges of the band lie 95 % of the values of independent draws");
     if !chains.weights().is_empty() {
-        figure
-            .notes
-            .push("Draws have weights: shown is their influence on the mean".to_owned());
+        figure.note("Draws have weights: shown is their influence on the mean");
     }
     Ok(figure)
 }

@@ -48,18 +48,18 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         ));
     }
     figure.panel_height = ROW * longest as f64 + 4.0;
-    figure.notes.push(format!(
+    figure.note(format!(
         "Circles are shifts in posterior standard deviations, lines their 95 % Monte Carlo intervals; dashed lines are the tolerance of \
          {TOLERANCE}"
     ));
     if most > MOST {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of {} parameters the {MOST} with the largest shifts are drawn",
             thousands(most as u64)
         ));
     }
     let said = bias_check::sentence(bias);
-    figure.notes.push(format!("The check found: {said}"));
+    figure.note(format!("The check found: {said}"));
     Ok(figure)
 }
 

@@ -1,6 +1,6 @@
 //! Box plots of many parameters under each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, roomy, trouble};
 use crate::Chains;
 use crate::figure::{Axis, Boxes, Figure, Ink, Panel, Rule};
 use ergodic_diagnostics::boxes::BoxPlot;
@@ -35,27 +35,21 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     };
     let mut figure = Figure::new(ENTRY.id, title);
     figure.panel_height = ROW * rows.len() as f64 + 4.0;
+    figure.note(
+        "Boxes reach from quartile to quartile with a line at the median, whiskers to the farthest draws within 1.5 interquartile ranges of \
+         the box, and dots are draws beyond",
+    );
     let is_thinned = |(_, it): &(String, BoxPlot)| it.outside.len() < it.num_outside;
     if rows.iter().any(is_thinned) {
-        figure
-            .notes
-            .push("Where many draws lie beyond the whiskers, some of them are drawn".to_owned());
+        figure.note("Where many draws lie beyond the whiskers, some of them are drawn");
     }
     let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::rows(names));
     panel.add("zero", Ink::Threshold, Rule::Up(0.0));
     panel.add("posterior", Ink::Posterior, Boxes { rows });
     panel.x = Axis::numbers("", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
-    figure.notes.insert(
-        0,
-        "Boxes reach from quartile to quartile with a line at the median, whiskers to the farthest draws within 1.5 interquartile ranges of \
-         the box, and dots are draws beyond"
-            .to_owned(),
-    );
     if !weights.is_empty() {
-        figure
-            .notes
-            .push("Each draw counts as much as its weight".to_owned());
+        figure.note(WEIGHTED);
     }
     Ok(figure)
 }

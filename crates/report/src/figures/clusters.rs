@@ -55,24 +55,22 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     figure.panels.push(Some(panel));
     let densities = densities.iter().map(|it| Some(density(it)));
     figure.panels.extend(densities);
-    figure.notes.push(format!(
+    figure.note(format!(
         "The point partition has {}, with a mean variation of information of {} from {}",
         plural(clusters.profiles.len(), "cluster"),
         significant(clusters.distance, 2),
         plural(clusters.draws, "draw")
     ));
-    figure.notes.push(
-        "A cell is the darker the larger the share of draws in which two units were together; full colour is always".to_owned(),
+    figure.note(
+        "A cell is the darker the larger the share of draws in which two units were together; full colour is always",
     );
     if together > 1 {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Each cell is the mean over up to {together} × {together} units"
         ));
     }
     if !clusters.densities.is_empty() {
-        figure
-            .notes
-            .push("Areas are the central 90 % of the densities of draws".to_owned());
+        figure.note("Areas are the central 90 % of the densities of draws");
     }
     Ok(figure)
 }

@@ -104,15 +104,12 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     panel.x = axis("largest", &largest, extent.x);
     panel.y = axis("smallest", &smallest, extent.y);
     figure.panels.push(Some(panel));
-    figure.notes.push(
+    figure.note(
         "Components are those of the parameters in units of their posterior standard deviations, with their share of the variance; \
-         ellipses are 3 standard deviations from the mean"
-            .to_owned(),
+         ellipses are 3 standard deviations from the mean",
     );
     if step > 1 {
-        figure
-            .notes
-            .push(format!("Every {} draw of a chain is drawn", ordinal(step)));
+        figure.note(format!("Every {} draw of a chain is drawn", ordinal(step)));
     }
     Ok(figure)
 }

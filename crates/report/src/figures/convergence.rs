@@ -70,9 +70,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.add("R-hat", Ink::Posterior, Line::curve(points, 1.2));
         figure.panels.push(Some(panel));
     }
-    figure.notes.push(
-        "Curves begin after 100 draws per chain, and the dashed line is the limit".to_owned(),
-    );
+    figure.note("Curves begin after 100 draws per chain, and the dashed line is the limit");
     Ok(figure)
 }
 

@@ -65,8 +65,6 @@ pub fn courses(runs: &[(String, &PredictionScores)]) -> Figure {
             .map(|(k, (name, _))| Key::new(name, ink(k), Swatch::Curve));
         figure.legend = keys.collect();
     }
-    figure
-        .notes
-        .push("By the average over all draws made until then, of all chains".to_owned());
+    figure.note("By the average over all draws made until then, of all chains");
     figure
 }

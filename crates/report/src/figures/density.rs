@@ -1,8 +1,8 @@
 //! Where the draws lie: each chain, and all together.
 
 use super::{
-    FigureEntry, OtherShown, Takes, Trouble, chain_keys, chain_name, columns_for, other, title,
-    trouble,
+    FigureEntry, OtherShown, Takes, Trouble, WEIGHTED, chain_keys, chain_name, columns_for, other,
+    title, trouble,
 };
 use crate::Chains;
 use crate::figure::{Axis, Band, Figure, Ink, Key, Line, Panel, Swatch};
@@ -118,7 +118,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             .legend
             .push(Key::new(EXACT, Ink::Threshold, Swatch::Curve));
     }
-    figure.notes.push(format!(
+    figure.note(format!(
         "The area is the central 90 % interval{}",
         match &other {
             None => String::new(),
@@ -126,12 +126,10 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         }
     ));
     if !weights.is_empty() {
-        figure
-            .notes
-            .push("Each draw counts as much as its weight".to_owned());
+        figure.note(WEIGHTED);
     }
     if clipped > CLIPPED {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of a curve, {:.0} % that negative weights put below zero are cut off",
             100.0 * clipped
         ));

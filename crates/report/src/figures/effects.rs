@@ -40,13 +40,11 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         figure.legend.push(Key::new(observed, Ink::Muted, swatch));
     }
     figure.panel_height = HEIGHT;
-    figure
-        .notes
-        .push("Areas and thick lines are 90 % intervals".to_owned());
+    figure.note("Areas and thick lines are 90 % intervals");
     let all = chains.inputs().map_or(0, |inputs| inputs.predictors);
     if curves.len() < all {
         let note = format!("The first {} of {all} predictors are drawn", curves.len());
-        figure.notes.push(note);
+        figure.note(note);
     }
     for along in curves {
         for curve in &along.curves {
@@ -66,7 +64,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         }
         for remark in &along.remarks {
             let note = format!("Along `{}`: {remark}", along.predictor);
-            figure.notes.push(note);
+            figure.note(note);
         }
     }
     figure.columns = columns_for(figure.panels.len());

@@ -47,7 +47,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let fractions: Vec<String> = fractions
         .map(|it| it.map_or_else(|| "not known".to_owned(), |fraction| fixed(fraction, 2)))
         .collect();
-    figure.notes.push(format!(
+    figure.note(format!(
         "E-BFMI of the chains: {}; at least {} is wanted",
         fractions.join(", "),
         fixed(EBFMI_LIMIT, 1)

@@ -67,7 +67,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         Key::new("quantiles; bulk", Ink::Posterior, Swatch::Curve),
         Key::new("intervals of 5 %; tails", Ink::Chain(1), Swatch::Curve),
     ];
-    figure.notes.push(format!(
+    figure.note(format!(
         "The dashed line is 100 for each chain, {limit:.0}; curves against the draws begin after 100 per chain"
     ));
     Ok(figure)

@@ -60,11 +60,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     panel.x = Axis::numbers("", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
     figure.notes.extend(notes(chains));
-    figure
-        .notes
-        .push("The dashed line is the average group".to_owned());
+    figure.note("The dashed line is the average group");
     if left_out > 0 {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of {} groups the {MOST} with the largest and the smallest medians are drawn",
             MOST + left_out
         ));

@@ -30,7 +30,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         let name = names[column].as_str();
         let Some(panel) = panel(chains, column, points) else {
             let note = format!("`{name}` is not defined at any draw");
-            figure.notes.push(note);
+            figure.note(note);
             continue;
         };
         figure.panels.push(Some(panel));
@@ -51,11 +51,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     figure.columns = columns_for(shown.len());
     figure.panel_height = 72.0;
     figure.legend = chain_keys(chains, Swatch::Dense);
-    figure
-        .notes
-        .push("Kept draws, without the warm-up".to_owned());
+    figure.note("Kept draws, without the warm-up");
     if chains.longest() > 2 * points {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of each of {points} stretches of the draws the smallest and the largest value are drawn"
         ));
     }

@@ -1,6 +1,6 @@
 //! Intervals of many parameters under each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, roomy, trouble};
 use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
 use ergodic_diagnostics::quantiles;
@@ -68,7 +68,6 @@ pub(super) fn interval(
 /// What must be known to read intervals.
 pub(super) fn notes(chains: &Chains<'_>) -> impl Iterator<Item = String> {
     let marks = "Circles are medians, thick lines 50 % and thin lines 90 % intervals";
-    let weighted = "Each draw counts as much as its weight";
-    let weighted = (!chains.weights().is_empty()).then_some(weighted);
+    let weighted = (!chains.weights().is_empty()).then_some(WEIGHTED);
     std::iter::once(marks).chain(weighted).map(str::to_owned)
 }

@@ -61,14 +61,14 @@ pub fn group_intervals(fit: &MixedFit) -> Option<Figure> {
     }
     figure.columns = columns_for(figure.panels.len());
     figure.panel_height = ROW * longest as f64 + 4.0;
-    figure.notes.push(format!(
+    figure.note(format!(
         "Circles are conditional modes given the estimates ({}, {}), thick lines their 50 % and thin lines their 95 % intervals; the dashed \
          line is the average group",
         fit.method.spec().title,
         fit.criterion
     ));
     if most > MOST {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of {} groups the {MOST} furthest from 0 are drawn",
             thousands(most as u64)
         ));

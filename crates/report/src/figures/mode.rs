@@ -54,10 +54,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         panel.add(title, Ink::Posterior, Line::curve(course, 1.2));
         figure.panels.push(Some(panel));
     }
-    figure.notes.push(search.sentence());
-    figure.notes.push(
-        "Dashed lines are limits below which the distance from the mode no longer matters"
-            .to_owned(),
-    );
+    figure.note(search.sentence());
+    figure.note("Dashed lines are limits below which the distance from the mode no longer matters");
     Ok(figure)
 }

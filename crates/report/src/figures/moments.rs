@@ -84,7 +84,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         Key::new("parameters", Ink::Posterior, Swatch::Point(Sign::Disc)),
         Key::new("the same", Ink::Threshold, Swatch::Curve),
     ];
-    figure.notes.push(format!(
+    figure.note(format!(
         "Points are parameters of both runs, {} of them",
         thousands(drawn as u64)
     ));

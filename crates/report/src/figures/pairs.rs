@@ -131,8 +131,8 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             Ink::Posterior,
             Swatch::Curve,
         ));
-        figure.notes.push(
-            "Lines are contours of the joint density of all chains: the thick one holds 50 % of the draws, the thin one 90 %".to_owned(),
+        figure.note(
+            "Lines are contours of the joint density of all chains: the thick one holds 50 % of the draws, the thin one 90 %",
         );
     }
     let extent = panel.extent();
@@ -152,21 +152,19 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     {
         let [first, second] = worst.parameters.map(|it| &chains.names()[it]);
         let [far, near] = worst.distances;
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of all pairs this one goes most along with divergent transitions: divergent draws and others differ by a Kolmogorov-Smirnov \
              distance of {far:.2} in `{first}` and of {near:.2} in `{second}`"
         ));
     }
     if step > 1 {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Every {} draw is drawn, and every one that ended a divergent transition",
             ordinal(step)
         ));
     }
     if relative.is_some() {
-        figure
-            .notes
-            .push("The area of a dot is the weight of its draw".to_owned());
+        figure.note("The area of a dot is the weight of its draw");
     }
     Ok(figure)
 }

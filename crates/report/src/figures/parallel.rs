@@ -57,7 +57,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     }
     panel.x = Axis::numbers("standard deviations from the mean", roomy(panel.extent().x));
     figure.panels.push(Some(panel));
-    figure.notes.push(match found.divergences {
+    figure.note(match found.divergences {
         0 => format!("{} draws, evenly spaced", found.plain.len()),
         all => format!(
             "{} draws, evenly spaced, and {} of {all} that ended divergent transitions",
@@ -66,7 +66,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         ),
     });
     if !chains.weights().is_empty() {
-        figure.notes.push(UNWEIGHTED.to_owned());
+        figure.note(UNWEIGHTED);
     }
     Ok(figure)
 }

@@ -49,7 +49,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let range = (extent.y.0.min(0.0), extent.y.1.max(limit));
     panel.y = Axis::numbers("Pareto k", roomy(range));
     figure.panels.push(Some(panel));
-    figure.notes.push(format!(
+    figure.note(format!(
         "The dashed line is {}. {}",
         fixed(limit, 2),
         found.reliability()
@@ -57,9 +57,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let rows = found.loo.rows.len();
     if drawn < rows {
         let [drawn, rows] = [drawn, rows].map(|count| thousands(count as u64));
-        figure
-            .notes
-            .push(format!("{drawn} of {rows} rows are drawn"));
+        figure.note(format!("{drawn} of {rows} rows are drawn"));
     }
     Ok(figure)
 }

@@ -67,12 +67,12 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     ];
     figure.notes.extend(found.agreement(&whole));
     match &whole {
-        Picture::Shares(_) => figure.notes.push(
-            "Dots are observed shares of groups of rows, thick lines their central 90 % if the model is right".to_owned(),
+        Picture::Shares(_) => figure.note(
+            "Dots are observed shares of groups of rows, thick lines their central 90 % if the model is right",
         ),
         Picture::Points(points) if points.len() < found.coverage().1 => {
             let [drawn, rows] = [points.len(), found.coverage().1];
-            figure.notes.push(format!(
+            figure.note(format!(
                 "{} of {} rows are drawn",
                 thousands(drawn as u64),
                 thousands(rows as u64)
@@ -81,7 +81,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         Picture::Points(_) => {}
     }
     if levels.len() > MOST_LEVELS {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of {} levels the first {MOST_LEVELS} have a panel",
             levels.len()
         ));

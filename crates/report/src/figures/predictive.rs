@@ -42,7 +42,7 @@ pub(super) fn figure(id: &'static str, drawing: &Drawing) -> Figure {
         Look::Curve => "The area is the central 90 % of what the model expects at each place",
         Look::Dots => "Thick lines are the central 90 % of what the model expects",
     };
-    figure.notes.push(range.to_owned());
+    figure.note(range);
     figure
 }
 

@@ -40,7 +40,7 @@ pub fn outcomes_of_priors(found: &PriorPredictive) -> Figure {
         true => ", each with average predictors but one,",
         false => "",
     };
-    figure.notes.push(format!(
+    figure.note(format!(
         "Outcomes of {} rows{which} from {} draws of the priors",
         thousands(found.rows as u64),
         thousands(found.draws as u64)

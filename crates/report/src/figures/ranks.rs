@@ -1,6 +1,6 @@
 //! How the draws of each chain spread over the ranks of all.
 
-use super::{FigureEntry, Takes, Trouble, chain_name, title, trouble};
+use super::{FigureEntry, Takes, Trouble, WEIGHTED, chain_name, title, trouble};
 use crate::Chains;
 use crate::figure::{Axis, Bars, Figure, Ink, Panel, Rule};
 use ergodic_diagnostics::ranks::rank_counts;
@@ -60,13 +60,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             figure.panels.push(None);
         }
     }
-    figure
-        .notes
-        .push("Dashed lines are at the height of even bars".to_owned());
+    figure.note("Dashed lines are at the height of even bars");
     if !chains.weights().is_empty() {
-        figure
-            .notes
-            .push("Each draw counts as much as its weight".to_owned());
+        figure.note(WEIGHTED);
     }
     Ok(figure)
 }

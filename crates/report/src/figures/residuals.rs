@@ -22,10 +22,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let title = format!("Mean residuals of {}", check.response.name);
     let drawn = |residuals: &Residuals| Some(check.residuals_drawn(residuals));
     let mut figure = predictive::by_column((ENTRY.id, title), check, drawn);
-    figure.notes.push(
+    figure.note(
         "Dots are means of outcomes less what is expected, over rows that are alike in one column; lines are the central 90 % of such \
-         means in replicated data"
-            .to_owned(),
+         means in replicated data",
     );
     Ok(figure)
 }

@@ -59,7 +59,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
         .area
         .se
         .map_or(String::new(), |se| format!(" (SE {})", fixed(se, 3)));
-    figure.notes.push(format!(
+    figure.note(format!(
         "The area under the curve is {}{error}",
         fixed(roc.area.value, 3)
     ));

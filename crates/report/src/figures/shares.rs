@@ -28,10 +28,9 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = predictive::by_column((ENTRY.id, title), check, |residuals| {
         check.shares_drawn(residuals)
     });
-    figure.notes.push(
+    figure.note(
         "Dots are realised shares of rows that are alike in one column, the line their mean predicted probability; thick lines are \
-         the central 90 % of such shares in replicated data"
-            .to_owned(),
+         the central 90 % of such shares in replicated data",
     );
     Ok(figure)
 }

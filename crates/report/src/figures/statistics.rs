@@ -33,9 +33,8 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     for statistic in &check.statistics {
         figure.panels.push(Some(panel(statistic)));
     }
-    figure.notes.push(
-        "Lines are the observed data, bars replicated data sets; p is the share of these at least as far out on the same side"
-            .to_owned(),
+    figure.note(
+        "Lines are the observed data, bars replicated data sets; p is the share of these at least as far out on the same side",
     );
     Ok(figure)
 }

@@ -67,15 +67,15 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         if far {
             note.push_str(", those at an edge farther out");
         }
-        figure.notes.push(note);
+        figure.note(note);
     }
     if chains.longest() > 2 * columns {
-        figure.notes.push(format!(
+        figure.note(format!(
             "Of each of {columns} columns the smallest and the largest draw are drawn"
         ));
     }
     if !chains.weights().is_empty() {
-        figure.notes.push(UNWEIGHTED.to_owned());
+        figure.note(UNWEIGHTED);
     }
     Ok(figure)
 }

@@ -59,14 +59,12 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let steps: Vec<String> = (found.iter())
         .filter_map(|it| Some(significant(it.trajectories.first()?.step_size, 3)))
         .collect();
-    figure.notes.push(format!(
+    figure.note(format!(
         "{MOMENTA} momenta for each chain and {STEPS} steps from each; the largest error is {}, and a rise of more than {} is a divergence",
         significant(largest, 3),
         MAX_ENERGY_ERROR
     ));
-    figure
-        .notes
-        .push(format!("Step sizes of the chains: {}", steps.join(", ")));
+    figure.note(format!("Step sizes of the chains: {}", steps.join(", ")));
     Ok(figure)
 }
 

@@ -1,7 +1,7 @@
 //! The pictures of a run. A new one is a file with an `ENTRY` and two lines here: its `mod` and its place in [`FIGURES`]. An entry says what is
 //! not as in `FigureEntry::ORDINARY`.
 
-use super::figure::{Figure, Ink, Key, Swatch};
+use super::figure::{Axis, Figure, Ink, Key, Panel, Rule, Shape, Swatch};
 use super::{Chains, Needs, OtherRun, ReportError, choice};
 use ergodic_base::param::Class;
 use ergodic_base::ticks::padded;
@@ -375,6 +375,20 @@ fn roomy(range: (f64, f64)) -> (f64, f64) {
 /// Panels beside each other for n parameters: one that is alone has all the width.
 fn columns_for(parameters: usize) -> usize {
     parameters.clamp(1, 2)
+}
+
+/// A panel with a row for each name: a shape in the ink of the posterior, over a dashed line at a number, each after what it is called.
+fn in_rows(
+    title: impl Into<String>,
+    names: Vec<String>,
+    (line, at): (&str, f64),
+    (series, shape): (&str, impl Shape + 'static),
+) -> Panel {
+    let mut panel = Panel::new(title, Axis::hidden((0.0, 1.0)), Axis::rows(names));
+    panel.add(line, Ink::Threshold, Rule::Up(at));
+    panel.add(series, Ink::Posterior, shape);
+    panel.x = Axis::numbers("", roomy(panel.extent().x));
+    panel
 }
 
 /// What weighted draws mean for a picture that counts them.

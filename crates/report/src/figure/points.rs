@@ -30,6 +30,14 @@ pub struct Points {
     pub sign: Sign,
 }
 
+impl Points {
+    /// Signs that are all alike.
+    pub fn alike(at: Vec<[f64; 2]>, sign: Sign) -> Self {
+        let sizes = Vec::new();
+        Self { at, sizes, sign }
+    }
+}
+
 /// Radius of a dot, and half the width of a cross, in points.
 const DOT: f64 = 1.1;
 const CROSS: f64 = 2.2;

@@ -1,8 +1,8 @@
 //! Box plots of many parameters under each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, in_rows, title, trouble};
 use crate::Chains;
-use crate::figure::{Axis, Boxes, Figure, Ink, Panel, Rule};
+use crate::figure::{Boxes, Figure};
 use ergodic_diagnostics::boxes::BoxPlot;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -29,11 +29,8 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         rows.push((chains.names()[parameter].to_string(), plot));
     }
     let names = rows.iter().map(|(name, _)| name.clone()).collect();
-    let title = match parameters {
-        [one] => format!("Box plot of `{}`", chains.names()[*one]),
-        all => format!("Box plots of {} parameters", all.len()),
-    };
-    let mut figure = Figure::new(ENTRY.id, title);
+    let named = title("Box plot", "Box plots", chains, parameters);
+    let mut figure = Figure::new(ENTRY.id, named);
     figure.panel_height = ROW * rows.len() as f64 + 4.0;
     figure.note(
         "Boxes reach from quartile to quartile with a line at the median, whiskers to the farthest draws within 1.5 interquartile ranges of \
@@ -43,10 +40,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     if rows.iter().any(is_thinned) {
         figure.note("Where many draws lie beyond the whiskers, some of them are drawn");
     }
-    let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::rows(names));
-    panel.add("zero", Ink::Threshold, Rule::Up(0.0));
-    panel.add("posterior", Ink::Posterior, Boxes { rows });
-    panel.x = Axis::numbers("", roomy(panel.extent().x));
+    let panel = in_rows("", names, ("zero", 0.0), ("posterior", Boxes { rows }));
     figure.panels.push(Some(panel));
     if !weights.is_empty() {
         figure.note(WEIGHTED);

@@ -73,11 +73,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             .step_by(step)
             .copied()
             .collect();
-        let dots = Points {
-            at,
-            sizes: Vec::new(),
-            sign: Sign::Dot,
-        };
+        let dots = Points::alike(at, Sign::Dot);
         panel.add(chain_name(number), Ink::Chain(number), dots);
     }
     let other = other(chains, parameters)?;

@@ -1,9 +1,9 @@
 //! One effect of every group, sorted.
 
 use super::intervals::{ROW, interval, notes};
-use super::{FigureEntry, Takes, Trouble, roomy};
+use super::{FigureEntry, Takes, Trouble, in_rows};
 use crate::Chains;
-use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
+use crate::figure::{Figure, Interval, Intervals};
 use ergodic_base::param::{Class, ParamId, group_term};
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -44,20 +44,15 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(ENTRY.id, title);
     figure.panel_height = ROW * rows.len() as f64 + 4.0;
     let labels = rows.iter().map(|row| row.name.clone()).collect();
-    let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::rows(labels));
     // Effects of mixed models are deviations, others lie about their mean.
     let mean = ParamId::of(Class::Mean, [term]);
     let middle = match names.iter().position(|name| *name == mean) {
         Some(parameter) => interval(chains, parameter, String::new())?.centre,
         None => 0.0,
     };
-    panel.add("all groups", Ink::Threshold, Rule::Up(middle));
-    let groups = Intervals {
-        rows,
-        centre: "median",
-    };
-    panel.add("groups", Ink::Posterior, groups);
-    panel.x = Axis::numbers("", roomy(panel.extent().x));
+    let centre = "median";
+    let groups = ("groups", Intervals { rows, centre });
+    let panel = in_rows("", labels, ("all groups", middle), groups);
     figure.panels.push(Some(panel));
     figure.notes.extend(notes(chains));
     figure.note("The dashed line is the average group");

@@ -1,8 +1,8 @@
 //! What the sampler reports with each draw: its columns in the order of the draws, chain by chain.
 
-use super::{FigureEntry, Trouble, chain_keys, chain_name, columns_for, roomy};
-use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Swatch};
-use crate::thin::extremes;
+use super::trace::{COLUMNS_PER_POINT, in_order};
+use super::{FigureEntry, Trouble, chain_keys, columns_for, roomy};
+use crate::figure::{Axis, Figure, POINTS_PER_MM, Panel, Swatch};
 use crate::{Chains, Needs};
 use ergodic_core::samplers;
 
@@ -15,9 +15,6 @@ pub const ENTRY: FigureEntry = FigureEntry {
     make,
     ..FigureEntry::ORDINARY
 };
-
-/// Columns of a thinned line per point of its width: half of what a printer with 300 dots per inch tells apart.
-const COLUMNS_PER_POINT: f64 = 2.0;
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
     let wanted = chains.inputs().map_or(&[][..], |inputs| &inputs.info);
@@ -70,17 +67,8 @@ fn meaning(chains: &Chains<'_>, name: &str) -> Option<String> {
 
 /// The values of a column in all chains, at most so many `points` twice; `None` where none is finite.
 fn panel(chains: &Chains<'_>, column: usize, points: usize) -> Option<Panel> {
-    let x = Axis::numbers("draw", (0.0, chains.longest() as f64));
     let name = chains.info_names()[column].as_str();
-    let mut panel = Panel::new(name, x, Axis::hidden((0.0, 1.0)));
-    for (values, &number) in chains.info(column).iter().zip(chains.numbers()) {
-        let mut line = extremes(values, points);
-        for point in &mut line {
-            // Draws count from 1.
-            point[0] += 1.0;
-        }
-        panel.add(chain_name(number), Ink::Chain(number), Line::dense(line));
-    }
+    let mut panel = in_order(chains, name, &chains.info(column), points);
     let range = panel.extent().y;
     range.0.is_finite().then(|| {
         panel.y = Axis::numbers("", roomy(range));

@@ -1,8 +1,8 @@
 //! Intervals of many parameters under each other.
 
-use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, roomy, trouble};
+use super::{Compares, FigureEntry, Takes, Trouble, WEIGHTED, in_rows, title, trouble};
 use crate::Chains;
-use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
+use crate::figure::{Figure, Interval, Intervals};
 use ergodic_diagnostics::quantiles;
 
 pub const ENTRY: FigureEntry = FigureEntry {
@@ -27,20 +27,12 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     });
     let rows = rows.collect::<Result<Vec<Interval>, Trouble>>()?;
     let names = rows.iter().map(|row| row.name.clone()).collect();
-    let title = match parameters {
-        [one] => format!("Median and intervals of `{}`", chains.names()[*one]),
-        all => format!("Medians and intervals of {} parameters", all.len()),
-    };
-    let mut figure = Figure::new(ENTRY.id, title);
+    let (one, many) = ("Median and intervals", "Medians and intervals");
+    let mut figure = Figure::new(ENTRY.id, title(one, many, chains, parameters));
     figure.panel_height = ROW * rows.len() as f64 + 4.0;
-    let mut panel = Panel::new("", Axis::hidden((0.0, 1.0)), Axis::rows(names));
-    panel.add("zero", Ink::Threshold, Rule::Up(0.0));
-    let intervals = Intervals {
-        rows,
-        centre: "median",
-    };
-    panel.add("posterior", Ink::Posterior, intervals);
-    panel.x = Axis::numbers("", roomy(panel.extent().x));
+    let centre = "median";
+    let intervals = ("posterior", Intervals { rows, centre });
+    let panel = in_rows("", names, ("zero", 0.0), intervals);
     figure.panels.push(Some(panel));
     figure.notes.extend(notes(chains));
     Ok(figure)

@@ -1,8 +1,8 @@
 //! Effects of groups by likelihood.
 
 use super::intervals::ROW;
-use super::{FigureEntry, Trouble, columns_for, roomy};
-use crate::figure::{Axis, Figure, Ink, Interval, Intervals, Panel, Rule};
+use super::{FigureEntry, Trouble, columns_for, in_rows};
+use crate::figure::{Figure, Interval, Intervals};
 use crate::{Chains, Needs};
 use ergodic_base::numerals::thousands;
 use ergodic_core::estimators::mixed::MixedFit;
@@ -45,14 +45,9 @@ pub fn group_intervals(fit: &MixedFit) -> Option<Figure> {
             (longest, most) = (longest.max(rows.len()), most.max(effects.levels.len()));
             let labels = rows.iter().map(|row| row.name.clone()).collect();
             let title = format!("{name} by {}", effects.group);
-            let mut panel = Panel::new(title, Axis::hidden((0.0, 1.0)), Axis::rows(labels));
-            panel.add("all groups", Ink::Threshold, Rule::Up(0.0));
-            let intervals = Intervals {
-                rows,
-                centre: "mode",
-            };
-            panel.add("groups", Ink::Posterior, intervals);
-            panel.x = Axis::numbers("", roomy(panel.extent().x));
+            let centre = "mode";
+            let groups = ("groups", Intervals { rows, centre });
+            let panel = in_rows(title, labels, ("all groups", 0.0), groups);
             figure.panels.push(Some(panel));
         }
     }

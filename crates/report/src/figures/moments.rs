@@ -72,11 +72,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         let mut panel = Panel::new(title, axis(&other_run.names[0]), axis(&other_run.names[1]));
         let same = Line::curve(vec![[low, low], [high, high]], 0.8);
         panel.add("the same", Ink::Threshold, same);
-        let discs = Points {
-            at,
-            sizes: Vec::new(),
-            sign: Sign::Disc,
-        };
+        let discs = Points::alike(at, Sign::Disc);
         panel.add("parameters", Ink::Posterior, discs);
         figure.panels.push(Some(panel));
     }

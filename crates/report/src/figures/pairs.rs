@@ -96,14 +96,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
                 sign: Sign::Dot,
             }
         }),
-        (
-            "divergent",
-            Points {
-                at: crosses,
-                sizes: Vec::new(),
-                sign: Sign::Cross,
-            },
-        ),
+        ("divergent", Points::alike(crosses, Sign::Cross)),
     ] {
         if !points.at.is_empty() {
             figure

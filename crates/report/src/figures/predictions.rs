@@ -132,11 +132,7 @@ fn panel(title: &str, quantity: &str, picture: &Picture) -> Option<Panel> {
             if shared.0 < shared.1 {
                 panel.add(EXPECTED, Ink::Threshold, diagonal(shared));
             }
-            let dots = Points {
-                at: points.clone(),
-                sizes: Vec::new(),
-                sign: Sign::Dot,
-            };
+            let dots = Points::alike(points.clone(), Sign::Dot);
             panel.add(OBSERVED, Ink::Posterior, dots);
             Some(panel)
         }

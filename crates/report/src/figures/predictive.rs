@@ -152,9 +152,5 @@ pub(super) fn thick(points: Vec<[f64; 2]>) -> Line {
 }
 
 pub(super) fn discs(at: Vec<[f64; 2]>) -> Points {
-    Points {
-        at,
-        sizes: Vec::new(),
-        sign: Sign::Disc,
-    }
+    Points::alike(at, Sign::Disc)
 }

@@ -2,6 +2,7 @@
 
 use super::{
     FigureEntry, Takes, Trouble, UNWEIGHTED, chain_keys, chain_name, columns_for, roomy, title,
+    trouble,
 };
 use crate::Chains;
 use crate::figure::{Axis, Figure, Ink, Line, POINTS_PER_MM, Panel, Points, Sign, Swatch};
@@ -18,7 +19,7 @@ pub const ENTRY: FigureEntry = FigureEntry {
 };
 
 /// Columns of a thinned trace per point of its width: half of what a printer with 300 dots per inch tells apart.
-const COLUMNS_PER_POINT: f64 = 2.0;
+pub(super) const COLUMNS_PER_POINT: f64 = 2.0;
 
 fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let mut figure = Figure::new(ENTRY.id, title("Trace", "Traces", chains, parameters));
@@ -29,22 +30,11 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     let columns = (width * COLUMNS_PER_POINT) as usize;
     let (mut any_start, mut far) = (false, false);
     for &parameter in parameters {
-        let missing = |missing| Trouble::Draws { parameter, missing };
         let all = chains.columns(parameter);
-        let x = Axis::numbers("draw", (0.0, chains.longest() as f64));
-        let name = chains.names()[parameter].as_str();
-        let mut panel = Panel::new(name, x, Axis::hidden((0.0, 1.0)));
-        for (column, &number) in all.iter().zip(chains.numbers()) {
-            let mut points = extremes(column, columns);
-            for point in &mut points {
-                // Draws count from 1.
-                point[0] += 1.0;
-            }
-            panel.add(chain_name(number), Ink::Chain(number), Line::dense(points));
-        }
+        let mut panel = in_order(chains, chains.names()[parameter].as_str(), &all, columns);
         let range = panel.extent().y;
         if !range.0.is_finite() {
-            return Err(missing(Missing::NotFinite));
+            return Err(trouble(parameter)(Missing::NotFinite));
         }
         panel.y = Axis::numbers("", roomy(range));
         let (low, high) = panel.y.range;
@@ -55,10 +45,9 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
             let at = vec![[0.0, start.clamp(low, high)]];
             any_start = true;
             far |= start < low || start > high;
-            let sizes = Vec::new();
-            let sign = Sign::Triangle;
+            let start = Points::alike(at, Sign::Triangle);
             let series = format!("start of {}", chain_name(number));
-            panel.add(series, Ink::Chain(number), Points { at, sizes, sign });
+            panel.add(series, Ink::Chain(number), start);
         }
         figure.panels.push(Some(panel));
     }
@@ -78,4 +67,24 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
         figure.note(UNWEIGHTED);
     }
     Ok(figure)
+}
+
+/// A panel of the values of each chain in the order of its draws, at most so many `columns` with two of them.
+pub(super) fn in_order(
+    chains: &Chains<'_>,
+    name: &str,
+    values: &[Vec<f64>],
+    columns: usize,
+) -> Panel {
+    let x = Axis::numbers("draw", (0.0, chains.longest() as f64));
+    let mut panel = Panel::new(name, x, Axis::hidden((0.0, 1.0)));
+    for (values, &number) in values.iter().zip(chains.numbers()) {
+        let mut line = extremes(values, columns);
+        for point in &mut line {
+            // Draws count from 1.
+            point[0] += 1.0;
+        }
+        panel.add(chain_name(number), Ink::Chain(number), Line::dense(line));
+    }
+    panel
 }

@@ -164,15 +164,7 @@ fn results(page: &mut Page, report: &Report) {
         .iter()
         .filter(|section| section.is_of_coefficients);
     let rows = sentences.flat_map(|section| &section.rows);
-    let sentences: Vec<String> = rows
-        .filter_map(|(row, meaning)| {
-            let text = sentence::of(row, meaning.as_deref())?;
-            // The name may have backticks of its own.
-            let rest = text.strip_prefix(&format!("`{}`", row.variable))?;
-            Some(code(&row.variable) + &minus(&escape(rest)))
-        })
-        .collect();
-    page.list(sentences);
+    page.list(rows.filter_map(sentence::of).map(markup));
     if let Some(r2) = &report.r2 {
         for sentence in r2.sentences() {
             page.paragraph(&format!("{sentence}."));

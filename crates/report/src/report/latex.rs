@@ -145,15 +145,8 @@ pub fn write(report: &Report) -> String {
         }
         if section.is_of_coefficients {
             out.push_str("\\begin{itemize}\n");
-            for (row, meaning) in &section.rows {
-                let Some(text) = sentence::of(row, meaning.as_deref()) else {
-                    continue;
-                };
-                let rest = text
-                    .strip_prefix(&format!("`{}`", row.variable))
-                    .unwrap_or(&text);
-                let rest = words(rest).replace(" -", " $-$");
-                out.push_str(&format!("  \\item {}{rest}\n", code(&row.variable)));
+            for sentence in section.rows.iter().filter_map(sentence::of) {
+                out.push_str(&format!("  \\item {}\n", prose(sentence)));
             }
             out.push_str("\\end{itemize}\n\n");
         }

@@ -74,11 +74,8 @@ pub fn write(report: &Report) -> String {
             out.push_str(&format!("And {more} more in `summary.csv`.\n\n"));
         }
         if section.is_of_coefficients {
-            let sentences = section.rows.iter();
-            let sentences =
-                sentences.filter_map(|(row, meaning)| sentence_of(row, meaning.as_deref()));
-            for sentence in sentences {
-                out.push_str(&format!("- {sentence}\n"));
+            for sentence in section.rows.iter().filter_map(sentence::of) {
+                out.push_str(&format!("- {}\n", prose(sentence)));
             }
             out.push('\n');
         }
@@ -143,13 +140,6 @@ fn list_facts(out: &mut String, title: &str, facts: Vec<Fact>) {
         out.push_str(&format!("- {}: {}\n", fact.term, lines.join("; ")));
     }
     out.push('\n');
-}
-
-/// The sentence of a row; its name may have backticks.
-fn sentence_of(row: &ergodic_diagnostics::SummaryRow, meaning: Option<&str>) -> Option<String> {
-    let text = sentence::of(row, meaning)?;
-    let rest = text.strip_prefix(&format!("`{}`", row.variable))?;
-    Some(code(&row.variable) + &words(rest))
 }
 
 #[cfg(test)]

@@ -163,15 +163,5 @@ fn run(args: &CheckArgs, folder: &RunFolder, results: &Results) -> Result<Check,
         };
         fitted.check(&draws, &weights, resolution, &control)
     };
-    let tell = |done: Option<f64>| {
-        let rows = done.map(|done| format!("{:.0} % of rows replicated", 100.0 * done));
-        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
-    };
-    progress::work("checks", &control, work, tell, |error, interrupted| {
-        if interrupted {
-            Failure::interrupted(error.to_string())
-        } else {
-            Failure::request(error)
-        }
-    })
+    progress::over_rows("checks", "replicated", &control, work)
 }

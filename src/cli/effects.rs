@@ -295,15 +295,5 @@ fn run(args: &EffectsArgs, folder: &RunFolder, results: &Results) -> Result<Answ
         }
         Ok(answers)
     };
-    let tell = |done: Option<f64>| {
-        let rows = done.map(|done| format!("{:.0} % of rows averaged", 100.0 * done));
-        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
-    };
-    progress::work("effects", &control, work, tell, |error, interrupted| {
-        if interrupted {
-            Failure::interrupted(error.to_string())
-        } else {
-            Failure::request(error)
-        }
-    })
+    progress::over_rows("effects", "averaged", &control, work)
 }

@@ -111,7 +111,7 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
             let (draws, weights) = results.usable();
             subsample(&fitted, (&draws, &weights), rows, SEED, &control)
         };
-        let sampled = in_background(&control, work)?;
+        let sampled = progress::over_rows("scores", "left out", &control, work)?;
         let sampled = match &results.manifest {
             Some(manifest) => sampled.of_run(manifest.verdict, &manifest.verdict_sentence),
             None => sampled,
@@ -167,7 +167,7 @@ fn run(
         matched.match_moments(&fitted, &draws, &control)?;
         Ok(matched)
     };
-    let matched = in_background(&control, work)?;
+    let matched = progress::over_rows("scores", "left out", &control, work)?;
     Ok((matched, results.manifest))
 }
 
@@ -233,28 +233,10 @@ pub(super) fn score(
         let (draws, weights) = results.usable();
         cross_validate(&fitted, (&draws, &weights), most, approximation, &control)
     };
-    let scored = in_background(&control, work)?;
+    let scored = progress::over_rows("scores", "left out", &control, work)?;
     Ok(match manifest {
         Some(manifest) => scored.of_run(manifest.verdict, &manifest.verdict_sentence),
         None => scored,
-    })
-}
-
-/// Does `work` on a thread of its own and shows how many rows were left out.
-fn in_background<T: Send>(
-    control: &Control,
-    work: impl FnOnce() -> Result<T, LooError> + Send,
-) -> Result<T, Failure> {
-    let tell = |done: Option<f64>| {
-        let rows = done.map(|done| format!("{:.0} % of rows left out", 100.0 * done));
-        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
-    };
-    progress::work("scores", control, work, tell, |error, interrupted| {
-        if interrupted {
-            Failure::interrupted(error.to_string())
-        } else {
-            Failure::request(error)
-        }
     })
 }
 

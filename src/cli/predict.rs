@@ -104,15 +104,5 @@ fn run(args: &PredictArgs, folder: &RunFolder, results: &Results) -> Result<Pred
         let (draws, weights) = results.usable();
         fitted.predict(&draws, &weights, table.as_ref(), options, &control)
     };
-    let tell = |done: Option<f64>| {
-        let rows = done.map(|done| format!("{:.0} % of rows predicted", 100.0 * done));
-        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
-    };
-    progress::work("predictions", &control, work, tell, |error, interrupted| {
-        if interrupted {
-            Failure::interrupted(error.to_string())
-        } else {
-            Failure::request(error)
-        }
-    })
+    progress::over_rows("predictions", "predicted", &control, work)
 }

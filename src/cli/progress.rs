@@ -1,5 +1,6 @@
 //! Progress of a run on standard error: a bar on a terminal, plain lines otherwise.
 
+use std::fmt::Display;
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -119,6 +120,31 @@ pub fn work<T: Send, E: Send>(
     watched(name, (control, &interrupted), work, tell, |error| {
         refuse(error, interrupted.load(Ordering::Relaxed))
     })
+}
+
+/// Does work over the rows of a run as [`work`] does; `done` says what was done with the rows, such as "scored". An error is one of the
+/// request, unless somebody interrupted.
+pub fn over_rows<T: Send, E: Send + Display>(
+    name: &str,
+    done: &str,
+    control: &Control,
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, Failure> {
+    self::work(name, control, work, rows(done), |error, interrupted| {
+        if interrupted {
+            Failure::interrupted(error.to_string())
+        } else {
+            Failure::request(error)
+        }
+    })
+}
+
+/// Makes a line of the share of rows that work was `done` on.
+pub fn rows(done: &str) -> impl Fn(Option<f64>) -> Option<String> {
+    move |share| {
+        let rows = share.map(|share| format!("{:.0} % of rows {done}", 100.0 * share));
+        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
+    }
 }
 
 /// Does work on a thread of its own that Ctrl-C ends with the program, as nothing is lost then, and says now and then how far it is.

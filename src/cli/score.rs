@@ -136,10 +136,7 @@ pub(super) fn of_results(
         scores.time(&files::times(results));
         Ok(scores)
     };
-    let tell = |done: Option<f64>| {
-        let rows = done.map(|done| format!("{:.0} % of rows scored", 100.0 * done));
-        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
-    };
+    let tell = progress::rows("scored");
     progress::work("scores", &control, work, tell, |error, interrupted| {
         if interrupted {
             Failure::interrupted(error.to_string())

@@ -88,9 +88,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     };
     let table = made(entry, &options)?;
     if args.json {
-        let text = serde_json::to_string_pretty(&json(entry.id, &options, &table))
-            .map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&json(entry.id, &options, &table))?;
     } else {
         output::result(&plain(&table.columns, &table.rows));
         for further in &table.further {

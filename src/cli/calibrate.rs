@@ -49,8 +49,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
         |error, _interrupted| Failure::request(error),
     )?;
     if args.json {
-        let text = serde_json::to_string_pretty(&to_json(&calibration, &job));
-        output::json(&(text.map_err(Failure::run)? + "\n"));
+        output::json(&to_json(&calibration, &job))?;
     } else {
         output::result(&table(&calibration));
     }

@@ -51,9 +51,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     if args.json {
         let mut json = files::to_json(&check);
         results::add_verdict(&mut json, results.manifest.as_ref());
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&json);
     }
     print(&names_of(&[&args.run]).concat(), &check);
     output::result(&shares);

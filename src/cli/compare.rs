@@ -70,8 +70,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
             .iter()
             .map(|row| to_json(row, num_obs, &rows))
             .collect();
-        let text = serde_json::to_string_pretty(&all).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&all)?;
     } else {
         output::result(&table(&rows, num_obs));
     }

@@ -139,9 +139,7 @@ pub fn compare_runs(args: &CompareRunsArgs) -> Result<(), Failure> {
                 }
                 Err(why) => json!({ "not_compared": why }),
             });
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&json);
     }
     print(&found);
     if let Some(scores) = &scores {

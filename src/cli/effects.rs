@@ -34,8 +34,7 @@ pub fn effects(args: &EffectsArgs) -> Result<(), Failure> {
     if args.json {
         let mut json = files::to_json(&answers);
         results::add_verdict(&mut json, results.manifest.as_ref());
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&json)?;
     } else {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(answers.effects.as_ref().map(|effects| text(effects, args)));

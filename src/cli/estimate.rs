@@ -168,8 +168,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         if let Some(ratio) = &ratio {
             json["likelihood_ratio"] = serde_json::to_value(ratio).map_err(Failure::run)?;
         }
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&json)?;
     } else {
         output::result(&plain(&done, args.effects));
         if let Some(ratio) = &ratio {

@@ -95,8 +95,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         Listing::Settings => settings(args.id.as_deref())?,
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&entries).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&entries)?;
     } else {
         output::result(&plain(&entries));
     }
@@ -171,9 +170,7 @@ fn rank(args: &ListArgs) -> Result<(), Failure> {
         })
         .collect();
     if args.json {
-        let text = serde_json::to_string_pretty(&entries).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&entries);
     }
     let lengths = entries
         .iter()

@@ -77,9 +77,7 @@ pub fn loo(args: &LooArgs) -> Result<(), Failure> {
         for (index, manifest) in manifests.iter().enumerate() {
             results::add_verdict(&mut json["runs"][index], manifest.as_ref());
         }
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&json);
     }
     for (name, run) in &runs {
         print(name, run);
@@ -124,9 +122,7 @@ fn sampled(args: &LooArgs, rows: usize) -> Result<(), Failure> {
         for (index, manifest) in manifests.iter().enumerate() {
             results::add_verdict(&mut json["runs"][index], manifest.as_ref());
         }
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&json);
     }
     for (name, run) in &runs {
         let line = |name: &str, it: SampledTotal| {

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Serialize;
+
+use super::Failure;
 use ergodic_base::shown::{cut, is_hostile, sentence, visible, visible_line};
 use ergodic_export::is_closed_pipe;
 
@@ -18,9 +21,19 @@ pub fn result(text: &str) {
     stream(|out| out.write_all(visible(text).as_bytes()));
 }
 
+/// Prints a value as JSON with indents to standard output, see [`json_text`].
+///
+/// # Errors
+/// It has no JSON.
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::run)?;
+    json_text(&(text + "\n"));
+    Ok(())
+}
+
 /// Prints JSON to standard output: the same characters, but those that a terminal would obey as the escapes of JSON, which mean
 /// the same.
-pub fn json(text: &str) {
+pub fn json_text(text: &str) {
     let mut escaped = String::with_capacity(text.len());
     let mut units = [0; 2];
     for c in text.chars() {

@@ -26,8 +26,7 @@ pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
     if args.json {
         let mut json = files::to_json(&predictions);
         results::add_verdict(&mut json, results.manifest.as_ref());
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&json)?;
     } else if let Some(path) = &args.out {
         let printed = ROWS_PRINTED.min(predictions.rows.len());
         let rows: Vec<Vec<String>> = (0..printed)

@@ -52,9 +52,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
             "rows": found.rows,
             "outcomes": found.outcomes,
         });
-        let text = serde_json::to_string_pretty(&value).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&value);
     }
     output::result(&priors_table(model.params()));
     output::result(&text(&found));

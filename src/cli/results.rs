@@ -239,7 +239,7 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
     if json {
         let mut bytes = Vec::new();
         summary::write_json(results, &mut bytes).map_err(Failure::run)?;
-        output::json(&String::from_utf8_lossy(&bytes));
+        output::json_text(&String::from_utf8_lossy(&bytes));
     } else {
         output::result(&summary_text(results));
         if let Some(corrected) = &results.corrected {

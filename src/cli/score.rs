@@ -92,9 +92,7 @@ pub fn score(args: &ScoreArgs) -> Result<(), Failure> {
         for (index, manifest) in manifests.iter().enumerate().filter(|_| folds.is_none()) {
             results::add_verdict(&mut json[index], manifest.as_ref());
         }
-        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
-        return Ok(());
+        return output::json(&json);
     }
     match runs.as_slice() {
         [(name, scores)] => print(name, scores, args.folds),

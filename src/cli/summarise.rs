@@ -69,8 +69,7 @@ fn summarise_each(args: &SummariseArgs) -> Result<(), Failure> {
         print(&results, false)?;
     }
     if args.json {
-        let text = serde_json::to_string_pretty(&list).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&list)?;
     }
     Ok(())
 }
@@ -213,8 +212,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
         print(&results, false)?;
     }
     if args.json {
-        let text = serde_json::to_string_pretty(&list).map_err(Failure::run)?;
-        output::json(&(text + "\n"));
+        output::json(&list)?;
     }
     match missing {
         Some(_) => Err(Failure::request(

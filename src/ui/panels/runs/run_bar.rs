@@ -136,9 +136,8 @@ fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, held: &mut Held) {
                 Palette::of(ui).verdict(kind).word,
                 sentence
             );
-            let tip = format!("{reason}. {}", paint::words(&was));
+            let tip = format!("Stale: {reason}. {}", paint::words(&was));
             widgets::badge_with(ui, VerdictKind::TooEarly, "Stale").on_hover_text(tip);
-            let reason = reason.strip_prefix("Stale: ").unwrap_or(reason);
             format!("These results are out of date: {reason}")
         }
         None => {

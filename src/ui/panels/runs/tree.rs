@@ -348,7 +348,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
         tip.clone_from(reason);
     }
     if let Some(stale) = stale {
-        tip = format!("{stale}. {tip}");
+        tip = format!("Stale: {stale}. {tip}");
     }
     // Runs are told apart by what they fit.
     if let Some(recipe) = recipe_of(entry) {

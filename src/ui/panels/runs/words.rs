@@ -249,7 +249,7 @@ pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> 
         && data.source == mine.data.source
         && !same_data
     {
-        return Some("Stale: the data file has changed since");
+        return Some("the data file has changed since");
     }
     // Recipes in run folders have filled in what drafts leave to defaults, and say otherwise where the data are.
     let completed = (state.check.as_ref()).filter(|_| state.checking.is_none());
@@ -262,15 +262,15 @@ pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> 
         return None;
     }
     Some(if !same_data && mine.data.source != draft.data.source {
-        "Stale: other data are open now"
+        "other data are open now"
     } else if !same_data && mine.data.import != draft.data.import {
-        "Stale: the data were read differently"
+        "the data were read differently"
     } else if mine.data.storage != draft.data.storage {
-        "Stale: rows were stored in another precision"
+        "rows were stored in another precision"
     } else if mine.model != draft.model && completed.is_none_or(|it| mine.model != it.model) {
-        "Stale: the model was changed since"
+        "the model was changed since"
     } else {
-        "Stale: the priors were changed since"
+        "the priors were changed since"
     })
 }
 

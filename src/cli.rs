@@ -41,6 +41,7 @@ mod tune;
 use args::{Args, Command};
 
 use ergodic_analysis::JobError;
+use ergodic_analysis::predict::scores::ScoresError;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_base::shown::is_hostile;
 #[cfg(debug_assertions)]
@@ -71,6 +72,12 @@ impl From<JobError> for Failure {
             detail,
             ..Self::request(error)
         }
+    }
+}
+
+impl From<ScoresError> for Failure {
+    fn from(error: ScoresError) -> Self {
+        Self::request(error)
     }
 }
 

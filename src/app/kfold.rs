@@ -1,5 +1,6 @@
 //! Exact K-fold cross-validation of finished runs, as `ergodic score --folds` makes it, on a thread of its own.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,23 +10,10 @@ use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::job;
-use ergodic_analysis::predict::scores::{PredictionScores, folds};
+use ergodic_analysis::predict::scores::folds::{self, Folded};
 use ergodic_base::control::Control;
-use ergodic_base::names::listed;
 use ergodic_data::load::Loaded;
-use ergodic_diagnostics::Verdict;
 use ergodic_export::RunFolder;
-
-/// Scores of all rows of a run, each by a fit without the part that it is in.
-#[derive(Debug)]
-pub struct Folded {
-    /// How many parts there are.
-    pub folds: u32,
-    /// The scores.
-    pub scores: PredictionScores,
-    /// What is wrong with the draws of some of the fits: one sentence each.
-    pub remarks: Vec<String>,
-}
 
 /// The folder of a run whose recipe is fitted again.
 fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
@@ -68,78 +56,31 @@ pub(super) fn score(state: &mut AppState, id: u64, parts: u32, fx: &mut dyn Effe
     state.begin_of(
         fx,
         ("Cross-validating", &title),
-        move |control| folded(&place, open, parts, control).map(Arc::new),
+        move |control| {
+            let folded = folded(&place, open, parts, control);
+            folded.map(Arc::new).map_err(|error| error.to_string())
+        },
         (id, |entry| &mut entry.folded),
     );
 }
 
 /// Fits the run in the folder `place` again without each of so many parts, as the command line does: its recipe holds every choice.
-///
-/// # Errors
-/// One sentence why there are no scores.
 fn folded(
     place: &Path,
     open: Option<Arc<Loaded>>,
     parts: u32,
     control: &Control,
-) -> Result<Folded, String> {
-    let folder = RunFolder::open(place).map_err(|error| error.to_string())?;
-    let recipe = folder.recipe().map_err(|error| error.to_string())?;
+) -> Result<Folded, Box<dyn Error>> {
+    let folder = RunFolder::open(place)?;
+    let recipe = folder.recipe()?;
     let loaded = match open {
         Some(open) => open,
-        None => job::load_data(&recipe, folder.path(), control)
-            .map(Arc::new)
-            .map_err(|error| error.to_string())?,
+        None => Arc::new(job::load_data(&recipe, folder.path(), control)?),
     };
-    control.enter("fitting again without folds of the rows");
-    control.expect(u64::from(parts));
-    let mut verdicts = Vec::new();
-    let mut scored = Vec::new();
-    for number in 1..=parts {
-        control.say(format!("fitting without fold {number} of {parts}"));
-        // What the steps of a part say of themselves says nothing of all.
-        let quiet = control.part();
-        let (loaded, of) = (Some(Arc::clone(&loaded)), (number, parts));
-        let job = folds::job_without(&recipe, folder.path(), loaded, of, &quiet);
-        let run = job.and_then(|job| finished(job, &quiet));
-        let run = run.map_err(|error| error.to_string())?;
-        let report = run.report();
-        if report.verdict != Verdict::Good {
-            verdicts.push((number, report.sentence.clone()));
-        }
-        let scores = folds::score(run.job(), &run.view(), usize::MAX, &quiet);
-        scored.push(scores.map_err(|error| error.to_string())?);
-        control.advance(1);
-    }
-    let scores = PredictionScores::joined(scored).ok_or("There are no parts to score")?;
-    Ok(Folded {
-        folds: parts,
-        scores,
-        remarks: remarks(&verdicts, parts),
+    let (of, parts) = ((&recipe, folder.path()), (parts, usize::MAX));
+    folds::run(of, Some(&loaded), parts, control, |_number, job, quiet| {
+        Ok(finished(job, quiet)?)
     })
-}
-
-/// Sentences on fits by their numbers, of `of` in all, each with all fits that it is said of.
-fn remarks(verdicts: &[(u32, String)], of: u32) -> Vec<String> {
-    let mut said: Vec<(&str, Vec<u32>)> = Vec::new();
-    for (number, sentence) in verdicts {
-        match said.iter_mut().find(|(known, _)| known == sentence) {
-            Some((_, numbers)) => numbers.push(*number),
-            None => said.push((sentence, vec![*number])),
-        }
-    }
-    let all = said.into_iter().map(|(sentence, numbers)| {
-        let folds = match numbers.as_slice() {
-            [one] => format!("Fold {one}"),
-            all if all.len() as u32 == of => format!("All {of} folds"),
-            some => {
-                let some = some.iter().map(ToString::to_string);
-                format!("Folds {}", listed(some, usize::MAX))
-            }
-        };
-        format!("{folds}: {sentence}")
-    });
-    all.collect()
 }
 
 #[cfg(test)]
@@ -148,20 +89,6 @@ mod tests {
     use crate::app::testing::Session;
     use crate::app::{Analysis, Command, DraftChange};
     use ergodic_analysis::hold_out::HoldOut;
-
-    #[test]
-    fn what_is_said_of_several_fits_is_said_once() {
-        let said = |of: u32, verdicts: &[(u32, &str)]| {
-            let owned = verdicts.iter().map(|(k, text)| (*k, (*text).to_owned()));
-            remarks(&owned.collect::<Vec<_>>(), of)
-        };
-        assert_eq!(said(2, &[(1, "few"), (2, "few")]), ["All 2 folds: few"]);
-        assert_eq!(
-            said(4, &[(1, "few"), (2, "bad"), (4, "few")]),
-            ["Folds 1 and 4: few", "Fold 2: bad"]
-        );
-        assert!(said(3, &[]).is_empty());
-    }
 
     #[test]
     fn every_row_is_scored_once_and_cancelling_keeps_nothing() {

@@ -7,15 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Parser;
 
 use super::{Failure, fit, output, progress, results};
-use ergodic_analysis::predict::scores::folds::{
-    HOLDS_OUT, job_without, score as score_part, time_of_fits,
-};
+use ergodic_analysis::Run;
+use ergodic_analysis::predict::scores::folds::{self, HOLDS_OUT, time_of_fits};
 use ergodic_analysis::predict::scores::{
     Measure, PredictionScores, ScoresCompared, ScoresError, compare,
 };
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{fixed, thousands};
-use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::scores::Score;
 use ergodic_export::label::names_of;
 use ergodic_export::manifest::Manifest;
@@ -165,27 +163,23 @@ fn refits(
         let time = time_of_fits(folds as usize, manifest.elapsed_secs);
         output::note(&format!("{}: {time}", path.display()));
     }
-    let mut parts = Vec::new();
-    for number in 1..=folds {
+    let most = most_draws(args);
+    let (of, control) = ((&recipe, folder.path()), Control::default());
+    let fit = |number, job, _control: &Control| -> Result<Run, Failure> {
         output::note(&format!("{}: part {number} of {folds}", path.display()));
-        let control = Control::default();
-        let part = (number, folds);
-        let job = job_without(&recipe, folder.path(), None, part, &control);
-        let job = Arc::new(job.map_err(Failure::from)?);
-        let (run, _) = fit::watch(&job, None, None, interrupted)?;
+        let (run, _) = fit::watch(&Arc::new(job), None, None, interrupted)?;
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::interrupted(
                 "Interrupted; cross-validation keeps nothing",
             ));
         }
-        let report = run.report();
-        if report.verdict != Verdict::Good {
-            output::note(&format!("note: part {number}: {}", report.sentence));
-        }
-        let scores = score_part(&job, &run.view(), most_draws(args), &control);
-        parts.push(scores.map_err(Failure::request)?);
+        Ok(run)
+    };
+    let folded = folds::run(of, None, (folds, most), &control, fit)?;
+    for remark in &folded.remarks {
+        output::note(&format!("{}: {remark}", path.display()));
     }
-    PredictionScores::joined(parts).ok_or_else(|| Failure::request("There are no parts to score"))
+    Ok(folded.scores)
 }
 
 fn most_draws(args: &ScoreArgs) -> usize {

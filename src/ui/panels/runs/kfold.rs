@@ -3,13 +3,14 @@
 use eframe::egui::{ScrollArea, Ui};
 
 use super::words;
-use crate::app::kfold::{Folded, refusal};
+use crate::app::kfold::refusal;
 use crate::app::{Analysis, AppState, Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, NumberField, number};
+use ergodic_analysis::predict::scores::folds::Folded;
 use ergodic_analysis::predict::scores::{PredictionScores, compare, folds};
 
 /// Highest that sentences on single fits stand before they scroll.

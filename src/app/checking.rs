@@ -23,10 +23,6 @@ use ergodic_data::load::Loaded;
 const MOST_WORK: usize = 20_000_000;
 /// Points of a prior's curve.
 const CURVE_POINTS: usize = 121;
-/// Scales of columns between 2^-20 and 2^20, a millionth and a million, are looked through for a prior's location.
-const POWERS: i32 = 20;
-/// Steps towards the top of a prior: each halves the step or moves, so that forty of them in place are 12 digits.
-const CLIMBS: usize = 400;
 
 /// Checks the draft's model in the background; a newer request overtakes older ones.
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
@@ -200,98 +196,15 @@ fn check_model(
 
 /// The density of a prior over the range that holds most of it.
 fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
-    let density = |x: f64| model.prior_density(index, x);
-    if let Some((from, to)) = model.prior_range(index) {
-        // In the middle of equal cells: at its ends a density may be infinite.
-        return (0..CURVE_POINTS)
-            .filter_map(|i| {
-                let x = from + (to - from) * (i as f64 + 0.5) / CURVE_POINTS as f64;
-                Some((x, density(x)?))
-            })
-            .collect();
-    }
-    let Some(centre) = peak_of(&density, &model.params()[index].prior) else {
+    let Some((from, to)) = model.prior_range(index) else {
         return Vec::new();
     };
-    let Some(peak) = density(centre).filter(|&peak| peak > 0.0) else {
-        return Vec::new();
-    };
-    // Priors here are unimodal: widen until the density has fallen to a hundredth of that at the peak. Where it lives on
-    // one side only, the other ends at once.
-    let reach = |sign: f64| {
-        let least = (1e-9 * centre.abs()).max(1e-6);
-        let mut half = least;
-        while density(centre + sign * half).is_some_and(|value| value > peak / 100.0) && half < 1e12
-        {
-            half *= 1.25;
-        }
-        half
-    };
-    let (from, to) = (centre - reach(-1.0), centre + reach(1.0));
-    let width = to - from;
-    let (from, to) = (
-        inside(&density, centre, from, width),
-        inside(&density, centre, to, width),
-    );
-    (0..CURVE_POINTS)
-        .filter_map(|i| {
-            let x = from + (to - from) * i as f64 / (CURVE_POINTS - 1) as f64;
-            Some((x, density(x)?))
-        })
-        .collect()
-}
-
-/// The end of a curve at `end`, or where the density ends before it: there is nothing to show beyond.
-fn inside(density: &impl Fn(f64) -> Option<f64>, centre: f64, end: f64, width: f64) -> f64 {
-    let is_there = |x: f64| density(x).is_some_and(|value| value > 0.0);
-    if is_there(end) {
-        return end;
-    }
-    let (mut last, mut beyond) = (centre, end);
-    for _ in 0..60 {
-        let middle = 0.5 * (last + beyond);
-        if is_there(middle) {
-            last = middle;
-        } else {
-            beyond = middle;
-        }
-    }
-    if last.abs() < 1e-9 * width { 0.0 } else { last }
-}
-
-/// Where a density is largest: at 0, at a number that its text names, which may be its location, or near there. Scaling
-/// by columns moves the location but not its sign, so powers of two of those numbers are looked at as well.
-fn peak_of(density: &impl Fn(f64) -> Option<f64>, text: &str) -> Option<f64> {
-    let numbers = text
-        .split(|c: char| !(c.is_ascii_digit() || ".+-eE".contains(c)))
-        .filter_map(|word| word.parse::<f64>().ok())
-        .filter(|number| number.is_finite() && *number != 0.0);
-    let mut best = (0.0, density(0.0)?);
-    let mut look = |x: f64| {
-        let value = density(x).unwrap_or(0.0);
-        if value > best.1 {
-            best = (x, value);
-        }
-    };
-    for number in numbers {
-        for eighth in -8 * POWERS..=8 * POWERS {
-            look(number * 2_f64.powf(f64::from(eighth) / 8.0));
-        }
-    }
-    // Uphill from the best of these, with ever smaller steps.
-    let (mut at, mut value) = best;
-    let mut step = (at.abs() / 8.0).max(1e-3);
-    for _ in 0..CLIMBS {
-        match [at - step, at + step]
-            .map(|x| (x, density(x).unwrap_or(0.0)))
-            .into_iter()
-            .find(|(_, there)| *there > value)
-        {
-            Some(better) => (at, value) = better,
-            None => step /= 2.0,
-        }
-    }
-    Some(at)
+    // In the middle of equal cells: at its ends a density may be infinite.
+    let cells = (0..CURVE_POINTS).map(|i| {
+        let x = from + (to - from) * (i as f64 + 0.5) / CURVE_POINTS as f64;
+        Some((x, model.prior_density(index, x)?))
+    });
+    cells.flatten().collect()
 }
 
 #[cfg(test)]

@@ -75,9 +75,8 @@ fn priors_table(params: &[ParamInfo]) -> String {
         .iter()
         .filter(|param| !is_effect(param))
         .map(|param| {
-            [&*param.name, &*param.prior, &*param.prior_source]
-                .map(str::to_owned)
-                .to_vec()
+            let source = param.prior_source.to_string();
+            vec![param.name.to_string(), param.prior.to_string(), source]
         })
         .collect();
     let mut out = output::table(&["variable", "prior", "because"], &rows);

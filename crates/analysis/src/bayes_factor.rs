@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::{Class, ParamId};
-use ergodic_core::models::Model;
+use ergodic_core::models::{Model, PriorOf};
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::ess::ess_mean;
 use ergodic_diagnostics::local_density::log_density_at;
@@ -151,7 +151,7 @@ pub fn bayes_factors(
             missing: None,
         };
         let Some(prior) = found.prior else {
-            let is_flat = params[j].prior == "flat";
+            let is_flat = params[j].prior == PriorOf::Flat;
             found.missing = Some(if is_flat {
                 NoFactor::Flat
             } else {

@@ -16,13 +16,14 @@ pub(super) fn remark(params: &[ParamInfo]) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ergodic_core::models::{PriorOf, PriorSource};
 
     fn told(name: &str) -> Option<String> {
         let param = ParamInfo {
             name: name.into(),
             meaning: String::new(),
-            prior: String::new(),
-            prior_source: String::new(),
+            prior: PriorOf::NONE,
+            prior_source: PriorSource::MODEL,
         };
         remark(&[param]).map(|warning| warning.message)
     }

@@ -29,7 +29,7 @@ use ergodic_core::estimators::{
 use ergodic_core::families::Link;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_core::models::{
-    DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, Storage, default_priors,
+    DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, PriorOf, Storage, default_priors,
 };
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::Cheapest;
@@ -108,9 +108,6 @@ pub enum JobError {
     Cancelled,
 }
 
-/// How a flat prior is written.
-const FLAT: &str = "flat";
-
 /// The refusal of a model in which a predictor tells the outcome without error and its coefficient has a flat prior, or in
 /// which effects of groups leave nothing for the residual.
 fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
@@ -120,7 +117,7 @@ fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
     }
     let flat = |name: &ParamId| {
         let mut params = model.params().iter();
-        params.any(|param| param.name == *name && param.prior == FLAT)
+        params.any(|param| param.name == *name && param.prior == PriorOf::Flat)
     };
     let mut terms = warnings.iter().filter_map(|warning| {
         let (Remark::ValueSeparates { column, .. } | Remark::CutSeparates { column, .. }) =

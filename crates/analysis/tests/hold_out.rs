@@ -83,7 +83,7 @@ fn draws_are_those_of_a_file_without_the_rows() {
         assert_eq!(held.design.terms, without.design.terms);
         let priors = |job: &Job| -> Vec<String> {
             let params = job.model.params().iter();
-            params.map(|param| param.prior.clone()).collect()
+            params.map(|param| param.prior.to_string()).collect()
         };
         assert_eq!(priors(&held), priors(&without));
         // The shuffled rows are the same lines of the whole file.

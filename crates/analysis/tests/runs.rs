@@ -600,7 +600,7 @@ fn recipes_of_before_keep_their_priors() {
                 "sigma" => "half_student_t(3, 0, 2.5)",
                 _ => "normal(0, 10)",
             };
-            assert_eq!(param.prior, prior, "{template} {}", param.name);
+            assert_eq!(param.prior.as_str(), prior, "{template} {}", param.name);
         }
         // What such a run writes names them, and is continued as what was written before.
         assert_eq!(job.recipe.priors["default"], "papers");
@@ -618,7 +618,7 @@ fn recipes_of_before_keep_their_priors() {
     let again = Recipe::parse(&new.to_toml(), &[]).unwrap();
     assert_eq!(again.default_priors(), DefaultPriors::WeaklyInformative);
     let job = Job::prepare(&again, Path::new(""), None, &Control::default()).unwrap();
-    assert_eq!(job.model.params()[1].prior, "normal(0, 2.5)");
+    assert_eq!(job.model.params()[1].prior.as_str(), "normal(0, 2.5)");
     assert_eq!(job.recipe.priors["default"], "weakly-informative");
 }
 

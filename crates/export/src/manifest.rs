@@ -16,7 +16,7 @@ use ergodic_core::engine::{
 };
 use ergodic_core::estimators::Search;
 use ergodic_core::families::Family;
-use ergodic_core::models::Marginal;
+use ergodic_core::models::{Marginal, PriorOf, PriorSource};
 use ergodic_core::oracle::GradientNoise;
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::bias::BiasReport;
@@ -79,7 +79,7 @@ pub struct Manifest {
     /// Scale of priors and of reported coefficients.
     pub scales: String,
     /// Prior of each variable and where it comes from.
-    pub priors: Vec<(String, String, String)>,
+    pub priors: Vec<(String, PriorOf, PriorSource)>,
     /// Marginal posteriors that are known in closed form, by the place of their variable among those whose draws are kept.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exact_marginals: BTreeMap<usize, Marginal>,

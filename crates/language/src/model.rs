@@ -7,8 +7,9 @@ use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
-    Block, CentreRows, KnownConditional, LinearRows, LogDensity, Model, ParamInfo, Posterior,
-    Prior, PriorRows, RowKernel, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
+    Block, CentreRows, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, ParamInfo,
+    Posterior, Prior, PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch,
+    add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
@@ -109,6 +110,9 @@ fn names(name: &str, labels: &[Vec<String>]) -> Vec<ParamId> {
     ids.collect()
 }
 
+/// Where priors of parameters come from.
+const THE_MODEL: PriorSource = PriorSource::new(ChosenBy::Model, "the model");
+
 fn params(lowered: &Lowered, priors: &[String]) -> Vec<ParamInfo> {
     let mut params = Vec::new();
     for (parameter, prior) in lowered.parameters.iter().zip(priors) {
@@ -121,8 +125,8 @@ fn params(lowered: &Lowered, priors: &[String]) -> Vec<ParamInfo> {
             params.push(ParamInfo {
                 name,
                 meaning: meaning(parameter),
-                prior: prior.clone(),
-                prior_source: "the model".to_owned(),
+                prior: prior.as_str().into(),
+                prior_source: THE_MODEL,
             });
         }
     }
@@ -134,8 +138,8 @@ fn params(lowered: &Lowered, priors: &[String]) -> Vec<ParamInfo> {
             params.push(ParamInfo {
                 name,
                 meaning: "function of the parameters".to_owned(),
-                prior: "that of the parameters".to_owned(),
-                prior_source: "the model".to_owned(),
+                prior: "that of the parameters".into(),
+                prior_source: THE_MODEL,
             });
         }
     }
@@ -494,8 +498,11 @@ impl Model for ProgramModel {
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
-        let marginal = (*self.marginals.get(index)?)?;
-        marginal.prior.span().filter(|_| !marginal.is_positive)
+        let Marginal { prior, is_positive } = (*self.marginals.get(index)?)?;
+        match is_positive {
+            true => prior.positive_range(0.0),
+            false => prior.span(),
+        }
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {

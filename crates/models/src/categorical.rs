@@ -27,7 +27,8 @@ use super::simplex::{SimplexCounts, log_probabilities, position};
 use super::translation::{self, Context, Program, Translation};
 use super::{
     CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
-    Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    Posterior, PriorDraws, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template,
+    sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
@@ -188,8 +189,9 @@ impl CategoricalModel {
             .map(|(level, (&a, source))| ParamInfo {
                 name: ParamId::of(Class::Probability, [level]),
                 meaning: format!("probability that {name} is {level}"),
-                prior: format!("dirichlet({a})"),
-                prior_source: format!("{source}; alone it is beta({a}, {})", rounded(total - a)),
+                prior: format!("dirichlet({a})").into(),
+                prior_source: source
+                    .remarked(&format!("; alone it is beta({a}, {})", rounded(total - a))),
             })
             .collect();
         let mut after = 0.0;
@@ -236,21 +238,20 @@ fn rounded(value: f64) -> f64 {
 fn choose_concentration(
     levels: &[String],
     given: &[(String, String)],
-) -> Result<(Vec<f64>, Vec<&'static str>), ModelError> {
+) -> Result<(Vec<f64>, Vec<PriorSource>), ModelError> {
     let names: Vec<ParamId> = (levels.iter())
         .map(|level| ParamId::of(Class::Probability, [level]))
         .collect();
-    let mut chosen = vec![(DEFAULT_CONCENTRATION, "default"); levels.len()];
-    let set = "set by you";
+    let mut chosen = vec![(DEFAULT_CONCENTRATION, PriorSource::DEFAULT); levels.len()];
     for (_, text) in given.iter().filter(|(key, _)| key == CLASS) {
-        chosen.fill((concentration_of(text, FORMS)?, set));
+        chosen.fill((concentration_of(text, FORMS)?, PriorSource::USER));
     }
     for (key, text) in given.iter().filter(|(key, _)| key != CLASS) {
         let Some(level) = names.iter().position(|name| name == key) else {
             let known = format!("{CLASS}, {}", names.join(", "));
             return Err(ModelError::unknown_parameter(key, known));
         };
-        chosen[level] = (concentration_of(text, FORMS)?, set);
+        chosen[level] = (concentration_of(text, FORMS)?, PriorSource::USER);
     }
     Ok(chosen.into_iter().unzip())
 }

@@ -6,7 +6,7 @@ use rand_distr::{Beta, Distribution as _};
 use statrs::function::gamma::ln_gamma;
 
 use super::prior_text::{PriorError, PriorProblem, PriorText};
-use super::{ModelError, ModelOptions, ParamInfo};
+use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::logistic;
@@ -51,14 +51,14 @@ impl Chance {
     /// The prior is not one of chances.
     pub fn new(spec: ChanceSpec, options: &ModelOptions) -> Result<(Self, ParamInfo), ModelError> {
         let ([a, b], source) = match options.prior(&spec.name) {
-            Some(text) => (parse(text)?, "set by you"),
-            None => (spec.default, "default"),
+            Some(text) => (parse(text)?, PriorSource::USER),
+            None => (spec.default, PriorSource::DEFAULT),
         };
         let info = ParamInfo {
             name: spec.name,
             meaning: spec.meaning,
-            prior: format!("beta({a}, {b})"),
-            prior_source: source.to_owned(),
+            prior: format!("beta({a}, {b})").into(),
+            prior_source: source,
         };
         Ok((Self { a, b }, info))
     }

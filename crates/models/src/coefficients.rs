@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::default_priors::DefaultPriors;
 use super::prior::{Prior, PriorRows, significant};
-use super::{ModelError, ModelOptions, ParamInfo};
+use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
 use crate::design::DesignTerm;
 use crate::design::matrix::Design;
 use crate::families::rows::ResponseScale;
@@ -91,8 +91,8 @@ impl Coefficients {
                     meaning: format!(
                         "share of function {number} of its basis in the curve {curve}"
                     ),
-                    prior: format!("normal(0, {})", ParamId::of(Class::Sd, [&curve])),
-                    prior_source: "part of the model".to_owned(),
+                    prior: format!("normal(0, {})", ParamId::of(Class::Sd, [&curve])).into(),
+                    prior_source: PriorSource::MODEL,
                     name: ParamId::of(Class::Bend, [curve, number.to_string()]),
                 });
                 continue;
@@ -104,7 +104,7 @@ impl Coefficients {
             };
             let name = name(&coefficients.design.terms[j]);
             let (prior, source) = match options.prior(&name).or_else(|| options.prior(class)) {
-                Some(text) => (Prior::parse(text)?, "set by you"),
+                Some(text) => (Prior::parse(text)?, PriorSource::USER),
                 None => {
                     let defaults = options.defaults;
                     (coefficients.default_prior(j, defaults), defaults.source())
@@ -114,8 +114,8 @@ impl Coefficients {
             params.push(ParamInfo {
                 name,
                 meaning: coefficients.meaning(j, quantity),
-                prior: prior.to_string(),
-                prior_source: format!("{source}, {}", coefficients.prior_scale(j)),
+                prior: prior.into(),
+                prior_source: source.at(coefficients.prior_scale(j)),
             });
         }
         Ok((coefficients, params))

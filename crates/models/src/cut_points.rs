@@ -9,7 +9,7 @@
 
 use super::coefficients::{Coefficients, prior_place};
 use super::prior::Prior;
-use super::{ModelError, ModelOptions, ParamInfo};
+use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
 use crate::design::matrix::Design;
 use crate::design::response::MAX_LEVELS;
 use ergodic_base::param::{Class, ParamId};
@@ -49,7 +49,7 @@ impl CutPoints {
         options: &ModelOptions,
     ) -> Result<(Self, Vec<ParamInfo>), ModelError> {
         let (prior, source) = match options.prior(CUTS.0) {
-            Some(text) => (Prior::parse(text)?, "set by you"),
+            Some(text) => (Prior::parse(text)?, PriorSource::USER),
             None => {
                 let prior = Prior::StudentT {
                     df: DEFAULT_DF,
@@ -73,8 +73,8 @@ impl CutPoints {
                 "cut point between {} and {}: the log odds of {name} {} or lower {at}",
                 pair[0], pair[1], pair[0]
             ),
-            prior: prior.to_string(),
-            prior_source: format!("{source}, each, in order, {place}"),
+            prior: prior.into(),
+            prior_source: source.clone().at(format!("each, in order, {place}")),
         });
         let own = Self {
             prior,

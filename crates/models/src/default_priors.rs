@@ -13,6 +13,8 @@
 
 use ergodic_base::settings::SettingError;
 
+use super::PriorSource;
+
 /// Key of the choice among the priors of a recipe.
 pub const KEY: &str = "default";
 
@@ -83,12 +85,12 @@ impl DefaultPriors {
         }
     }
 
-    /// Where a prior comes from, in words.
-    pub fn source(self) -> &'static str {
+    /// Where such a prior comes from.
+    pub fn source(self) -> PriorSource {
         match self {
-            Self::WeaklyInformative => "default",
-            Self::Cautious => "cautious default",
-            Self::Papers => "the papers' default",
+            Self::WeaklyInformative => PriorSource::DEFAULT,
+            Self::Cautious => PriorSource::by_default("cautious default"),
+            Self::Papers => PriorSource::by_default("the papers' default"),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Samplers that look at a posterior as a whole need no more than a [`LogDensity`]; those that estimate gradients from rows of
 //! data, or use the structure of a likelihood, refuse it with a reason.
 
-use super::{Model, ParamInfo, Posterior, RowLikelihood, Rows};
+use super::{ChosenBy, Model, ParamInfo, Posterior, PriorSource, RowLikelihood, Rows};
 use ergodic_base::rng::ChainRng;
 use rand::RngExt as _;
 
@@ -122,8 +122,8 @@ impl<L: LogDensity> DensityModel<L> {
         let params = density.names().into_iter().map(|name| ParamInfo {
             name: name.into(),
             meaning: "coordinate of a log density".to_owned(),
-            prior: "part of the density".to_owned(),
-            prior_source: "the density".to_owned(),
+            prior: "part of the density".into(),
+            prior_source: PriorSource::new(ChosenBy::Model, "the density"),
         });
         Self {
             params: params.collect(),

@@ -31,8 +31,8 @@ use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::translation::{Context, Translation};
 use super::units::rows_held_out;
 use super::{
-    Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSpec, Simulation,
-    Template,
+    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, Prior, PriorSource,
+    PriorSpec, Simulation, Template,
 };
 use crate::design::Remark;
 use crate::design::matrix::{Design, Predictor};
@@ -159,7 +159,7 @@ fn concentration_of(text: &str) -> Result<f64, PriorError> {
 
 /// Priors in force, each with where it comes from.
 struct Priors {
-    alpha: (AlphaPrior, &'static str),
+    alpha: (AlphaPrior, PriorSource),
     concentration: f64,
     normal: NormalPrior,
 }
@@ -167,13 +167,13 @@ struct Priors {
 impl Priors {
     fn read(given: &[(String, String)]) -> Result<Self, ModelError> {
         let mut priors = Self {
-            alpha: (DEFAULT_ALPHA, "default"),
+            alpha: (DEFAULT_ALPHA, PriorSource::DEFAULT),
             concentration: DEFAULT_CONCENTRATION,
             normal: DEFAULT_NORMAL,
         };
         for (key, text) in given {
             match key.as_str() {
-                "alpha" => priors.alpha = (AlphaPrior::parse(text)?, "set by you"),
+                "alpha" => priors.alpha = (AlphaPrior::parse(text)?, PriorSource::USER),
                 "numeric" => priors.normal = normal_of(text)?,
                 "probabilities" => priors.concentration = concentration_of(text)?,
                 _ => {
@@ -201,7 +201,7 @@ impl DpMixtureModel {
         let priors = Priors::read(&options.priors)?;
         let (mixture, unit_of_row) = reading::mixture(design, options, &priors)?;
         Ok(Self {
-            params: params(&mixture, priors.alpha.1),
+            params: params(&mixture, &priors.alpha.1),
             mixture,
             unit_of_row,
             is_long: !design.group_terms.is_empty(),
@@ -214,7 +214,7 @@ impl Mixture {
     /// The model of units that are not rows of a table.
     pub fn into_model(self) -> Arc<dyn Model> {
         Arc::new(DpMixtureModel {
-            params: params(&self, "fixed"),
+            params: params(&self, &PriorSource::new(ChosenBy::Model, "fixed")),
             mixture: self,
             unit_of_row: Vec::new(),
             is_long: false,
@@ -222,17 +222,16 @@ impl Mixture {
     }
 }
 
-fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
-    let info = |name: &str, meaning: &str, prior: &str, source: &str| ParamInfo {
+fn params(mixture: &Mixture, alpha_source: &PriorSource) -> Vec<ParamInfo> {
+    let info = |name: &str, meaning: &str, prior: &str, source: &PriorSource| ParamInfo {
         name: name.into(),
         meaning: meaning.to_owned(),
-        prior: prior.to_owned(),
-        prior_source: source.to_owned(),
+        prior: prior.into(),
+        prior_source: source.clone(),
     };
-    let (by, process) = (
-        "by alpha",
-        "the Dirichlet process gives it a prior through alpha",
-    );
+    let process = "the Dirichlet process gives it a prior through alpha";
+    let (by, process) = ("by alpha", &PriorSource::new(ChosenBy::Model, process));
+    let density = &PriorSource::new(ChosenBy::Model, "a density").at("not a parameter");
     let mut params = vec![info("k_active", "number of clusters", by, process)];
     if let AlphaPrior::Gamma { .. } = mixture.alpha {
         params.push(info(
@@ -256,7 +255,7 @@ fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
         "log_density",
         &format!("log density of alpha and the partition, components integrated out{unit}"),
         "",
-        "a density, not a parameter",
+        density,
     ));
     for k in 1..=NUM_WEIGHTS {
         params.push(info(
@@ -271,7 +270,7 @@ fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
             "held_out",
             "mean log predictive density of a unit that was held out",
             "",
-            "a density, not a parameter",
+            density,
         ));
     }
     params
@@ -298,6 +297,14 @@ impl Model for DpMixtureModel {
         }
         let log = shape * rate.ln() - ln_gamma(shape) + (shape - 1.0) * value.ln() - rate * value;
         Some(log.exp())
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let AlphaPrior::Gamma { shape, rate } = self.mixture.alpha else {
+            return None;
+        };
+        let is_alpha = self.params[index].name == "alpha";
+        is_alpha.then(|| Prior::Gamma { shape, rate }.positive_range(0.0))?
     }
 
     fn remark_on_data(&self, reporter: &mut Reporter) {

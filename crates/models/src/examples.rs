@@ -10,8 +10,9 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    CentreRows, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions, ParamInfo,
-    Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    CentreRows, ChosenBy, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions,
+    ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows,
+    Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
@@ -90,6 +91,12 @@ trait Example: Send + Sync + 'static {
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         Some(self.priors()[index].density(value))
     }
+    /// See [`Model::prior_range`].
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let NormalPrior { mean, variance } = *self.priors().get(index)?;
+        let sd = variance.sqrt();
+        Prior::Normal { mean, sd }.span()
+    }
     /// See [`Model::marginal`]; rows come with their weights.
     fn marginal(
         &self,
@@ -116,12 +123,12 @@ trait Example: Send + Sync + 'static {
 }
 
 /// A parameter with what is said about it.
-fn param(name: impl Into<ParamId>, meaning: &str, prior: String) -> ParamInfo {
+fn param(name: impl Into<ParamId>, meaning: &str, prior: impl Into<PriorOf>) -> ParamInfo {
     ParamInfo {
         name: name.into(),
         meaning: meaning.to_owned(),
-        prior,
-        prior_source: "set by the template's settings".to_owned(),
+        prior: prior.into(),
+        prior_source: PriorSource::new(ChosenBy::User, "set by the template's settings"),
     }
 }
 
@@ -275,6 +282,10 @@ impl<E: Example> Model for ExampleModel<E> {
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         self.example.prior_density(index, value)
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        self.example.prior_range(index)
     }
 
     fn known_conditionals(&self) -> Vec<KnownConditional> {

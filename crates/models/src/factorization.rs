@@ -36,8 +36,9 @@ use statrs::function::gamma::ln_gamma;
 use super::dp_mixture::AlphaPrior as PrecisionPrior;
 use super::translation::{Context, Translation};
 use super::{
-    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch,
+    Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::observation::ObservationModel;
@@ -252,6 +253,21 @@ impl BlockPrior {
         log.exp()
     }
 
+    /// The prior of one coordinate.
+    fn marginal(self) -> Prior {
+        match self.0 {
+            PrecisionPrior::Constant(value) => Prior::Normal {
+                mean: 0.0,
+                sd: value.sqrt().recip(),
+            },
+            PrecisionPrior::Gamma { shape, rate } => Prior::StudentT {
+                df: 2.0 * shape,
+                location: 0.0,
+                scale: (rate / shape).sqrt(),
+            },
+        }
+    }
+
     /// A block drawn from the prior.
     fn draw(self, rng: &mut ChainRng, x: &mut [f64]) -> Result<(), &'static str> {
         let precision = self.0.draw(rng);
@@ -371,22 +387,17 @@ fn params(
 ) -> Vec<ParamInfo> {
     let mut params = Vec::with_capacity(layout.dim());
     for (kind, prior) in KINDS.iter().zip(priors) {
-        let prior_text = match prior.0 {
-            PrecisionPrior::Constant(value) => format!("normal(0, {})", value.sqrt().recip()),
-            PrecisionPrior::Gamma { shape, rate } => {
-                format!("student_t({}, 0, {})", 2.0 * shape, (rate / shape).sqrt())
-            }
-        };
+        let prior = PriorOf::from(prior.marginal());
         let source = match options.prior(kind.word) {
-            Some(_) => "set by the recipe",
-            None => "default of the source",
+            Some(_) => PriorSource::new(ChosenBy::User, "set by the recipe"),
+            None => PriorSource::by_default("default of the source"),
         };
         for level in &table.levels[kind.side] {
             let info = |name: ParamId, meaning: String| ParamInfo {
                 name,
                 meaning,
-                prior: prior_text.clone(),
-                prior_source: source.to_owned(),
+                prior: prior.clone(),
+                prior_source: source.clone(),
             };
             let column = &table.names[kind.side];
             if !kind.is_factor {
@@ -417,6 +428,11 @@ impl Model for FactorizationModel {
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         let block = (0..KINDS.len()).find(|&k| self.layout.block(k).contains(&index))?;
         Some(self.priors[block].density(value))
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let block = (0..KINDS.len()).find(|&k| self.layout.block(k).contains(&index))?;
+        self.priors[block].marginal().span()
     }
 
     fn observation(&self) -> Option<&Arc<dyn ObservationModel>> {

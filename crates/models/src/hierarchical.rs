@@ -362,6 +362,26 @@ impl<F: RowFamily> HierarchicalModel<F> {
         }
     }
 
+    /// μ_j and θ_gj are Student-t with ν − P + 1 degrees of freedom, Σ_jj is inverse-gamma; covariances have no closed form.
+    fn marginal_prior(&self, index: usize) -> Option<Prior> {
+        let (p, niw) = (self.layout.terms, &self.reported);
+        let df = niw.dof - p as f64 + 1.0;
+        let student = |term: usize, spread: f64| Prior::StudentT {
+            df,
+            location: niw.mean[term],
+            scale: (spread * niw.scale[term * p + term] / df).sqrt(),
+        };
+        match self.quantity(index) {
+            Quantity::Mean(term) => Some(student(term, 1.0 / niw.strength)),
+            Quantity::Effect { term } => Some(student(term, 1.0 + 1.0 / niw.strength)),
+            Quantity::Covariance(i, j) if i == j => {
+                let (shape, scale) = (0.5 * df, 0.5 * niw.scale[i * p + i]);
+                Some(Prior::InvGamma { shape, scale })
+            }
+            Quantity::Covariance(..) => None,
+        }
+    }
+
     fn quantity(&self, index: usize) -> Quantity {
         let p = self.layout.terms;
         let after_means = match index.checked_sub(p) {
@@ -523,27 +543,13 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
         }
     }
 
-    /// μ_j and θ_gj are Student-t with ν − P + 1 degrees of freedom, Σ_jj is inverse-gamma; covariances have no closed form.
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        let (p, niw) = (self.layout.terms, &self.reported);
-        let df = niw.dof - p as f64 + 1.0;
-        let student = |term: usize, spread: f64| {
-            Prior::StudentT {
-                df,
-                location: niw.mean[term],
-                scale: (spread * niw.scale[term * p + term] / df).sqrt(),
-            }
-            .density(value)
-        };
-        match self.quantity(index) {
-            Quantity::Mean(term) => student(term, 1.0 / niw.strength),
-            Quantity::Effect { term } => student(term, 1.0 + 1.0 / niw.strength),
-            Quantity::Covariance(i, j) if i == j => {
-                let (shape, scale) = (0.5 * df, 0.5 * niw.scale[i * p + i]);
-                Prior::InvGamma { shape, scale }.density(value)
-            }
-            Quantity::Covariance(..) => None,
-        }
+        self.marginal_prior(index)?.density(value)
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let prior = self.marginal_prior(index)?;
+        prior.span().or_else(|| prior.positive_range(0.0))
     }
 
     /// The population, and each group.

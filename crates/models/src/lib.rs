@@ -83,6 +83,7 @@ pub(crate) mod poisson;
 pub(crate) mod positive;
 pub mod predicts;
 pub mod prior;
+mod prior_of;
 mod prior_text;
 mod regression;
 mod row_kernel;
@@ -115,6 +116,7 @@ pub use mixed::{MixedEffects, WorkingRows, suits_whitening};
 pub use numerics::wishart::NormalInverseWishart;
 pub use predicts::Predicts;
 pub use prior::{Prior, PriorRows};
+pub use prior_of::{ChosenBy, PriorOf, PriorSource};
 pub use prior_text::{PriorError, PriorProblem};
 pub use row_kernel::{RowKernel, count_rows, logit_rows};
 pub use shard::Shard;
@@ -142,10 +144,10 @@ pub struct ParamInfo {
     pub name: ParamId,
     /// What the quantity says, on the scale it is reported on, in words.
     pub meaning: String,
-    /// Prior in Stan's notation with the scale it holds on, for people.
-    pub prior: String,
-    /// Where the prior comes from: "default …" or "set by the recipe".
-    pub prior_source: String,
+    /// Prior in Stan's notation.
+    pub prior: PriorOf,
+    /// Where the prior comes from, and for which scale it holds.
+    pub prior_source: PriorSource,
 }
 
 /// Coordinates of u that belong together, such as the coefficients or the effects of one group, and are updated together
@@ -214,8 +216,7 @@ pub trait Model: Send + Sync {
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
         u.copy_from_slice(theta);
     }
-    /// The interval that a picture of the prior of reported quantity `index` shows; `None` if it has no density, or one
-    /// that is symmetric about 0.
+    /// The interval that a picture of the prior of reported quantity `index` shows; `None` if it has no density.
     fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
         None
     }

@@ -55,8 +55,9 @@ use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::translation::{Context, Glm, Translation};
 use super::{
-    Block, CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
-    Posterior, PriorDraws, RoundTrip, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    Block, CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood, Rows, Scratch, Template,
+    sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::families::Family;
@@ -221,8 +222,11 @@ impl<F: RowFamily> MixedModel<F> {
                     "share of {} in the variance of {}",
                     term.group, design.response.name
                 ),
-                prior: String::new(),
-                prior_source: "follows from the standard deviations".to_owned(),
+                prior: PriorOf::NONE,
+                prior_source: PriorSource::new(
+                    ChosenBy::Model,
+                    "follows from the standard deviations",
+                ),
             }));
         }
         for term in &terms {

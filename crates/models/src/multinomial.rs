@@ -19,10 +19,10 @@ use std::sync::Arc;
 use super::coefficients::Coefficients;
 use super::predicts::{Law, Point, Predicts};
 use super::regression::COEFFICIENT_PRIORS;
-use super::translation::{Context, FLAT, Translation};
+use super::translation::{Context, Translation};
 use super::{
     CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, RowLikelihood, Rows, Scratch, Template, sum_of_rows, unordered_levels,
+    PriorDraws, PriorOf, RowLikelihood, Rows, Scratch, Template, sum_of_rows, unordered_levels,
 };
 use crate::design::DesignTerm;
 use crate::design::matrix::Design;
@@ -86,7 +86,7 @@ fn check_proper(
             Some(k) => &params[k * num_columns..][..num_columns],
             None => params,
         };
-        if !has_rows && own.iter().any(|param| param.prior == FLAT) {
+        if !has_rows && own.iter().any(|param| param.prior == PriorOf::Flat) {
             return Err(ModelError::Data(format!(
                 "The level `{level}` of the outcome `{}` has no rows, and with a flat prior its coefficients have no bound; give them \
                  another prior, such as normal(0, 2.5), or leave the level out",
@@ -280,6 +280,11 @@ impl Model for MultinomialModel {
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         let coefficients = &self.coefficients[index / self.num_columns];
         coefficients.prior(index % self.num_columns)?.density(value)
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let coefficients = &self.coefficients[index / self.num_columns];
+        coefficients.prior(index % self.num_columns)?.span()
     }
 
     fn prior_draws(&self) -> Option<&dyn PriorDraws> {

@@ -31,8 +31,8 @@ use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
     Block, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Template, refuse_group_terms, sum_of_rows,
-    unordered_levels,
+    PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Template, refuse_group_terms,
+    sum_of_rows, unordered_levels,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -308,14 +308,14 @@ impl Network {
             }
             let (precision, told) = Positive::new(spec, options)?;
             let first = params.len();
-            let prior = format!("normal(0, 1/sqrt({}))", told.name);
+            let prior = PriorOf::from(format!("normal(0, 1/sqrt({}))", told.name));
             params.extend((0..count).map(|k| {
                 let (name, meaning) = told_of(&design, levels, &shape, first + k);
                 ParamInfo {
                     name,
                     meaning,
                     prior: prior.clone(),
-                    prior_source: "part of the model".to_owned(),
+                    prior_source: PriorSource::MODEL,
                 }
             }));
             precisions.push(told);

@@ -3,12 +3,9 @@
 //! A parameter θ > l is sampled as u = log(θ − l); densities of u carry the Jacobian e^u.
 
 use super::prior::{Prior, significant};
-use super::{ModelError, ModelOptions, ParamInfo};
+use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
-
-/// Share of a prior that pictures leave out at its upper end.
-const TAIL: f64 = 0.02;
 
 /// What a template says about one of its positive parameters.
 #[derive(Clone, Debug)]
@@ -54,15 +51,18 @@ impl Positive {
             .prior(&spec.name)
             .or_else(|| options.prior(spec.class));
         let (prior, source) = match given {
-            Some(text) => (Prior::parse_positive(text)?, "set by you"),
-            None if prior_unit == 1.0 => (spec.default, "default"),
-            None => (spec.default.scaled(significant(prior_unit)), "default"),
+            Some(text) => (Prior::parse_positive(text)?, PriorSource::USER),
+            None if prior_unit == 1.0 => (spec.default, PriorSource::DEFAULT),
+            None => (
+                spec.default.scaled(significant(prior_unit)),
+                PriorSource::DEFAULT,
+            ),
         };
-        let prior_source = match spec.unit_words.as_str() {
-            "" => source.to_owned(),
-            _ if !options.standardize => format!("{source}, in units of the data"),
-            words if words.starts_with("per ") => format!("{source}, {words}"),
-            words => format!("{source}, in {words}"),
+        let place = match spec.unit_words.as_str() {
+            "" => String::new(),
+            _ if !options.standardize => "in units of the data".to_owned(),
+            words if words.starts_with("per ") => words.to_owned(),
+            words => format!("in {words}"),
         };
         let positive = Self {
             prior,
@@ -77,8 +77,8 @@ impl Positive {
         let info = ParamInfo {
             name: spec.name,
             meaning: spec.meaning,
-            prior: prior.positive_text(),
-            prior_source,
+            prior: prior.positive_text().into(),
+            prior_source: source.at(place),
         };
         Ok((positive, info))
     }
@@ -132,22 +132,7 @@ impl Positive {
 
     /// The interval of reported values that a picture of the prior shows; `None` for the flat prior.
     pub fn range(&self) -> Option<(f64, f64)> {
-        let from = self.lower * self.prior_unit;
-        let share = self.prior.positive_survival(from)?;
-        // Doubling, then halving the interval: survival falls with x.
-        let mut to = 1e-6_f64.max(from);
-        while self.prior.positive_survival(to)? > TAIL * share && to < 1e300 {
-            to *= 2.0;
-        }
-        let mut below = 0.5 * to;
-        for _ in 0..20 {
-            let middle = 0.5 * (below + to);
-            if self.prior.positive_survival(middle)? > TAIL * share {
-                below = middle;
-            } else {
-                to = middle;
-            }
-        }
+        let (from, to) = self.prior.positive_range(self.lower * self.prior_unit)?;
         let unit = self.report_unit / self.prior_unit;
         Some((from * unit, to * unit))
     }
@@ -156,6 +141,7 @@ impl Positive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prior::TAIL;
 
     const ALL: [&str; 8] = [
         "half_normal(2)",

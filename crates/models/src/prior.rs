@@ -24,6 +24,9 @@ pub(crate) const FORMS: &str = "normal(mean, sd), student_t(df, location, scale)
 pub(crate) const POSITIVE_FORMS: &str = "half_normal(sd), half_student_t(df, 0, scale), half_cauchy(scale), exponential(rate), \
                                   gamma(shape, rate), inv_gamma(shape, scale), lognormal(mean, sd) or flat";
 
+/// Share of the prior of a positive parameter that pictures leave out at its upper end.
+pub(super) const TAIL: f64 = 0.02;
+
 /// A density on the real line or, from [`Self::Exponential`] on, on its positive half. The prior of a positive parameter is one
 /// of the latter, or the density of |x| where that of x is symmetric about 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -419,6 +422,26 @@ impl Prior {
             _ => return None,
         };
         Some((self.location() - half, self.location() + half))
+    }
+
+    /// The interval of a positive parameter above `from` that a picture of its prior shows; `None` for the flat prior.
+    pub fn positive_range(&self, from: f64) -> Option<(f64, f64)> {
+        let share = self.positive_survival(from)?;
+        // Doubling, then halving the interval: survival falls with x.
+        let mut to = 1e-6_f64.max(from);
+        while self.positive_survival(to)? > TAIL * share && to < 1e300 {
+            to *= 2.0;
+        }
+        let mut below = 0.5 * to;
+        for _ in 0..20 {
+            let middle = 0.5 * (below + to);
+            if self.positive_survival(middle)? > TAIL * share {
+                below = middle;
+            } else {
+                to = middle;
+            }
+        }
+        Some((from, to))
     }
 
     /// The prior moved by `shift`, if it is one on the whole line.

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use super::prior_text::PriorError;
 use super::translation::{Context, Translation};
 use super::{
-    Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSpec, Simulation,
-    Template,
+    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSource,
+    PriorSpec, Simulation, Template,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -150,22 +150,21 @@ impl Corpus {
 
 /// The reported quantities, in the order of [`Corpus::report`].
 fn params(corpus: &Corpus) -> Vec<ParamInfo> {
-    let info = |name: &str, meaning: &str, prior: &str, source: &str| ParamInfo {
+    let info = |name: &str, meaning: &str, prior: &str, source: &PriorSource| ParamInfo {
         name: name.into(),
         meaning: meaning.to_owned(),
-        prior: prior.to_owned(),
-        prior_source: source.to_owned(),
+        prior: prior.into(),
+        prior_source: source.clone(),
     };
-    let (by, source) = (
-        "by beta",
-        "the Dirichlet prior of each topic's words gives it one",
-    );
+    let words = "the Dirichlet prior of each topic's words gives it one";
+    let (by, source) = ("by beta", &PriorSource::new(ChosenBy::Model, words));
+    let score = &PriorSource::new(ChosenBy::Model, "a score").at("not a parameter");
     let perplexity = (corpus.num_held_out() > 0).then(|| {
         info(
             "perplexity",
             "of the words scored of documents held out: as many words that are equally likely would be as hard to guess",
             "",
-            "a score, not a parameter",
+            score,
         )
     });
     let others = [

@@ -439,8 +439,8 @@ fn priors_of_the_user_are_told_by_name_and_effects_of_groups_are_not() {
     let slope = "b[<b>&\"x\"]";
     let mut priors = report.manifest.priors.iter_mut();
     let prior = priors.find(|(name, ..)| name == slope).unwrap();
-    prior.1 = "student_t(4, 0, 1)".to_owned();
-    prior.2 = prior.2.replace("default", "set by you");
+    prior.1 = "student_t(4, 0, 1)".into();
+    prior.2 = prior.2.to_string().replace("default", "set by you").into();
     let markdown = written(&report, "markdown");
     for words in [
         "Priors by default are normal(0, 2.5) for the intercept (at average predictors, in sd of `y` from its mean); \

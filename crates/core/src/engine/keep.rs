@@ -110,6 +110,7 @@ pub fn refusal(what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::{PriorOf, PriorSource};
 
     fn params() -> Vec<ParamInfo> {
         let names = [
@@ -122,8 +123,8 @@ mod tests {
         let info = |name: &&str| ParamInfo {
             name: (*name).into(),
             meaning: String::new(),
-            prior: String::new(),
-            prior_source: String::new(),
+            prior: PriorOf::NONE,
+            prior_source: PriorSource::MODEL,
         };
         names.iter().map(info).collect()
     }

@@ -214,9 +214,9 @@ fn prior_densities_are_the_marginal_betas() {
     }
     assert_eq!(model.prior_density(0, 1.5), Some(0.0));
     assert_eq!(model.prior_range(0), Some((0.0, 1.0)));
-    assert_eq!(model.params()[0].prior, "dirichlet(2)");
+    assert_eq!(model.params()[0].prior.as_str(), "dirichlet(2)");
     assert_eq!(
-        model.params()[0].prior_source,
+        model.params()[0].prior_source.to_string(),
         "set by you; alone it is beta(2, 4)"
     );
 }

@@ -22,7 +22,7 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::translation::{Context, Translation, listed, number as text};
 use crate::{
-    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Prior,
     Template,
 };
 use ergodic_base::rng::ChainRng;
@@ -177,6 +177,19 @@ impl Example for MeanPrecision {
         let q = (value - self.mean).powi(2) / (2.0 * b);
         let log_constant = ln_gamma(a + 0.5) - ln_gamma(a) + LOG_NORMAL - 0.5 * b.ln();
         Some((log_constant - (a + 0.5) * q.ln_1p()).exp())
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let (shape, rate) = (self.shape, self.rate);
+        if index == 1 {
+            return Prior::Gamma { shape, rate }.positive_range(0.0);
+        }
+        let mu = Prior::StudentT {
+            df: 2.0 * shape,
+            location: self.mean,
+            scale: (rate / shape).sqrt(),
+        };
+        mu.span()
     }
 
     fn marginal(

@@ -37,7 +37,7 @@ fn priors<'a>(context: &Context<'a>) -> (Vec<(&'a str, &'a str)>, &'a str) {
         .map(|param| (param.name.as_str(), param.prior.as_str()))
         .collect();
     let covariance = (context.params.iter()).find(|param| param.name.class() == Class::Covariance);
-    (means, covariance.map_or("", |param| &param.prior))
+    (means, covariance.map_or("", |param| param.prior.as_str()))
 }
 
 fn words(context: &Context<'_>, regression: &Glm<'_>, group: &str, groups: usize) -> String {

@@ -6,7 +6,7 @@ use crate::design::response::ResponseKind;
 use crate::names;
 use crate::numerics::wishart::NormalInverseWishart;
 use crate::prior_text::{Argument, PriorError, PriorProblem, PriorText};
-use crate::{ModelError, ModelOptions, ParamInfo, PriorSpec};
+use crate::{ChosenBy, ModelError, ModelOptions, ParamInfo, PriorOf, PriorSource, PriorSpec};
 
 use super::coordinates::MAX_TERMS;
 use ergodic_base::param::{Class, ParamId};
@@ -70,15 +70,14 @@ impl Given {
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
     pub niw: NormalInverseWishart,
-    mean_sources: Vec<&'static str>,
-    covariance_source: &'static str,
+    mean_sources: Vec<PriorSource>,
+    covariance_source: PriorSource,
 }
 
 /// The prior of `design` from what the recipe says.
 pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, ModelError> {
     let p = design.terms.len();
     let given = &options.priors;
-    let set = "set by you";
     let mut chosen = Chosen {
         niw: NormalInverseWishart {
             mean: vec![0.0; p],
@@ -88,7 +87,7 @@ pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, 
             scale: diagonal(&vec![SCALE; p]),
         },
         mean_sources: vec![options.defaults.source(); p],
-        covariance_source: "default",
+        covariance_source: PriorSource::DEFAULT,
     };
     // Means of single terms come after that of all.
     let means: Vec<ParamId> = (design.terms.iter())
@@ -105,16 +104,16 @@ pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, 
             ("mu", None, Given::Means { mean, strength }) => {
                 chosen.niw.mean.fill(mean);
                 chosen.niw.strength = strength;
-                chosen.mean_sources.fill(set);
+                chosen.mean_sources.fill(PriorSource::USER);
             }
             (_, Some(j), Given::Mean(mean)) => {
                 chosen.niw.mean[j] = mean;
-                chosen.mean_sources[j] = set;
+                chosen.mean_sources[j] = PriorSource::USER;
             }
             // As it is shown: lambda is that of all terms.
             (_, Some(j), Given::Means { mean, strength }) if strength == chosen.niw.strength => {
                 chosen.niw.mean[j] = mean;
-                chosen.mean_sources[j] = set;
+                chosen.mean_sources[j] = PriorSource::USER;
             }
             (_, Some(_), Given::Means { .. }) => {
                 let share = chosen.niw.strength;
@@ -150,7 +149,7 @@ pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, 
                 }
                 chosen.niw.dof = dof;
                 chosen.niw.scale = diagonal(&entries);
-                chosen.covariance_source = set;
+                chosen.covariance_source = PriorSource::USER;
             }
             ("mu" | "Sigma", None, _) | (_, Some(_), _) => {
                 let why = format!("is not one for `{key}`; write {FORMS}");
@@ -236,14 +235,14 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
     let means = (0..p).map(|j| ParamInfo {
         name: ParamId::of(Class::Mean, [&terms[j]]),
         meaning: format!("mean over groups by {}: {}", factor.name, what(j)),
-        prior: format!("normal({}, Sigma/{})", niw.mean[j], niw.strength),
-        prior_source: format!("{}, {}", chosen.mean_sources[j], scale(j)),
+        prior: format!("normal({}, Sigma/{})", niw.mean[j], niw.strength).into(),
+        prior_source: chosen.mean_sources[j].clone().at(scale(j)),
     });
     let scales: Vec<f64> = (0..p).map(|i| niw.scale[i * p + i]).collect();
     let same = scales.iter().all(|&s| s == scales[0]);
     let shown = if same { &scales[..1] } else { &scales[..] };
     let shown: Vec<String> = shown.iter().map(f64::to_string).collect();
-    let covariance_prior = format!("inv_wishart({}, {})", niw.dof, shown.join(", "));
+    let covariance_prior = PriorOf::from(format!("inv_wishart({}, {})", niw.dof, shown.join(", ")));
     let covariances = upper_triangle(p).map(|(i, j)| ParamInfo {
         name: ParamId::of(Class::Covariance, [&terms[i], &terms[j]]),
         meaning: if i == j {
@@ -255,14 +254,14 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
             )
         },
         prior: covariance_prior.clone(),
-        prior_source: format!("{}, {}", chosen.covariance_source, scale(i)),
+        prior_source: chosen.covariance_source.clone().at(scale(i)),
     });
     let effects = factor.levels.iter().flat_map(|level| {
         (0..p).map(move |j| ParamInfo {
             name: ParamId::of(Class::GroupCoefficient, [level.as_str(), terms[j].as_str()]),
             meaning: format!("in {} {level}: {}", factor.name, what(j)),
-            prior: "normal(mu, Sigma)".to_owned(),
-            prior_source: "estimated from all groups".to_owned(),
+            prior: "normal(mu, Sigma)".into(),
+            prior_source: PriorSource::new(ChosenBy::Model, "estimated from all groups"),
         })
     });
     means.chain(covariances).chain(effects).collect()

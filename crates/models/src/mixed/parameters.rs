@@ -10,7 +10,7 @@ use crate::families::rows::ResponseScale;
 use crate::names;
 use crate::positive::{Positive, PositiveSpec};
 use crate::prior::Prior;
-use crate::{ModelError, ModelOptions, ParamInfo};
+use crate::{ModelError, ModelOptions, ParamInfo, PriorSource};
 use ergodic_base::param::{Class, ParamId};
 
 /// Group term number `place` with its priors, and its scales as they are reported; places in u follow.
@@ -75,8 +75,8 @@ pub(super) fn make_term(
         .prior(&ParamId::of(Class::Correlation, [name]))
         .or_else(|| options.prior("cor"));
     let (eta, source) = match given {
-        Some(text) => (eta_of(text)?, "set by you"),
-        None => (DEFAULT_ETA, "default"),
+        Some(text) => (eta_of(text)?, PriorSource::USER),
+        None => (DEFAULT_ETA, PriorSource::DEFAULT),
     };
     let known = options.well_known.get(place).cloned();
     let (q, num_levels) = (group.names.len(), factor.levels.len());
@@ -112,8 +112,8 @@ pub(super) fn make_term(
         ParamInfo {
             name: ParamId::of(Class::Correlation, [name, a, b]),
             meaning: format!("correlation of the effects {a} and {b} between groups of {name}"),
-            prior: format!("lkj({eta})"),
-            prior_source: source.to_owned(),
+            prior: format!("lkj({eta})").into(),
+            prior_source: source.clone(),
         }
     }));
     Ok((term, infos))
@@ -133,8 +133,8 @@ pub(super) fn effect_params<'a>(
             } else {
                 format!("how {group} {level} differs from the average group in the effect of {effect} on {quantity}")
             },
-            prior: format!("normal(0, {})", ParamId::of(Class::Sd, [group, effect])),
-            prior_source: "part of the model".to_owned(),
+            prior: format!("normal(0, {})", ParamId::of(Class::Sd, [group, effect])).into(),
+            prior_source: PriorSource::MODEL,
         })
     })
 }

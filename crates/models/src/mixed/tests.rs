@@ -345,7 +345,7 @@ fn what_has_no_curves_refuses_them() {
     let mixed = crate::find("mixed").unwrap();
     let set = |prior: (&str, &str)| (mixed.build)(Arc::clone(&design), &options(&[], &[prior]));
     let model = set(("sd[s(x)]", "exponential(2)")).unwrap();
-    assert_eq!(model.params()[9].prior, "exponential(2)");
+    assert_eq!(model.params()[9].prior.as_str(), "exponential(2)");
     for key in ["bend[s(x),1]", "sd[x]", "cor"] {
         assert!(set((key, "normal(0, 1)")).is_err(), "{key}");
     }

@@ -122,7 +122,7 @@ fn default_priors_follow_the_unit_of_the_exposure() {
             &options,
         );
         let params = model.unwrap().params().to_vec();
-        [0, 1].map(|j| params[j].prior.clone())
+        [0, 1].map(|j| params[j].prior.to_string())
     };
     let weak = DefaultPriors::WeaklyInformative;
     // 100 counts in 123 units of time; log(100.5/123) = -0.20, and log 1000 = 6.91.

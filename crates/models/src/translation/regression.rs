@@ -184,13 +184,12 @@ impl Glm<'_> {
                 Class::Coefficient if param.name.term() == Some("Intercept") => "intercept",
                 _ => param.name.word(),
             };
-            let place = (param.prior_source.split_once(", ")).map_or("", |(_, place)| place);
-            let same = all.iter_mut().find(|(other, prior, at, _)| {
-                (*other, *prior, *at) == (class, param.prior.as_str(), place)
-            });
+            let (prior, place) = (param.prior.as_str(), param.prior_source.place.as_str());
+            let same = (all.iter_mut())
+                .find(|(other, its, at, _)| (*other, *its, *at) == (class, prior, place));
             match same {
                 Some((_, _, _, names)) => names.push(&param.name),
-                None => all.push((class, &param.prior, place, vec![&param.name])),
+                None => all.push((class, prior, place, vec![&param.name])),
             }
         }
         let texts: Vec<String> = all

@@ -7,6 +7,7 @@ use ergodic_analysis::templates;
 use ergodic_base::param::ParamId;
 use ergodic_base::shown::capitalised;
 use ergodic_core::design::columns::plural;
+use ergodic_core::models::PriorOf;
 use ergodic_export::manifest::Manifest;
 
 /// Priors that are named; reports have a table of all.
@@ -35,7 +36,7 @@ pub fn head(manifest: &Manifest, variables: &[ParamId]) -> Vec<String> {
     }
     let mut lines = vec![model, rows];
     let named: Vec<String> = (priors(manifest).iter())
-        .filter(|row| !row.prior.is_empty())
+        .filter(|row| row.prior != PriorOf::NONE)
         .map(|row| format!("{} ~ {}", row.name, row.prior))
         .collect();
     if !named.is_empty() {

@@ -269,15 +269,14 @@ fn model(page: &mut Page, report: &Report) {
             1 => String::new(),
             many => format!(" <span class=\"quiet\">({})</span>", thousands(many as u64)),
         };
-        let prior = if row.prior.is_empty() {
-            String::new()
-        } else {
-            code(&row.prior)
+        let prior = match row.prior.as_str() {
+            "" => String::new(),
+            prior => code(prior),
         };
         page.line(&format!(
             "<tr><th scope=\"row\">{}{count}</th><td>{prior}</td><td>{}</td></tr>",
             code(&row.name),
-            prose(&row.source)
+            prose(&row.source.to_string())
         ));
     }
     page.line("</tbody></table></div>");

@@ -193,7 +193,7 @@ fn priors(out: &mut String, report: &Report) {
             "" => String::new(),
             prior => code(prior),
         };
-        let (name, source) = (code(&row.name), prose(parts(&row.source)));
+        let (name, source) = (code(&row.name), prose(parts(&row.source.to_string())));
         out.push_str(&format!("    {name}{count} & {prior} & {source} \\\\\n"));
     }
     out.push_str("    \\bottomrule\n  \\end{tabular}\n\\end{table}\n\n");

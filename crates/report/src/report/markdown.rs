@@ -126,7 +126,10 @@ fn priors(out: &mut String, report: &Report) {
             "" => String::new(),
             prior => in_cell(&code(prior)),
         };
-        let (name, source) = (in_cell(&code(&row.name)), prose(parts(&row.source)));
+        let (name, source) = (
+            in_cell(&code(&row.name)),
+            prose(parts(&row.source.to_string())),
+        );
         out.push_str(&format!("| {name}{count} | {prior} | {source} |\n"));
     }
     let scales = prose(parts(&capitalised(&report.manifest.scales)));

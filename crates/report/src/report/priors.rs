@@ -2,6 +2,7 @@
 
 use ergodic_analysis::templates;
 use ergodic_base::param::{Class, ParamId};
+use ergodic_core::models::{ChosenBy, PriorOf, PriorSource};
 use ergodic_export::manifest::Manifest;
 
 /// Names of parameters whose prior the user set that a sentence lists.
@@ -27,9 +28,9 @@ pub struct PriorRow {
     /// How many parameters it is of.
     pub count: usize,
     /// The prior in Stan's notation; empty where one follows from others.
-    pub prior: String,
+    pub prior: PriorOf,
     /// Where the prior comes from.
-    pub source: String,
+    pub source: PriorSource,
 }
 
 /// The priors of a run; effects of groups that share one are one row.
@@ -63,26 +64,19 @@ pub fn sentences(manifest: &Manifest) -> Vec<String> {
     }
     // Prior and what it is per, with what it is of; in the order of the parameters.
     let (mut by_default, mut by_user): (Vec<Shared>, Vec<Shared>) = Default::default();
-    for row in rows(manifest).iter().filter(|row| !row.prior.is_empty()) {
-        // Who chose it is what stands before the scale that it holds for.
-        let end = row.source.find([',', ';']).unwrap_or(row.source.len());
-        let (who, place) = row.source.split_at(end);
-        let place = place.strip_prefix(", ").unwrap_or_default();
-        let (all, of) = match who {
-            who if who.starts_with("set by") => (&mut by_user, quoted(&row.name)),
-            who if who.contains("default") => {
-                (&mut by_default, noun(&ParamId::from(row.name.as_str())))
-            }
-            _ => continue,
+    for row in rows(manifest) {
+        let place = row.source.place;
+        let (all, of) = match row.source.by {
+            ChosenBy::User => (&mut by_user, quoted(&row.name)),
+            ChosenBy::Default => (&mut by_default, noun(&ParamId::from(row.name))),
+            ChosenBy::Model => continue,
         };
-        match (all.iter_mut())
-            .find(|it| (it.prior.as_str(), it.place.as_str()) == (&row.prior, place))
-        {
+        match (all.iter_mut()).find(|it| (&it.prior, &it.place) == (&row.prior, &place)) {
             Some(shared) if shared.of.contains(&of) => {}
             Some(shared) => shared.of.push(of),
             None => all.push(Shared {
-                prior: row.prior.clone(),
-                place: place.to_owned(),
+                prior: row.prior,
+                place,
                 of: vec![of],
             }),
         }
@@ -102,7 +96,7 @@ pub fn sentences(manifest: &Manifest) -> Vec<String> {
 
 /// A prior that several parameters have.
 struct Shared {
-    prior: String,
+    prior: PriorOf,
     place: String,
     of: Vec<String>,
 }
@@ -127,7 +121,7 @@ impl Shared {
                 format!(" ({})", place.replace("per standard deviation", whose))
             }
         };
-        format!("{} for {of}{place}", in_papers(&self.prior))
+        format!("{} for {of}{place}", in_papers(self.prior.as_str()))
     }
 }
 

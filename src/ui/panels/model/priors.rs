@@ -16,7 +16,7 @@ use crate::ui::widgets::{
 use ergodic_analysis::recipe::Scale;
 use ergodic_base::param::{ParamId, varying_words};
 use ergodic_core::design::response::ResponseUse;
-use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_priors};
+use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorOf, PriorSpec, default_priors};
 
 /// Width of a prior's picture.
 const CURVE_WIDTH: f32 = 88.0;
@@ -261,7 +261,7 @@ fn is_used(document: &Document, check: Option<&ModelCheck>, key: &str) -> bool {
 
 /// Whether a parameter has a prior of its own; what follows from others says so in words.
 fn is_settable(param: &ParamInfo) -> bool {
-    param.prior == "flat" || param.prior.contains('(')
+    !matches!(param.prior, PriorOf::Follows(_))
 }
 
 /// How wide the priors are of coefficients that have none of their own.
@@ -401,14 +401,17 @@ fn row_ui(
         paint::left_center(ui.painter(), place.left(), place.center().y, galley);
         let mut about = format!("{}: {}", param.name, param.meaning);
         if at.because.is_none() {
-            about.push_str(&format!("\n{}", paint::words(&param.prior_source)));
+            about.push_str(&format!(
+                "\n{}",
+                paint::words(&param.prior_source.to_string())
+            ));
         }
         response.on_hover_text(about);
     });
     let mut shape_ui = |ui: &mut Ui| {
         let name = format!("Density of the prior of {}", param.name);
         if curve.is_empty() {
-            let (word, why) = if param.prior == "flat" {
+            let (word, why) = if param.prior == PriorOf::Flat {
                 (
                     "flat",
                     "This prior is the same everywhere, so it has no shape to show",
@@ -434,7 +437,7 @@ fn row_ui(
     let prior_end = at.because.map_or(at.end, |because| because - t.space.x2);
     cell(at.prior, prior_end, &mut |ui| {
         if !own && !is_settable(param) {
-            ui.label(Text::Number.rich(&param.prior, p.text_secondary));
+            ui.label(Text::Number.rich(param.prior.as_str(), p.text_secondary));
             return;
         }
         prior_ui(
@@ -442,7 +445,7 @@ fn row_ui(
             spec(document),
             &param.name,
             &param.name,
-            &param.prior,
+            param.prior.as_str(),
             own,
             view,
             out,
@@ -451,7 +454,8 @@ fn row_ui(
     if let Some(because) = at.because {
         cell(because, at.end, &mut |ui| {
             // Where one line is too short there are two, which the row has room for.
-            let (text, width) = (param.prior_source.as_str(), at.end - because);
+            let source = param.prior_source.to_string();
+            let (text, width) = (source.as_str(), at.end - because);
             let short = !paint::line(ui, text, Text::Number, p.text_secondary, width).elided;
             let role = if short { Text::Number } else { Text::Caption };
             let mut job = paint::job(text, role, p.text_secondary);

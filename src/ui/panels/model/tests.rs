@@ -453,7 +453,10 @@ fn the_papers_priors_are_one_click_away_and_judged() {
     let mut session = Session::with_draft("churn");
     let because = |session: &Session| {
         let params = &session.state.check.as_ref().unwrap().params;
-        (params[1].prior.clone(), params[1].prior_source.clone())
+        (
+            params[1].prior.to_string(),
+            params[1].prior_source.to_string(),
+        )
     };
     assert_eq!(because(&session).0, "normal(0, 2.5)");
     session.send(papers);

@@ -10,6 +10,7 @@ use crate::ui::widgets::{name, number, paint, value_row};
 use ergodic_analysis::Job;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::Report;
+use ergodic_core::models::PriorSource;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::sentence::about;
 use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
@@ -48,8 +49,7 @@ pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize)
                 galley,
             );
             let rows = rows(entry, report, row);
-            let (_, _, source) = &rows[4];
-            let unit = unit(source).to_owned();
+            let unit = prior(entry, &row.variable).1.place;
             for (label, value, why) in rows {
                 let response = value_row(ui, label, &value);
                 if !why.is_empty() {
@@ -141,21 +141,11 @@ fn rows(
                 number::ess(wanted)
             ),
         ),
-        ("prior", prior, source),
+        ("prior", prior, source.to_string()),
     ]
 }
 
-/// Where and in which unit a prior holds, of the words about where it comes from: "default, per standard deviation".
-fn unit(source: &str) -> &str {
-    // A comma inside parentheses belongs to a distribution: "implied: beta(0.1, 1.5)".
-    let parts = source.split_once(", ");
-    parts.map_or(
-        "",
-        |(origin, unit)| if origin.contains('(') { "" } else { unit },
-    )
-}
-
-fn prior(entry: &RunEntry, name: &ParamId) -> (String, String) {
+fn prior(entry: &RunEntry, name: &ParamId) -> (String, PriorSource) {
     let param = |job: &Arc<Job>| {
         let mut params = job.model.params().iter();
         params.find(|param| param.name == *name).cloned()
@@ -175,19 +165,6 @@ fn prior(entry: &RunEntry, name: &ParamId) -> (String, String) {
     }
     (
         number::NOT_AVAILABLE.to_owned(),
-        "The file of draws does not say".to_owned(),
+        "The file of draws does not say".into(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_unit_of_a_prior_is_what_follows_its_origin() {
-        let source = "default, at average predictors, in sd of `y`";
-        assert_eq!(unit(source), "at average predictors, in sd of `y`");
-        assert_eq!((unit("set by you"), unit("")), ("", ""));
-        assert_eq!(unit("implied: beta(0.1, 1.5)"), "");
-    }
 }

@@ -217,7 +217,7 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     }
     let fact = match recipe.own_priors().count() {
         _ if templates::is_text(&recipe.model.template) => "in the text".to_owned(),
-        0 => recipe.default_priors().source().to_owned(),
+        0 => recipe.default_priors().source().to_string(),
         set => format!("{set} set"),
     };
     if TreeRow::new("Priors")

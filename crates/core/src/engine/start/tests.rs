@@ -109,7 +109,7 @@ fn draws_of_the_prior_differ_by_chain_and_repeat_by_seed() {
     assert_eq!(position(&a, 0), position(&b, 0));
     assert_ne!(position(&a, 0), position(&a, 1));
     // Coordinates are coefficients of standardised predictors.
-    assert_eq!(a.model().params()[1].prior, "normal(0, 10)");
+    assert_eq!(a.model().params()[1].prior.as_str(), "normal(0, 10)");
     let far = (0..200).map(|chain| position(&a, chain)[1]);
     let mean_square = far.map(|u| u * u).sum::<f64>() / 200.0;
     // A mean of 200 squares of this normal has a standard error of 100 / 10.

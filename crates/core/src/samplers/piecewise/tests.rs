@@ -60,8 +60,8 @@ impl RowModel {
                 .map(|j| ParamInfo {
                     name: format!("u[{j}]").into(),
                     meaning: String::new(),
-                    prior: prior[j].to_owned(),
-                    prior_source: String::new(),
+                    prior: prior[j].into(),
+                    prior_source: "".into(),
                 })
                 .collect(),
             covariates,
@@ -217,7 +217,7 @@ impl RowLikelihood for RowModel {
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         let dim = u.len();
         for k in 0..dim {
-            let prior = Prior::parse(&self.params[k].prior).unwrap();
+            let prior = Prior::parse(self.params[k].prior.as_str()).unwrap();
             hessian[k * dim + k] += prior.curvature(u[k]);
         }
     }

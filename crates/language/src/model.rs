@@ -7,9 +7,8 @@ use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
-    Block, CentreRows, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, ParamInfo,
-    Posterior, Prior, PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch,
-    add_differences, sum_of_rows,
+    Block, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, ParamInfo, Posterior, Prior,
+    PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
@@ -363,81 +362,6 @@ impl ProgramModel {
         value
     }
 
-    /// ADDS `sign` times the scores of `rows` to `out` (B×D).
-    fn add_scores(&self, u: &[f64], rows: Rows<'_>, sign: f64, out: &mut [f64]) {
-        let Some(plate) = &self.rows else {
-            return;
-        };
-        let (dim, elements) = (self.transform.dim(), self.transform.num_elements());
-        self.lend(|memory| {
-            let Workspace {
-                theta,
-                by_theta,
-                jacobian,
-                rows: Some(of_rows),
-                ..
-            } = memory
-            else {
-                return;
-            };
-            self.transform.constrain(u, theta);
-            self.run_head(plate, theta, of_rows);
-            if let Some(head) = &plate.head {
-                for (at, by_theta) in jacobian.chunks_exact_mut(elements).enumerate() {
-                    by_theta.fill(0.0);
-                    of_rows.seeds.fill(0.0);
-                    of_rows.seeds[at] = 1.0;
-                    let back = Some((of_rows.seeds.as_slice(), by_theta));
-                    run_loop(
-                        self.level,
-                        Once {
-                            code: head,
-                            theta,
-                            registers: &mut of_rows.head,
-                            back,
-                        },
-                    );
-                }
-            }
-            let (theta, jacobian) = (&*theta, &*jacobian);
-            let mut each = |first: usize, live: usize, registers: &Registers<BLOCK>| {
-                for lane in 0..live {
-                    by_theta.fill(0.0);
-                    for (at, input) in plate.body.inputs.iter().enumerate() {
-                        let adjoint = sign * registers.adjoint(at, lane);
-                        match input {
-                            Input::Parameter(element) => by_theta[*element] += adjoint,
-                            Input::Head(output) => {
-                                let line = &jacobian[output * elements..][..elements];
-                                ergodic_base::linalg::axpy(adjoint, line, by_theta);
-                            }
-                            Input::Gather { offset, picks } => {
-                                let row = rows.get(first + lane);
-                                by_theta[gathered(&plate.store, *offset, picks, row)] += adjoint;
-                            }
-                            Input::Constant(_) | Input::Element(_) => {}
-                        }
-                    }
-                    let score = &mut out[(first + lane) * dim..][..dim];
-                    self.transform.pull_back(u, theta, by_theta, false, score);
-                }
-            };
-            run_loop(
-                self.level,
-                Pass {
-                    code: &plate.body,
-                    store: &plate.store,
-                    num_rows: plate.count,
-                    rows,
-                    theta,
-                    head: &of_rows.outputs,
-                    registers: &mut of_rows.body,
-                    want: Want::Scores(&mut each),
-                },
-            );
-        });
-    }
-
     /// [`add_differences`] at u.
     fn add_curvature(
         &self,
@@ -711,38 +635,77 @@ impl RowLikelihood for ProgramModel {
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
         out.fill(0.0);
-        self.add_scores(u, rows, 1.0, out);
-    }
-
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        self.grad_log_lik(u, rows, scratch, grad);
+        let Some(plate) = &self.rows else {
+            return;
+        };
+        let (dim, elements) = (self.transform.dim(), self.transform.num_elements());
         self.lend(|memory| {
-            // Nothing else needs this memory while the pass at the centre runs with its own.
-            let there = &mut memory.numbers[..grad.len()];
-            there.fill(0.0);
-            self.grad_log_lik(&centre.u, rows, scratch, there);
-            ergodic_base::linalg::axpy(-1.0, there, grad);
+            let Workspace {
+                theta,
+                by_theta,
+                jacobian,
+                rows: Some(of_rows),
+                ..
+            } = memory
+            else {
+                return;
+            };
+            self.transform.constrain(u, theta);
+            self.run_head(plate, theta, of_rows);
+            if let Some(head) = &plate.head {
+                for (at, by_theta) in jacobian.chunks_exact_mut(elements).enumerate() {
+                    by_theta.fill(0.0);
+                    of_rows.seeds.fill(0.0);
+                    of_rows.seeds[at] = 1.0;
+                    let back = Some((of_rows.seeds.as_slice(), by_theta));
+                    run_loop(
+                        self.level,
+                        Once {
+                            code: head,
+                            theta,
+                            registers: &mut of_rows.head,
+                            back,
+                        },
+                    );
+                }
+            }
+            let (theta, jacobian) = (&*theta, &*jacobian);
+            let mut each = |first: usize, live: usize, registers: &Registers<BLOCK>| {
+                for lane in 0..live {
+                    by_theta.fill(0.0);
+                    for (at, input) in plate.body.inputs.iter().enumerate() {
+                        let adjoint = registers.adjoint(at, lane);
+                        match input {
+                            Input::Parameter(element) => by_theta[*element] += adjoint,
+                            Input::Head(output) => {
+                                let line = &jacobian[output * elements..][..elements];
+                                ergodic_base::linalg::axpy(adjoint, line, by_theta);
+                            }
+                            Input::Gather { offset, picks } => {
+                                let row = rows.get(first + lane);
+                                by_theta[gathered(&plate.store, *offset, picks, row)] += adjoint;
+                            }
+                            Input::Constant(_) | Input::Element(_) => {}
+                        }
+                    }
+                    let score = &mut out[(first + lane) * dim..][..dim];
+                    self.transform.pull_back(u, theta, by_theta, false, score);
+                }
+            };
+            run_loop(
+                self.level,
+                Pass {
+                    code: &plate.body,
+                    store: &plate.store,
+                    num_rows: plate.count,
+                    rows,
+                    theta,
+                    head: &of_rows.outputs,
+                    registers: &mut of_rows.body,
+                    want: Want::Scores(&mut each),
+                },
+            );
         });
-    }
-
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        _scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        out.fill(0.0);
-        self.add_scores(u, rows, 1.0, out);
-        self.add_scores(&centre.u, rows, -1.0, out);
     }
 
     fn add_neg_hessian_log_lik(

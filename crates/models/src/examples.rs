@@ -361,6 +361,7 @@ impl<E: Example> RowLikelihood for ExampleModel<E> {
         }
     }
 
+    /// Row by row, which cancels before sums do.
     fn grad_difference(
         &self,
         u: &[f64],
@@ -373,22 +374,6 @@ impl<E: Example> RowLikelihood for ExampleModel<E> {
             let (x, weight) = self.at(rows.get(k));
             self.example.row(x, u, weight, grad);
             self.example.row(x, &centre.u, -weight, grad);
-        }
-    }
-
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        _scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        for (k, out) in out.chunks_exact_mut(self.dim()).enumerate() {
-            let (x, weight) = self.at(rows.get(k));
-            out.fill(0.0);
-            self.example.row(x, u, weight, out);
-            self.example.row(x, &centre.u, -weight, out);
         }
     }
 

@@ -36,9 +36,9 @@ use statrs::function::gamma::ln_gamma;
 use super::dp_mixture::AlphaPrior as PrecisionPrior;
 use super::translation::{Context, Translation};
 use super::{
-    CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
-    Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch,
-    Template, sum_of_rows,
+    ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, Prior,
+    PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template,
+    sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::observation::ObservationModel;
@@ -287,6 +287,8 @@ struct FactorizationModel {
     priors: [BlockPrior; 4],
     /// τ.
     precision: f64,
+    /// log τ.
+    log_precision: f64,
     table: Table,
     observation: Arc<dyn ObservationModel>,
 }
@@ -319,6 +321,7 @@ impl FactorizationModel {
             layout,
             priors,
             precision: settings.precision,
+            log_precision: settings.precision.ln(),
             table,
         })
     }
@@ -373,7 +376,7 @@ impl FactorizationModel {
     /// Log density of a rating with this residual, for a row that counts `weight`.
     fn log_density_of(&self, weighted_precision: f64, residual: f64) -> f64 {
         let weight = weighted_precision / self.precision;
-        weight * (0.5 * self.precision.ln() - LOG_NORMAL)
+        weight * (0.5 * self.log_precision - LOG_NORMAL)
             - 0.5 * weighted_precision * residual * residual
     }
 }
@@ -518,39 +521,6 @@ impl RowLikelihood for FactorizationModel {
             let out = &mut out[k * dim..][..dim];
             self.add_score(u, precision * residual, alone, factors, out);
         });
-    }
-
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        _scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        for (sign, at) in [(1.0, u), (-1.0, centre.u.as_slice())] {
-            self.each_row(at, rows, |_k, precision, residual, alone, factors| {
-                self.add_score(at, sign * precision * residual, alone, factors, grad);
-            });
-        }
-    }
-
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        _scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        let dim = u.len();
-        out.fill(0.0);
-        for (sign, at) in [(1.0, u), (-1.0, centre.u.as_slice())] {
-            self.each_row(at, rows, |k, precision, residual, alone, factors| {
-                let out = &mut out[k * dim..][..dim];
-                self.add_score(at, sign * precision * residual, alone, factors, out);
-            });
-        }
     }
 
     fn add_neg_hessian_log_lik(

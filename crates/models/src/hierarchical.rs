@@ -260,12 +260,11 @@ impl<F: RowFamily> HierarchicalModel<F> {
         result
     }
 
-    /// Σ log p over `rows`, if `VALUE`; ADDS `sign` times its gradient to `grad` (D).
+    /// Σ log p over `rows`, if `VALUE`; ADDS its gradient to `grad` (D).
     fn pass<const VALUE: bool>(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        sign: f64,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
@@ -287,7 +286,7 @@ impl<F: RowFamily> HierarchicalModel<F> {
                 } else {
                     glm.gradient(theta, places, scratch, slope);
                 }
-                layout.pull_back(u, lower, g, slope, sign, grad);
+                layout.pull_back(u, lower, g, slope, 1.0, grad);
             });
             value
         })
@@ -623,11 +622,11 @@ impl<F: RowFamily> RowLikelihood for HierarchicalModel<F> {
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
-        self.pass::<true>(u, rows, 1.0, scratch, grad)
+        self.pass::<true>(u, rows, scratch, grad)
     }
 
     fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
-        self.pass::<false>(u, rows, 1.0, scratch, grad);
+        self.pass::<false>(u, rows, scratch, grad);
     }
 
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -653,19 +652,6 @@ impl<F: RowFamily> RowLikelihood for HierarchicalModel<F> {
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         out.fill(0.0);
         self.add_scores(u, rows, 1.0, scratch, out);
-    }
-
-    /// Residuals at the centre would not do: the map from θ to u has moved as well.
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        self.pass::<false>(u, rows, 1.0, scratch, grad);
-        self.pass::<false>(&centre.u, rows, -1.0, scratch, grad);
     }
 
     fn score_differences(

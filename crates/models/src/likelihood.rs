@@ -106,7 +106,7 @@ pub struct Scratch {
     pub index: Vec<u32>,
     /// Rows of a shard by their places among all rows.
     pub(super) places: Vec<u32>,
-    /// Scores of rows of a shard at the centre.
+    /// Scores of rows at the centre.
     pub(super) at_centre: Vec<f64>,
 }
 
@@ -174,7 +174,7 @@ pub trait RowLikelihood: LogDensity {
             per_row: Vec::new(),
         }
     }
-    /// ADDS Σ (∇log p(y_i|u) − ∇log p(y_i|û)) over `rows` to `grad` (D).
+    /// ADDS Σ (∇log p(y_i|u) − ∇log p(y_i|û)) over `rows` to `grad` (D). By default from a pass at each of both.
     fn grad_difference(
         &self,
         u: &[f64],
@@ -182,8 +182,13 @@ pub trait RowLikelihood: LogDensity {
         centre: &CentreRows,
         scratch: &mut Scratch,
         grad: &mut [f64],
-    );
-    /// Differences of scores from those at the centre, one per row (B×D).
+    ) {
+        self.grad_log_lik(u, rows, scratch, grad);
+        grad.iter_mut().for_each(|slope| *slope = -*slope);
+        self.grad_log_lik(&centre.u, rows, scratch, grad);
+        grad.iter_mut().for_each(|slope| *slope = -*slope);
+    }
+    /// Differences of scores from those at the centre, one per row (B×D). By default from the scores at both.
     fn score_differences(
         &self,
         u: &[f64],
@@ -191,7 +196,14 @@ pub trait RowLikelihood: LogDensity {
         centre: &CentreRows,
         scratch: &mut Scratch,
         out: &mut [f64],
-    );
+    ) {
+        self.scores(u, rows, scratch, out);
+        let mut at_centre = std::mem::take(&mut scratch.at_centre);
+        at_centre.resize(out.len(), 0.0);
+        self.scores(&centre.u, rows, scratch, &mut at_centre);
+        axpy(-1.0, &at_centre, out);
+        scratch.at_centre = at_centre;
+    }
 
     /// −∂²/∂u² of the log likelihood over `rows`, ADDED to the row-major D×D `hessian`.
     fn add_neg_hessian_log_lik(

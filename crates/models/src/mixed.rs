@@ -678,18 +678,6 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
         }
     }
 
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        s: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        self.add_gradient::<false>(u, rows, 1.0, s, grad);
-        self.add_gradient::<false>(&centre.u, rows, -1.0, s, grad);
-    }
-
     fn score_differences(
         &self,
         u: &[f64],

@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    CentreRows, Covariates, LinearRows, LogDensity, Model, ParamInfo, Posterior, PriorRows,
-    RowLikelihood, Rows, Scratch, sum_of_rows,
+    Covariates, LinearRows, LogDensity, Model, ParamInfo, Posterior, PriorRows, RowLikelihood,
+    Rows, Scratch, sum_of_rows,
 };
 use crate::numerics::elementary::Lane;
 use ergodic_base::linalg::axpy;
@@ -119,6 +119,8 @@ impl LogDensity for Shard {
     }
 }
 
+// Numbers that the whole model keeps of its rows at a centre would be kept of all rows for every shard: gradients at the centre are
+// computed again instead.
 impl RowLikelihood for Shard {
     fn num_obs(&self) -> usize {
         self.rows.len()
@@ -166,36 +168,6 @@ impl RowLikelihood for Shard {
         self.among_all(rows, scratch, |whole, rows, scratch| {
             whole.score_moments(u, rows, scratch, scores, sum, products);
         });
-    }
-    // Numbers that the whole model keeps of its rows at a centre would be kept of all rows for every shard: the gradient at the
-    // centre is computed again instead.
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        grad.iter_mut().for_each(|slope| *slope = -*slope);
-        self.grad_log_lik(&centre.u, rows, scratch, grad);
-        grad.iter_mut().for_each(|slope| *slope = -*slope);
-        self.grad_log_lik(u, rows, scratch, grad);
-    }
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        let mut at_centre = std::mem::take(&mut scratch.at_centre);
-        at_centre.resize(out.len(), 0.0);
-        self.scores(&centre.u, rows, scratch, &mut at_centre);
-        self.scores(u, rows, scratch, out);
-        axpy(-1.0, &at_centre, out);
-        scratch.at_centre = at_centre;
     }
     fn add_neg_hessian_log_lik(
         &self,

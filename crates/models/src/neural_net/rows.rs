@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::network::{TILE_ROWS, Tile};
-use crate::{CentreRows, RowLikelihood, Rows, Scratch, add_differences};
+use crate::{RowLikelihood, Rows, Scratch, add_differences};
 use ergodic_base::linalg::dot;
 
 /// Weights and their gradient.
@@ -11,32 +11,18 @@ fn halves(memory: &mut [f64]) -> (&mut [f64], &mut [f64]) {
 }
 
 impl Network {
-    /// ADDS `factor` times the gradient in u, of which `of_weights` is that in `weights`.
-    fn add_to(
-        &self,
-        u: &[f64],
-        weights: &[f64],
-        of_weights: &[f64],
-        factor: f64,
-        grad: &mut [f64],
-    ) {
+    /// ADDS the gradient in u, of which `of_weights` is that in `weights`.
+    fn add_to(&self, u: &[f64], weights: &[f64], of_weights: &[f64], grad: &mut [f64]) {
         for (group, at) in self.groups() {
             let own = group.weights.clone();
-            let scale = factor * (-0.5 * u[at]).exp();
+            let scale = (-0.5 * u[at]).exp();
             ergodic_base::linalg::axpy(scale, &of_weights[own.clone()], &mut grad[own.clone()]);
-            grad[at] -= 0.5 * factor * dot(&weights[own.clone()], &of_weights[own]);
+            grad[at] -= 0.5 * dot(&weights[own.clone()], &of_weights[own]);
         }
     }
 
-    /// ADDS `factor` times the gradient of the log likelihood of `rows`; that itself.
-    fn pass(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        factor: f64,
-        grad: &mut [f64],
-    ) -> f64 {
+    /// ADDS the gradient of the log likelihood of `rows`; that itself.
+    fn pass(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
         let (data, activation) = (self.data(), self.activation);
         let (weights, of_weights) = halves(&mut scratch.lanes);
         self.weights(u, weights);
@@ -49,35 +35,8 @@ impl Network {
             tile.pull_back(activation, weights);
             tile.add_gradient(of_weights);
         }
-        self.add_to(u, weights, of_weights, factor, grad);
+        self.add_to(u, weights, of_weights, grad);
         value
-    }
-
-    /// ADDS `factor` times the score of each of `rows` to `out` (B×D).
-    fn add_scores(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        factor: f64,
-        out: &mut [f64],
-    ) {
-        let (data, activation) = (self.data(), self.activation);
-        let (weights, of_weights) = halves(&mut scratch.lanes);
-        self.weights(u, weights);
-        let mut tile = Tile::of(&self.shape, &mut scratch.tile);
-        let dim = u.len();
-        for (t, out) in out.chunks_mut(TILE_ROWS * dim).enumerate() {
-            let at = (rows, t * TILE_ROWS);
-            tile.score(&data, activation, weights, at);
-            tile.judge(&data, at);
-            tile.pull_back(activation, weights);
-            for (k, score) in out.chunks_exact_mut(dim).enumerate() {
-                of_weights.fill(0.0);
-                tile.add_gradient_of(k, of_weights);
-                self.add_to(u, weights, of_weights, factor, score);
-            }
-        }
     }
 }
 
@@ -117,7 +76,7 @@ impl RowLikelihood for Network {
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
-        self.pass(u, rows, scratch, 1.0, grad)
+        self.pass(u, rows, scratch, grad)
     }
 
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -134,32 +93,22 @@ impl RowLikelihood for Network {
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         out.fill(0.0);
-        self.add_scores(u, rows, scratch, 1.0, out);
-    }
-
-    /// Gradients at the centre are computed anew: kept they would take H + K numbers a row or more.
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        self.pass(u, rows, scratch, 1.0, grad);
-        self.pass(&centre.u, rows, scratch, -1.0, grad);
-    }
-
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        self.scores(u, rows, scratch, out);
-        self.add_scores(&centre.u, rows, scratch, -1.0, out);
+        let (data, activation) = (self.data(), self.activation);
+        let (weights, of_weights) = halves(&mut scratch.lanes);
+        self.weights(u, weights);
+        let mut tile = Tile::of(&self.shape, &mut scratch.tile);
+        let dim = u.len();
+        for (t, out) in out.chunks_mut(TILE_ROWS * dim).enumerate() {
+            let at = (rows, t * TILE_ROWS);
+            tile.score(&data, activation, weights, at);
+            tile.judge(&data, at);
+            tile.pull_back(activation, weights);
+            for (k, score) in out.chunks_exact_mut(dim).enumerate() {
+                of_weights.fill(0.0);
+                tile.add_gradient_of(k, of_weights);
+                self.add_to(u, weights, of_weights, score);
+            }
+        }
     }
 
     /// By differences of the gradient, 2D passes: nothing asks for it but checks of small networks.
@@ -176,7 +125,7 @@ impl RowLikelihood for Network {
         let (at, rest) = memory.split_at_mut(dim);
         at.copy_from_slice(u);
         add_differences(at, rest, hessian, |u, grad| {
-            self.pass(u, rows, scratch, 1.0, grad);
+            self.pass(u, rows, scratch, grad);
         });
         scratch.products = memory;
     }

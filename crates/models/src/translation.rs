@@ -7,6 +7,8 @@
 //! both have the same density on the unconstrained space, up to a constant. Cut points between ordered levels stand together in
 //! place of the intercept, which is the first of them with the other sign.
 
+use std::ops::Range;
+
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
 use crate::design::lump_levels::OTHER;
@@ -167,7 +169,58 @@ pub struct Program {
     pub generated: Vec<String>,
 }
 
+/// The line above means and standard deviations of the columns of x.
+pub(super) const SCALES: &str = "// means and population standard deviations of the columns of x";
+
 impl Program {
+    /// A program that reads the rows of `design`, and what its notes say of them.
+    pub fn begin(design: &Design) -> Self {
+        let note = "Rows with missing values are left out; columns of x are coded as listed.";
+        let references = (design.reference_levels.iter())
+            .map(|(column, level)| comment(&format!("{column}: reference level {level}")));
+        Self {
+            notes: std::iter::once(note.to_owned()).chain(references).collect(),
+            data: vec!["int<lower=1> N;".to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// Declares the columns of x of these names, if there are any.
+    pub fn columns<T: AsRef<str>>(&mut self, names: &[T]) {
+        if !names.is_empty() {
+            let all: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+            let (k, all) = (names.len(), comment(&all.join(", ")));
+            self.data.push(format!("matrix[N, {k}] x;  // {all}"));
+        }
+    }
+
+    /// Declares the offset and the weights of rows, where `design` has them.
+    pub fn offset_and_weights(&mut self, design: &Design) {
+        if design.offset.is_some() {
+            let offset = "vector[N] offset_;  // the sum of all offset terms";
+            self.data.push(offset.to_owned());
+        }
+        if design.weights.is_some() {
+            self.data.push("vector<lower=0>[N] weight;".to_owned());
+        }
+    }
+
+    /// Defines means and standard deviations of the columns of x, which are `columns` of `design`.
+    pub fn scales(&mut self, design: &Design, columns: Range<usize>) {
+        let k = columns.len();
+        let row = |name: &str, values: &[f64]| {
+            format!(
+                "row_vector[{k}] {name} = [{}];",
+                numbers(&values[columns.clone()])
+            )
+        };
+        self.transformed_data.extend([
+            SCALES.to_owned(),
+            row("centre", &design.raw_center),
+            row("scale", &design.raw_scale),
+        ]);
+    }
+
     /// The program; blocks without lines are left out.
     pub fn text(&self) -> String {
         let mut text = String::new();

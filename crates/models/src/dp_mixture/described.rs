@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::mixture::Mixture;
 use super::numeric::Numeric;
 use super::{AlphaPrior, Context, Translation};
-use crate::translation::{Program, comment, listed, number, numbers};
+use crate::translation::{Program, SCALES, comment, listed, number, numbers};
 
 /// All notations; `rows_held_out` belong to units that take no part.
 pub(super) fn describe(
@@ -215,7 +215,7 @@ fn stan_numeric(numeric: &Numeric, program: &mut Program) {
         comment(&numeric.names.join(", "))
     ));
     program.transformed_data.extend([
-        "// means and population standard deviations of the columns of x".to_owned(),
+        SCALES.to_owned(),
         format!("vector[{p}] centre = [{}]';", numbers(&numeric.center)),
         format!("vector[{p}] scale = [{}]';", numbers(&numeric.scale)),
         format!("array[N] vector[{p}] z;"),

@@ -105,9 +105,10 @@ fn stan(context: &Context<'_>, model: &FactorizationModel) -> String {
         ],
         ..Program::default()
     };
+    let mut declared = Vec::new();
     for (k, (letter, prior)) in LETTERS.iter().zip(&model.priors).enumerate() {
         let squares = if KINDS[k].is_factor {
-            program.model.push(format!("real squares_{letter} = 0;"));
+            declared.push(format!("real squares_{letter} = 0;"));
             format!("squares_{letter}")
         } else {
             format!("dot_self({letter})")
@@ -142,8 +143,6 @@ fn stan(context: &Context<'_>, model: &FactorizationModel) -> String {
     });
     program.model.push("}".to_owned());
     // Declarations stand before statements.
-    program
-        .model
-        .sort_by_key(|line| !line.starts_with("real squares_"));
+    program.model.splice(0..0, declared);
     program.text()
 }

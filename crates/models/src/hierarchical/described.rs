@@ -136,46 +136,18 @@ fn stan(
     let (p, first) = (design.terms.len(), usize::from(design.has_intercept));
     let (slopes, k) = (&design.terms[first..], p - first);
     let standardize = context.options.standardize;
-    let mut program = Program::default();
-    program.notes.push(
-        "Rows with missing values are left out; columns of x are coded as listed.".to_owned(),
-    );
-    program.notes.extend(
-        (design.reference_levels.iter())
-            .map(|(column, level)| comment(&format!("{column}: reference level {level}"))),
-    );
+    let mut program = Program::begin(design);
     program.data.extend([
-        "int<lower=1> N;".to_owned(),
         format!("int<lower=1> G;  // groups of {}", comment(group)),
         "array[N] int<lower=1, upper=G> g;  // that of each row".to_owned(),
     ]);
-    if k > 0 {
-        let names = comment(&slopes.join(", "));
-        program.data.push(format!("matrix[N, {k}] x;  // {names}"));
-    }
+    program.columns(slopes);
     program
         .data
         .extend_from_slice(&regression.notation.stan_data);
-    if design.offset.is_some() {
-        program
-            .data
-            .push("vector[N] offset_;  // the sum of all offset terms".to_owned());
-    }
-    if design.weights.is_some() {
-        program.data.push("vector<lower=0>[N] weight;".to_owned());
-    }
+    program.offset_and_weights(design);
     let mut columns = if standardize && k > 0 {
-        program.transformed_data.extend([
-            "// means and population standard deviations of the columns of x".to_owned(),
-            format!(
-                "row_vector[{k}] centre = [{}];",
-                numbers(&design.raw_center[first..])
-            ),
-            format!(
-                "row_vector[{k}] scale = [{}];",
-                numbers(&design.raw_scale[first..])
-            ),
-        ]);
+        program.scales(design, first..p);
         "(x - rep_matrix(centre, N)) ./ rep_matrix(scale, N)".to_owned()
     } else {
         "x".to_owned()

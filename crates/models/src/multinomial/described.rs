@@ -5,7 +5,7 @@
 use super::super::ModelError;
 use super::super::translation::{
     Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, formula_of_brms,
-    listed, moved, numbers, quoted, r_coding, with_raw_intercept,
+    listed, moved, quoted, r_coding, with_raw_intercept,
 };
 use super::{levels_of, name_of};
 use crate::design::DesignTerm;
@@ -179,39 +179,16 @@ impl<'a> Described<'a> {
         let (k, some) = (slopes.len(), !slopes.is_empty());
         let (levels, width) = (self.others.len() + 1, self.terms().len());
         let standardise = some && self.standardized();
-        let mut program = Program::default();
-        program.notes.push(
-            "Rows with missing values are left out; columns of x are coded as listed.".to_owned(),
-        );
-        program.notes.extend(
-            (design.reference_levels.iter())
-                .map(|(column, level)| comment(&format!("{column}: reference level {level}"))),
-        );
-        program.data.push("int<lower=1> N;".to_owned());
-        if some {
-            let names = comment(&slopes.join(", "));
-            program.data.push(format!("matrix[N, {k}] x;  // {names}"));
-        }
+        let mut program = Program::begin(design);
+        program.columns(slopes);
         let all = format!("{}, {}", self.reference, self.others.join(", "));
         program.data.push(format!(
             "array[N] int<lower=1, upper={levels}> y;  // {}",
             comment(&all)
         ));
-        if design.weights.is_some() {
-            program.data.push("vector<lower=0>[N] weight;".to_owned());
-        }
+        program.offset_and_weights(design);
         if standardise {
-            program.transformed_data.extend([
-                "// means and population standard deviations of the columns of x".to_owned(),
-                format!(
-                    "row_vector[{k}] centre = [{}];",
-                    numbers(&design.raw_center[first..])
-                ),
-                format!(
-                    "row_vector[{k}] scale = [{}];",
-                    numbers(&design.raw_scale[first..])
-                ),
-            ]);
+            program.scales(design, first..first + k);
         }
         let columns = match standardise {
             true => "(x - rep_matrix(centre, N)) ./ rep_matrix(scale, N)",

@@ -1,7 +1,7 @@
 //! The network in other notations. Parameters of its Stan program stand in the order of the model's coordinates.
 
 use super::{Activation, NetSettings, Role, Shape, TEMPLATE, groups_of};
-use crate::translation::{Context, Program, Translation, comment, each_of, listed, numbers};
+use crate::translation::{Context, Program, Translation, comment, each_of, listed};
 use crate::{ModelError, unordered_levels};
 use ergodic_base::settings::Declared as _;
 
@@ -180,35 +180,18 @@ impl Described<'_> {
                 .to_owned(),
         );
         program.data.push("int<lower=1> N;".to_owned());
-        if some {
-            let names = comment(&design.terms[first..].join(", "));
-            program
-                .data
-                .push(format!("matrix[N, {slopes}] x;  // {names}"));
-        }
+        program.columns(&design.terms[first..]);
         program.data.push(format!(
             "array[N] int<lower=1, upper={levels}> y;  // {}",
             comment(&self.levels.join(", "))
         ));
-        if design.weights.is_some() {
-            program.data.push("vector<lower=0>[N] weight;".to_owned());
-        }
+        program.offset_and_weights(design);
         let standardise = some && self.context.options.standardize;
         if standardise {
-            program.transformed_data.extend([
-                "// means and population standard deviations of the columns of x".to_owned(),
-                format!(
-                    "row_vector[{slopes}] centre = [{}];",
-                    numbers(&design.raw_center[first..])
-                ),
-                format!(
-                    "row_vector[{slopes}] scale = [{}];",
-                    numbers(&design.raw_scale[first..])
-                ),
-                format!(
-                    "matrix[N, {slopes}] v = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);"
-                ),
-            ]);
+            program.scales(design, first..inputs);
+            program.transformed_data.push(format!(
+                "matrix[N, {slopes}] v = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);"
+            ));
         }
         let columns = if standardise { "v" } else { "x" };
         program
@@ -258,8 +241,10 @@ impl Described<'_> {
             Activation::Softmax => "softmax",
             Activation::Tanh => "tanh",
         };
+        // Declarations stand before statements.
+        let sum = format!("matrix[N, {units}] s = {};", sums.join(" + "));
+        program.model.insert(0, sum);
         program.model.extend([
-            format!("matrix[N, {units}] s = {};", sums.join(" + ")),
             "for (i in 1:N) {".to_owned(),
             format!("  vector[{units}] h = {function}(s[i]');"),
         ]);
@@ -279,15 +264,6 @@ impl Described<'_> {
             format!("  target += {weight}categorical_logit_lpmf(y[i] | r);"),
             "}".to_owned(),
         ]);
-        // Declarations stand before statements.
-        let at = program
-            .model
-            .iter()
-            .position(|line| line.starts_with("matrix["));
-        if let Some(at) = at {
-            let declared = program.model.remove(at);
-            program.model.insert(0, declared);
-        }
         program.text()
     }
 }

@@ -5,7 +5,7 @@ use super::curves::{Curve, column_of};
 use super::groups::Group;
 use super::{
     Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved,
-    number, numbers, quoted, stretched,
+    number, quoted, stretched,
 };
 use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;
@@ -296,42 +296,17 @@ impl Glm<'_> {
         let (slopes, first) = (self.slopes(), self.first());
         let (k, some) = (slopes.len(), !slopes.is_empty());
         let standardise = some && self.standardized();
-        let mut program = Program::default();
-        program.notes.push(
-            "Rows with missing values are left out; columns of x are coded as listed.".to_owned(),
-        );
-        program.notes.extend(
-            (design.reference_levels.iter())
-                .map(|(column, level)| comment(&format!("{column}: reference level {level}"))),
-        );
+        let mut program = Program::begin(design);
         (program.functions).extend_from_slice(&self.notation.stan_functions);
-        program.data.push("int<lower=1> N;".to_owned());
-        if some {
-            let names: Vec<String> = slopes.iter().map(column_of).collect();
-            let names = comment(&names.join(", "));
-            program.data.push(format!("matrix[N, {k}] x;  // {names}"));
-        }
+        let names: Vec<String> = slopes.iter().map(column_of).collect();
+        program.columns(&names);
         program.data.extend_from_slice(&self.notation.stan_data);
-        if design.offset.is_some() {
-            let offset = "vector[N] offset_;  // the sum of all offset terms";
-            program.data.push(offset.to_owned());
-        }
-        if design.weights.is_some() {
-            program.data.push("vector<lower=0>[N] weight;".to_owned());
-        }
+        program.offset_and_weights(design);
         if standardise {
-            program.transformed_data.extend([
-                "// means and population standard deviations of the columns of x".to_owned(),
-                format!(
-                    "row_vector[{k}] centre = [{}];",
-                    numbers(&design.raw_center[first..first + k])
-                ),
-                format!(
-                    "row_vector[{k}] scale = [{}];",
-                    numbers(&design.raw_scale[first..first + k])
-                ),
-                format!("matrix[N, {k}] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);"),
-            ]);
+            program.scales(design, first..first + k);
+            program.transformed_data.push(format!(
+                "matrix[N, {k}] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);"
+            ));
         }
         if self.has_unit() {
             let of = match design.offset {

@@ -56,6 +56,9 @@ pub enum Class {
     Other,
 }
 
+/// The term of a constant that is added: the name of the intercept among those of terms.
+pub const INTERCEPT: &str = "Intercept";
+
 /// Factors of users and of items, of which a rotation changes nothing: `user_factor[anna,1]`.
 const FACTORS: [&str; 2] = ["user_factor", "item_factor"];
 
@@ -247,6 +250,11 @@ impl ParamId {
     /// The first term, where the class has one.
     pub fn term(&self) -> Option<&str> {
         self.key(Key::Term)
+    }
+
+    /// Whether the first term is the intercept.
+    pub fn is_intercept(&self) -> bool {
+        self.term() == Some(INTERCEPT)
     }
 
     /// Group, grouping and term of a quantity that belongs to one group: `theta[17,age]`, `r[school,17,age]`.

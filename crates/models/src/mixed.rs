@@ -64,7 +64,7 @@ use crate::families::Family;
 use crate::families::rows::{AuxLanes as _, ResponseScale, RowFamily, value_or};
 use curves::Curve;
 use ergodic_base::linalg::axpy;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::param::{Class, INTERCEPT, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Settings};
 use frame::Frame;
@@ -213,7 +213,7 @@ impl<F: RowFamily> MixedModel<F> {
             place += len;
         }
         let intercepts_only =
-            !terms.is_empty() && terms.iter().all(|term| term.names == ["Intercept"]);
+            !terms.is_empty() && terms.iter().all(|term| term.names == [INTERCEPT]);
         let residual_variance = residual_variance.filter(|_| intercepts_only);
         if residual_variance.is_some() {
             params.extend(terms.iter().map(|term| ParamInfo {

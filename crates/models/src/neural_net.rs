@@ -37,7 +37,7 @@ use super::{
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::families::unordered::{MAX_PREDICTORS, Unordered};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::param::{Class, INTERCEPT, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
 
@@ -378,7 +378,7 @@ fn told_of(design: &Design, levels: &[String], shape: &Shape, j: usize) -> (Para
     }
     // Intercepts of a layer stand before its weights, as a unit 0 would.
     let part = |unit: usize| match unit {
-        0 => "Intercept".to_owned(),
+        0 => INTERCEPT.to_owned(),
         unit => unit.to_string(),
     };
     let mut rest = j - shape.num_first();

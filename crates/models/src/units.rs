@@ -4,6 +4,7 @@ use rand::seq::SliceRandom as _;
 
 use super::ModelError;
 use crate::design::matrix::Design;
+use ergodic_base::param::INTERCEPT;
 use ergodic_base::rng::{Purpose, stream};
 
 /// Units of a design, and the unit of each row.
@@ -34,7 +35,7 @@ impl Units {
             });
         };
         let group = &design.groups[term.factor];
-        if term.names != ["Intercept"] {
+        if term.names != [INTERCEPT] {
             let why = format!(
                 "has no effects that vary by group; write `(1 | {})`",
                 group.name

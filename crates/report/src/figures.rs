@@ -300,7 +300,7 @@ impl FigureEntry {
                     name.class(),
                     Class::Coefficient | Class::LevelCoefficient | Class::Mean
                 );
-                of_term && name.term() != Some("Intercept")
+                of_term && !name.is_intercept()
             };
             let slopes: Vec<usize> = found.iter().copied().filter(is_slope).collect();
             if !slopes.is_empty() {

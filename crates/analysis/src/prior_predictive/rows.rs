@@ -3,6 +3,7 @@
 use ndarray::{Array2, Axis};
 
 use super::{categorical, kept, numeric};
+use ergodic_base::param::INTERCEPT;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::models::predicts::{Law, Point};
@@ -81,7 +82,7 @@ pub(super) fn one_by_one(rows: &Design, design: &Design) -> Design {
         let average = means(&all.z);
         for (i, mut row) in term.z.rows_mut().into_iter().enumerate() {
             for (k, name) in term.names.iter().enumerate() {
-                if name != "Intercept" && rows.terms[kept(i)] != *name {
+                if name != INTERCEPT && rows.terms[kept(i)] != *name {
                     row[k] = average[k];
                 }
             }

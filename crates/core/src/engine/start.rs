@@ -367,7 +367,7 @@ fn named(params: &[ParamInfo], name: &str) -> Vec<usize> {
             id.class(),
             Class::Coefficient | Class::LevelCoefficient | Class::Mean
         );
-        of_term && id.term() == Some("Intercept")
+        of_term && id.is_intercept()
     };
     if name.eq_ignore_ascii_case("intercept") {
         return those(&is_intercept);

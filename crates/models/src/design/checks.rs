@@ -4,6 +4,7 @@
 
 use faer::{Mat, Side};
 
+use ergodic_base::param::INTERCEPT;
 use ergodic_base::reporter::Reporter;
 
 use super::matrix::Design;
@@ -82,7 +83,7 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
         let number = matches!(design.response.kind, ResponseKind::Number { .. });
         let is_known = design.se.is_some();
         let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
-        let intercept = term.names.iter().any(|effect| effect == "Intercept");
+        let intercept = term.names.iter().any(|effect| effect == INTERCEPT);
         if levels == n && intercept && !is_known && (number || binary) {
             reporter.report(Remark::OneRowGroups {
                 group: name.clone(),
@@ -128,7 +129,7 @@ fn groups(design: &Design, reporter: &mut Reporter) {
             .names
             .iter()
             .enumerate()
-            .filter(|(_, name)| *name != "Intercept")
+            .filter(|(_, name)| *name != INTERCEPT)
         {
             let column = term.z.column(j);
             let mut first = vec![f64::NAN; group.levels.len()];

@@ -1,6 +1,7 @@
 //! A column of a design: what it is called, and which columns and functions of the data it is made of.
 
 use crate::formula::{Factor, Term};
+use ergodic_base::param::INTERCEPT;
 
 /// What a coefficient belongs to: a product of factors, or the intercept, which has none. It reads as its name, which no other
 /// column of its design has.
@@ -21,12 +22,10 @@ pub(crate) struct TermPart {
     pub number: Option<usize>,
 }
 
-/// The name of the intercept; a column of the data that is called so is written in backticks.
-const INTERCEPT: &str = "Intercept";
-
 impl TermPart {
     pub(crate) fn label(&self, quoted: bool) -> String {
         let mut text = self.factor.label();
+        // A column of the data that is called as the intercept is written in backticks.
         if quoted || text == INTERCEPT {
             text = match &self.factor {
                 Factor::Column(name) | Factor::Category(name) => in_backticks(name),

@@ -13,6 +13,7 @@ use super::response::{ResponseInfo, ResponseKind};
 use super::terms::RawColumn;
 use super::transform::Transform;
 use crate::formula::{Formula, Term};
+use ergodic_base::param::INTERCEPT;
 
 pub use super::model_frame::ModelFrame;
 pub use super::scaling::Scaling;
@@ -55,7 +56,7 @@ impl GroupDesign {
         order: &[u32],
     ) -> Self {
         let first = usize::from(intercept);
-        let mut names = vec!["Intercept".to_owned(); first];
+        let mut names = vec![INTERCEPT.to_owned(); first];
         let mut scale = vec![1.0; first];
         let mut z = Array2::ones((order.len(), first + raw.len()));
         for (j, column) in raw.iter().enumerate() {

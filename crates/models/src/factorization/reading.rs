@@ -4,6 +4,7 @@ use super::TEMPLATE;
 use crate::ModelError;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
+use ergodic_base::param::INTERCEPT;
 
 /// Ratings of items by users.
 pub(super) struct Table {
@@ -50,7 +51,7 @@ impl Table {
         }
         let groups = [first, second].map(|term| &design.groups[term.factor]);
         for (term, group) in [first, second].into_iter().zip(groups) {
-            if term.names != ["Intercept"] {
+            if term.names != [INTERCEPT] {
                 return Err(unfit(format!(
                     "has no slopes that vary by group; write `(1 | {})`",
                     group.name

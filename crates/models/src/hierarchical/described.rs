@@ -10,7 +10,7 @@ use crate::numerics::wishart::NormalInverseWishart;
 use crate::translation::{
     Context, Glm, Program, Translation, comment, each_of, index_letter, number, numbers,
 };
-use ergodic_base::param::Class;
+use ergodic_base::param::{Class, INTERCEPT};
 
 pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;
@@ -83,7 +83,7 @@ fn equation(
     let mut lines = regression.notation.response.clone();
     let mut sum: Vec<String> = (design.terms.iter())
         .map(|term| match term.as_str() {
-            "Intercept" => format!("theta[{group}[i],Intercept]"),
+            INTERCEPT => format!("theta[{group}[i],Intercept]"),
             term => format!("theta[{group}[i],{term}] × {term}[i]"),
         })
         .collect();

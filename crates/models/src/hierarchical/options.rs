@@ -9,7 +9,7 @@ use crate::prior_text::{Argument, PriorError, PriorProblem, PriorText};
 use crate::{ChosenBy, ModelError, ModelOptions, ParamInfo, PriorOf, PriorSource, PriorSpec};
 
 use super::coordinates::MAX_TERMS;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::param::{Class, INTERCEPT, ParamId};
 
 const FORMS: &str = "normal(mean, Sigma/lambda) for mu, normal(mean) for the mu of one term, \
                      inv_wishart(nu, scale) for Sigma with one scale or one per term";
@@ -298,7 +298,7 @@ pub(super) fn check_design(design: &Design) -> Result<(), ModelError> {
             .iter()
             .filter(|name| !those.contains(name))
             .map(|name| match name.as_str() {
-                "Intercept" => "the intercept".to_owned(),
+                INTERCEPT => "the intercept".to_owned(),
                 name => format!("`{name}`"),
             })
             .collect();

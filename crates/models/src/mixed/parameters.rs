@@ -11,7 +11,7 @@ use crate::names;
 use crate::positive::{Positive, PositiveSpec};
 use crate::prior::Prior;
 use crate::{ModelError, ModelOptions, ParamInfo, PriorSource};
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::param::{self, Class, ParamId};
 
 /// Group term number `place` with its priors, and its scales as they are reported; places in u follow.
 pub(super) fn make_term(
@@ -43,7 +43,7 @@ pub(super) fn make_term(
         .collect();
     for (effect, &unit) in group.names.iter().zip(&units) {
         let (of, per) = match effect.as_str() {
-            "Intercept" => (quantity.to_owned(), ""),
+            param::INTERCEPT => (quantity.to_owned(), ""),
             effect => (
                 format!("the effect of {effect} on {quantity}"),
                 "per standard deviation",
@@ -128,7 +128,7 @@ pub(super) fn effect_params<'a>(
     term.levels.iter().flat_map(move |level| {
         term.names.iter().map(move |effect| ParamInfo {
             name: ParamId::of(Class::Effect, [group, level, effect]),
-            meaning: if effect == "Intercept" {
+            meaning: if effect == param::INTERCEPT {
                 format!("how {group} {level} differs from the average group in {quantity}")
             } else {
                 format!("how {group} {level} differs from the average group in the effect of {effect} on {quantity}")

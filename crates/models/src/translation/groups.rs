@@ -3,7 +3,7 @@
 use super::{Context, FLAT, Program, brms_name, comment, numbers, stretched};
 use crate::design::matrix::GroupDesign;
 use crate::formula::quote_name;
-use ergodic_base::param::{Class, ParamId};
+use ergodic_base::param::{Class, INTERCEPT, ParamId};
 
 /// The letter of one of the groups of `name` in an equation, where `name` stands for itself and `i` for a row.
 pub fn index_letter(name: &str) -> char {
@@ -68,7 +68,7 @@ impl<'a> Group<'a> {
 
     /// Whether only the intercept varies, which needs no columns.
     fn intercept_only(&self) -> bool {
-        self.term.names == ["Intercept"]
+        self.term.names == [INTERCEPT]
     }
 
     /// q.
@@ -85,7 +85,7 @@ impl<'a> Group<'a> {
     pub fn words(&self) -> String {
         let effects: Vec<String> = (self.term.names.iter())
             .map(|name| match name.as_str() {
-                "Intercept" => "the intercept".to_owned(),
+                INTERCEPT => "the intercept".to_owned(),
                 name => format!("the coefficient of `{name}`"),
             })
             .collect();
@@ -111,7 +111,7 @@ impl<'a> Group<'a> {
         let name = self.name;
         self.term.names.iter().map(move |effect| {
             let times = match effect.as_str() {
-                "Intercept" => String::new(),
+                INTERCEPT => String::new(),
                 effect => format!(" × {effect}[i]"),
             };
             format!("r[{name},{name}[i],{effect}]{times}")
@@ -134,7 +134,7 @@ impl<'a> Group<'a> {
         }
         for (effect, prior) in self.term.names.iter().zip(&self.sds) {
             let times = match effect.as_str() {
-                "Intercept" => String::new(),
+                INTERCEPT => String::new(),
                 _ if !self.standardized => String::new(),
                 effect => format!(" × sd({effect})"),
             };

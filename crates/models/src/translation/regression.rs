@@ -181,7 +181,7 @@ impl Glm<'_> {
         for param in self.context.params {
             let class = match param.name.class() {
                 Class::Bend | Class::Effect | Class::VarianceShare => continue,
-                Class::Coefficient if param.name.term() == Some("Intercept") => "intercept",
+                Class::Coefficient if param.name.is_intercept() => "intercept",
                 _ => param.name.word(),
             };
             let (prior, place) = (param.prior.as_str(), param.prior_source.place.as_str());

@@ -140,7 +140,7 @@ fn quoted(name: &str) -> String {
 
 /// What parameters of the class of `id` are called together.
 fn noun(id: &ParamId) -> String {
-    let is_intercept = id.term() == Some("Intercept");
+    let is_intercept = id.is_intercept();
     let text = match id.class() {
         Class::Coefficient if is_intercept => "the intercept",
         Class::LevelCoefficient if is_intercept => "intercepts",

@@ -117,8 +117,7 @@ pub(super) fn ask_expressions_ui(
 
 /// An expression of a parameter of the run: a coefficient, where there are some, else the first.
 fn example(names: &[ParamId]) -> String {
-    let is_slope =
-        |name: &&ParamId| name.class() == Class::Coefficient && name.term() != Some("Intercept");
+    let is_slope = |name: &&ParamId| name.class() == Class::Coefficient && !name.is_intercept();
     let name = names.iter().find(is_slope).or_else(|| names.first());
     name.map_or_else(String::new, |name| format!("such as exp({name})"))
 }

@@ -30,7 +30,7 @@ const WORDS: &str = "whiskers reach the farthest draws within 1.5 interquartile 
 /// The parameters that the pane shows: those of the kind of the selected one, intercepts only beside an intercept. Of many, those
 /// that stand near it.
 fn shown(of: &Variable<'_>) -> Vec<usize> {
-    let is_intercept = |name: &ParamId| name.term() == Some("Intercept");
+    let is_intercept = |name: &ParamId| name.is_intercept();
     let with_intercept = is_intercept(of.name);
     let is_of_kind = |index: &usize| {
         let name = &of.names[*index];
@@ -175,9 +175,7 @@ mod tests {
         let names = session.state.selected().unwrap().variables().to_vec();
         let of_kind = |name: &&ParamId| name.class() == names[0].class();
         let all = names.iter().filter(of_kind).count();
-        let intercept = names
-            .iter()
-            .position(|name| name.term() == Some("Intercept"));
+        let intercept = names.iter().position(|name| name.is_intercept());
         assert_eq!(intercept, Some(0));
         session.send(Command::SelectVariable(1));
         let mut harness = page_harness::<RunsView>(session, runs_ui);

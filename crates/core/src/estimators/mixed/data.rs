@@ -8,6 +8,7 @@ use crate::design::matrix::Design;
 use crate::design::scaling::Scaling;
 use crate::families::{Family, Outcome, ordered};
 use crate::formula::Factor;
+use ergodic_base::param::INTERCEPT;
 
 /// Effects that vary by the groups of one factor: `(1 + x | g)`; or what bends a smooth curve `s(x)`, the coefficients of its q
 /// columns, as effects of one group that has all rows.
@@ -140,7 +141,7 @@ impl MixedData {
                     term.names.join(" + ")
                 )));
             }
-            let intercept = term.names.iter().position(|name| name == "Intercept");
+            let intercept = term.names.iter().position(|name| name == INTERCEPT);
             for (j, name) in term.names.iter().enumerate() {
                 if Some(j) == intercept {
                     continue;

@@ -552,13 +552,19 @@ pub trait Template: 'static {
     }
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
-    /// The model in words, as an equation and as code of other programs.
+    /// The model in words, as an equation and as code of other programs. By default that of a regression of [`Self::family`]; a template
+    /// without one says it itself.
     ///
     /// # Errors
-    /// Priors that are not understood.
+    /// Priors that are not understood, or a template without a family that does not translate its models.
     fn translate(
         context: &translation::Context<'_>,
-    ) -> Result<translation::Translation, ModelError>;
+    ) -> Result<translation::Translation, ModelError> {
+        let Some(family) = Self::family(&context.options.settings) else {
+            return Err(ModelError::unfit(Self::SPEC.id, "is not translated"));
+        };
+        Ok(translation::Glm::of(context, family)?.describe())
+    }
 }
 
 /// A function that builds a model, see [`Template::build`].
@@ -586,6 +592,31 @@ fn refuse_group_terms(design: &Design, template: &'static str) -> Result<(), Mod
                 group.name
             ),
         )),
+    }
+}
+
+/// Refuses group terms and responses that are not numbers, counts, or two values, whichever is `wanted`.
+fn check_response(
+    design: &Design,
+    wanted: ResponseUse,
+    template: &'static str,
+) -> Result<(), ModelError> {
+    refuse_group_terms(design, template)?;
+    match (wanted, &design.response.kind) {
+        (ResponseUse::Number, ResponseKind::Number { .. })
+        | (ResponseUse::Count, ResponseKind::Count { .. })
+        | (ResponseUse::Outcome, ResponseKind::Binary { .. } | ResponseKind::Successes) => Ok(()),
+        (wanted, _) => {
+            let what = match wanted {
+                ResponseUse::Number => "numbers",
+                ResponseUse::Count => "counts",
+                _ => "two values or a count of successes",
+            };
+            Err(ModelError::unfit(
+                template,
+                format!("needs an outcome of {what}"),
+            ))
+        }
     }
 }
 

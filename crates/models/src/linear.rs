@@ -15,22 +15,11 @@ use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, SLOPES};
 use super::regression::{priors_with, regression};
-use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
-use crate::design::response::{ResponseKind, ResponseUse};
+use crate::design::response::ResponseUse;
 use crate::families::Family;
 use ergodic_base::settings::Settings;
-
-/// Refuses designs whose response is not numbers.
-pub(super) fn check_numbers(design: &Design, template: &'static str) -> Result<(), ModelError> {
-    super::refuse_group_terms(design, template)?;
-    if matches!(design.response.kind, ResponseKind::Number { .. }) {
-        Ok(())
-    } else {
-        Err(ModelError::unfit(template, "needs an outcome of numbers"))
-    }
-}
 
 /// The template `linear`.
 pub struct Linear;
@@ -51,12 +40,8 @@ impl Template for Linear {
     }
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        check_numbers(&design, Self::SPEC.id)?;
+        super::check_response(&design, ResponseUse::Number, Self::SPEC.id)?;
         regression(Family::Gaussian, design, &Self::SPEC.priors, options)
-    }
-
-    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        Ok(Glm::of(context, Family::Gaussian)?.describe())
     }
 }
 

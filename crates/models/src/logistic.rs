@@ -20,7 +20,7 @@ use super::regression::{COEFFICIENT_PRIORS, Parts, Regression, regression};
 use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
-use crate::design::response::{ResponseKind, ResponseUse};
+use crate::design::response::ResponseUse;
 use crate::families::{Family, bernoulli};
 use ergodic_base::settings::Settings;
 
@@ -43,16 +43,7 @@ impl Template for Logistic {
     }
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        super::refuse_group_terms(&design, Self::SPEC.id)?;
-        if !matches!(
-            design.response.kind,
-            ResponseKind::Binary { .. } | ResponseKind::Successes
-        ) {
-            return Err(ModelError::unfit(
-                "logistic",
-                "needs an outcome of two values or a count of successes",
-            ));
-        }
+        super::check_response(&design, ResponseUse::Outcome, Self::SPEC.id)?;
         let plain = design.trials.is_none() && design.weights.is_none() && design.offset.is_none();
         if !plain {
             return regression(of_trials(&design), design, &Self::SPEC.priors, options);

@@ -14,9 +14,7 @@
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, SLOPES};
-use super::poisson::check_counts;
 use super::regression::{priors_with, regression};
-use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -42,17 +40,13 @@ impl Template for NegativeBinomial {
     }
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        check_counts(&design, Self::SPEC.id)?;
+        super::check_response(&design, ResponseUse::Count, Self::SPEC.id)?;
         regression(
             Family::NegativeBinomial,
             design,
             &Self::SPEC.priors,
             options,
         )
-    }
-
-    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        Ok(Glm::of(context, Family::NegativeBinomial)?.describe())
     }
 }
 

@@ -11,22 +11,11 @@
 use std::sync::Arc;
 
 use super::regression::{COEFFICIENT_PRIORS, regression};
-use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
-use crate::design::response::{ResponseKind, ResponseUse};
+use crate::design::response::ResponseUse;
 use crate::families::Family;
 use ergodic_base::settings::Settings;
-
-/// Refuses designs whose response is not counts.
-pub(super) fn check_counts(design: &Design, template: &'static str) -> Result<(), ModelError> {
-    super::refuse_group_terms(design, template)?;
-    if matches!(design.response.kind, ResponseKind::Count { .. }) {
-        Ok(())
-    } else {
-        Err(ModelError::unfit(template, "needs an outcome of counts"))
-    }
-}
 
 /// The template `poisson`.
 pub struct Poisson;
@@ -47,12 +36,8 @@ impl Template for Poisson {
     }
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        check_counts(&design, Self::SPEC.id)?;
+        super::check_response(&design, ResponseUse::Count, Self::SPEC.id)?;
         regression(Family::Poisson, design, &Self::SPEC.priors, options)
-    }
-
-    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        Ok(Glm::of(context, Family::Poisson)?.describe())
     }
 }
 

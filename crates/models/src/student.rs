@@ -13,7 +13,6 @@
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, SLOPES};
-use super::linear::check_numbers;
 use super::regression::{Parts, Regression, priors_with};
 use super::translation::{self, Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
@@ -59,7 +58,7 @@ impl Template for Student {
     }
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        check_numbers(&design, Self::SPEC.id)?;
+        super::check_response(&design, ResponseUse::Number, Self::SPEC.id)?;
         let nu = StudentSettings::read(&options.settings)?.nu;
         if design.weights.is_some() {
             return of_rows(design, options, |it| student::with_nu::<false>(nu, it));

@@ -23,12 +23,11 @@ use rayon::prelude::*;
 use super::predict::log_lik::LogLikError;
 use super::predict::log_lik::replicated::Row;
 use super::predict::r2::R2;
-use super::predict::{Fitted, PredictError};
+use super::predict::{Fitted, PredictError, thinned};
 use calibration::Calibration;
 use cells::{Cells, Counts};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_base::numerals::thousands;
 use ergodic_core::design::censoring::Censoring;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_diagnostics::loo::{Chains, Scorer};
@@ -464,14 +463,7 @@ impl Check {
                 "The model explains {name}; replicated outcomes are taken back to {column}"
             ));
         }
-        let (used, all) = self.draws;
-        if used < all {
-            remarks.push(format!(
-                "From {} of {} draws, evenly spaced",
-                thousands(used as u64),
-                thousands(all as u64)
-            ));
-        }
+        remarks.extend(thinned(self.draws));
         if self.weighted {
             remarks.push(
                 "The draws have weights of their own; data sets are made from draws in proportion to these"

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
-use ergodic_base::numerals::{brief, thousands};
+use ergodic_base::numerals::brief;
 use ergodic_base::param::ParamId;
 use ergodic_core::design::coding::CodedColumn;
 use ergodic_core::design::columns::plural;
@@ -567,13 +567,7 @@ impl Fitted {
         if self.row_weights.is_some() {
             remarks.push("Each row counts as often as its weight says".to_owned());
         }
-        if layout.len() < layout.all {
-            remarks.push(format!(
-                "From {} of {} draws, evenly spaced",
-                thousands(layout.len() as u64),
-                thousands(layout.all as u64)
-            ));
-        }
+        remarks.extend(predict::thinned((layout.len(), layout.all)));
         if self.has_groups && !options.with_groups {
             remarks.push("Without group effects: every row as in an average group".to_owned());
         }

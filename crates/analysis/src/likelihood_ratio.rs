@@ -4,6 +4,7 @@ use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF as _};
 
 use super::likelihood::LikelihoodFit;
+use ergodic_core::estimators::mixed::Criterion;
 use ergodic_core::formula::{Factor, Formula};
 
 /// What the likelihood of the larger model may be below that of the smaller one, by the tolerance of the search.
@@ -123,7 +124,10 @@ pub fn likelihood_ratio(
     if a.response.name != b.response.name || a.fit.family != b.fit.family {
         return Err(RatioError::Outcomes);
     }
-    if [a, b].iter().any(|it| it.fit.criterion == "REML") {
+    if [a, b]
+        .iter()
+        .any(|it| it.fit.criterion == Criterion::Reml.name())
+    {
         return Err(RatioError::Restricted);
     }
     let [few, many] = [smaller, larger].map(terms);

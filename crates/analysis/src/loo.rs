@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::predict::log_lik::{LogLik, LogLikError, Observed};
-use super::predict::{Fitted, PredictError};
+use super::predict::{Fitted, PredictError, thinned};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
@@ -331,13 +331,7 @@ impl CrossValidation {
             remarks
                 .push("A row of weight w counts as w rows that are left out together".to_owned());
         }
-        if self.loo.draws < self.draws_total {
-            remarks.push(format!(
-                "From {} of {} draws, evenly spaced",
-                thousands(self.loo.draws as u64),
-                thousands(self.draws_total as u64)
-            ));
-        }
+        remarks.extend(thinned((self.loo.draws, self.draws_total)));
         if self.weighted {
             remarks.push(
                 "The draws have weights of their own, which multiply the importance weights of rows left out"

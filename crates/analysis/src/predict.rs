@@ -65,6 +65,12 @@ mod tests;
 
 pub(super) use posterior::{Around, Linear, Posterior, Work, chance_of};
 
+/// The remark that only some of all draws are used, where that is so.
+pub(crate) fn thinned((used, all): (usize, usize)) -> Option<String> {
+    let [some, of] = [used, all].map(|draws| thousands(draws as u64));
+    (used < all).then(|| format!("From {some} of {of} draws, evenly spaced"))
+}
+
 /// Default of draws used: their Monte Carlo error is 3 % of a posterior standard deviation.
 pub const DRAWS: usize = 1000;
 /// Default probability in intervals.
@@ -195,14 +201,7 @@ impl Predictions {
                 unknown.example
             ));
         }
-        let (used, all) = self.draws;
-        if used < all {
-            remarks.push(format!(
-                "From {} of {} draws, evenly spaced",
-                thousands(used as u64),
-                thousands(all as u64)
-            ));
-        }
+        remarks.extend(thinned(self.draws));
         let with = self.options.with_groups;
         if self.has_groups && !with {
             remarks.push("Without group effects: every row as in an average group".to_owned());

@@ -48,7 +48,6 @@ pub struct HiddenLayer {
     further: Vec<f64>,
     /// By how much the score of each level but the first grows more than that of the first: without units, and with each ((H + 1) × (K − 1)).
     weights: Vec<f64>,
-    num_predictors: usize,
 }
 
 impl HiddenLayer {
@@ -69,7 +68,6 @@ impl HiddenLayer {
             hidden: hidden.to_vec(),
             further: further.to_vec(),
             weights: weights.collect(),
-            num_predictors: num_levels - 1,
         }
     }
 

@@ -48,7 +48,7 @@ impl Template for Student {
             INTERCEPT,
             SLOPES,
             ("sigma", "Scale of the noise"),
-            ("nu", "Degrees of freedom"),
+            (student::NU, "Degrees of freedom"),
         ]),
     };
     const STORAGE: &'static [Storage] = Storage::ALL;
@@ -70,11 +70,12 @@ impl Template for Student {
         let mut regression = Glm::of(context, Family::Student)?;
         if let Some(nu) = StudentSettings::read(&context.options.settings)?.nu {
             let nu = translation::number(nu);
-            regression
-                .brms_priors
-                .push(format!("set_prior(\"constant({nu})\", class = \"nu\")"));
+            regression.brms_priors.push(format!(
+                "set_prior(\"constant({nu})\", class = \"{}\")",
+                student::NU
+            ));
             regression.notation = student::notation_with(context.design, &nu);
-            regression.auxiliaries.retain(|one| one.name != "nu");
+            regression.auxiliaries.retain(|one| one.name != student::NU);
         }
         Ok(regression.describe())
     }

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use super::log_lik::LogLikError;
 use super::log_lik::replicated::{Replicates, Row};
-use super::{Fitted, PredictError, Work, most_probable};
+use super::{Fitted, PredictError, Work, most_probable, thinned};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
@@ -393,14 +393,7 @@ impl PredictionScores {
                 plural(censored, "outcome")
             ));
         }
-        let (used, all) = self.draws;
-        if used < all {
-            remarks.push(format!(
-                "From {} of {} draws, evenly spaced",
-                thousands(used as u64),
-                thousands(all as u64)
-            ));
-        }
+        remarks.extend(thinned(self.draws));
         if self.weighted {
             remarks.push("Draws are weighted by their column `weight`".to_owned());
         }

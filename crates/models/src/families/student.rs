@@ -28,6 +28,9 @@ use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_di
 /// Smallest ν where it is estimated: below it the noise has no mean.
 const LEAST_NU: f64 = 1.0;
 
+/// Name of ν.
+pub(crate) const NU: &str = "nu";
+
 pub(super) const DEFINITION: Definition = Definition {
     id: "student",
     title: "Student t",
@@ -45,7 +48,7 @@ pub(super) const DEFINITION: Definition = Definition {
             ..SIGMA
         },
         Auxiliary {
-            name: "nu",
+            name: NU,
             what: "degrees of freedom",
             meaning: |design| {
                 let name = &design.response.name;

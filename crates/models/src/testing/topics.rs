@@ -1,6 +1,6 @@
 //! Small collections of documents for tests.
 
-use super::mixtures::{counts, names};
+use super::mixtures::counts;
 use crate::models::Corpus;
 
 /// A corpus of documents given by their words, out of `vocabulary`.
@@ -12,5 +12,5 @@ pub fn corpus(
     held_out: usize,
 ) -> Corpus {
     let words = counts(&[vocabulary], beta, documents);
-    Corpus::new(names(documents.len()), words, topics, alpha, held_out)
+    Corpus::new(documents.len(), words, topics, alpha, held_out)
 }

@@ -31,8 +31,6 @@ struct Completion {
 pub struct Corpus {
     /// Words of all documents, those held out last; one block, the vocabulary.
     words: Counts,
-    /// Names of the documents.
-    pub document_names: Vec<String>,
     /// Documents that take part.
     num_documents: usize,
     num_topics: usize,
@@ -43,16 +41,15 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// The corpus of `words`, whose concentration is β, with K = `num_topics` topics and θ ~ Dir(`alpha`); the last `held_out`
-    /// documents take no part and are predicted.
+    /// The corpus of the `total` documents of `words`, whose concentration is β, with K = `num_topics` topics and θ ~ Dir(`alpha`); the
+    /// last `held_out` documents take no part and are predicted.
     pub fn new(
-        document_names: Vec<String>,
+        total: usize,
         words: Counts,
         num_topics: usize,
         alpha: f64,
         held_out: usize,
     ) -> Self {
-        let total = document_names.len();
         let num_documents = total - held_out;
         let mut rng = stream(0, 1, Purpose::Data);
         let completions = (num_documents..total)
@@ -63,7 +60,6 @@ impl Corpus {
             num_words: lengths.clone().take(num_documents).sum(),
             longest: lengths.max().unwrap_or(0) as usize,
             words,
-            document_names,
             num_documents,
             num_topics,
             alpha,

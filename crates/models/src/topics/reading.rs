@@ -87,7 +87,7 @@ pub(super) fn documents(
         concentration: priors.beta,
     };
     let corpus = Corpus::new(
-        units.names,
+        total,
         Counts::new(vec![vocabulary], &tokens),
         settings.topics,
         priors.alpha,

@@ -43,14 +43,16 @@ fn rows_with_counts_are_documents() {
         (corpus.alpha(), corpus.beta()),
         (DEFAULT_ALPHA, DEFAULT_BETA)
     );
-    let words = |name: &str| -> Vec<(u32, u32)> {
-        let names = &corpus.document_names;
-        let document = names.iter().position(|it| it == name).unwrap();
+    let words = |document: usize| -> Vec<(u32, u32)> {
         let words = corpus.document(document).iter();
         words.map(|entry| (entry.item, entry.count)).collect()
     };
-    assert_eq!(words("a"), [(1, 1), (2, 2)]);
-    assert_eq!(words("c"), [(0, 1)]);
+    let mut documents: Vec<_> = (0..4).map(words).collect();
+    documents.sort();
+    // c, b, a and d.
+    let [c, b] = [vec![(0, 1)], vec![(0, 3), (2, 1)]];
+    let [a, d] = [vec![(1, 1), (2, 2)], vec![(1, 2), (2, 1)]];
+    assert_eq!(documents, [c, b, a, d]);
     // Without counts each row is a word.
     let model = build("~ word + (1 | doc)", &options(0.0, &[])).unwrap();
     assert_eq!(model.corpus().unwrap().num_words(), 8);

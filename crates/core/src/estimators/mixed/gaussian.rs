@@ -207,11 +207,7 @@ fn report(
     MixedFit {
         method,
         family: Family::Gaussian,
-        criterion: match profile.criterion {
-            Criterion::Ml => "ML",
-            Criterion::Reml => "REML",
-        }
-        .to_owned(),
+        criterion: profile.criterion.name().to_owned(),
         num_obs: data.num_obs(),
         components: fit::components(data, &profile.lambda, sigma, Some(variance)),
         effects,

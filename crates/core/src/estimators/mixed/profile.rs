@@ -149,6 +149,16 @@ pub enum Criterion {
     Reml,
 }
 
+impl Criterion {
+    /// The name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ml => "ML",
+            Self::Reml => "REML",
+        }
+    }
+}
+
 /// The profiled deviance with the solution at the θ it was last evaluated at.
 pub struct Profile<'a> {
     data: &'a MixedData,

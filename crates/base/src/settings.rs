@@ -244,6 +244,11 @@ impl SettingError {
         let why = why.into();
         Self::Unfit { key, why }
     }
+
+    /// [`Self::NoMode`] of the sampler whose id is `sampler`.
+    pub const fn no_mode(sampler: &'static str, instead: &'static str) -> Self {
+        Self::NoMode { sampler, instead }
+    }
 }
 
 /// User-given values, checked against fields when they are read. Absent means the default.

@@ -94,6 +94,18 @@ pub enum StepError {
     Interrupted,
 }
 
+impl StepError {
+    /// [`Self::NonFinite`] of `what` at iteration `iter`.
+    pub const fn not_finite(what: &'static str, iter: u64) -> Self {
+        Self::NonFinite { what, iter }
+    }
+
+    /// [`Self::NotPositiveDefinite`] of `what` at iteration `iter`.
+    pub const fn not_positive(what: &'static str, iter: u64) -> Self {
+        Self::NotPositiveDefinite { what, iter }
+    }
+}
+
 /// One chain's view of a model.
 pub struct Oracle {
     model: Arc<dyn Model>,

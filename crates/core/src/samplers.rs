@@ -158,6 +158,19 @@ impl Target {
         self.mode.is_some()
     }
 
+    /// # Errors
+    /// No mode is known, which the sampler with the id `sampler` needs; `instead` says what to do.
+    pub(crate) fn require_mode(
+        &self,
+        sampler: &'static str,
+        instead: &'static str,
+    ) -> Result<(), SettingError> {
+        match self.mode {
+            Some(_) => Ok(()),
+            None => Err(SettingError::no_mode(sampler, instead)),
+        }
+    }
+
     /// What minibatches add to gradients at the mode, if one was found. The first who asks about a mode waits while it is measured.
     pub fn noise(&self) -> Option<&RowNoise> {
         let (model, centre) = self.mode.as_ref()?;

@@ -68,9 +68,8 @@ impl Oracle {
     pub fn block_view(&self, coordinates: Vec<usize>, u: &[f64]) -> Result<BlockView, StepError> {
         let centre = self.centre.as_ref().map(|centre| {
             let block = centre.block(self.model.rows(), &coordinates);
-            block.map_err(|_not_positive| StepError::NotPositiveDefinite {
-                what: "the curvature of a block of parameters",
-                iter: 0,
+            block.map_err(|_not_positive| {
+                StepError::not_positive("the curvature of a block of parameters", 0)
             })
         });
         Ok(BlockView {

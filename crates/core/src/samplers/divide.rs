@@ -126,18 +126,18 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: SHARD_RHAT,
-        help: "Largest split R-hat over shards and unconstrained coordinates, of the draws of shards that this draw was combined from",
-    },
-    InfoColumn {
-        name: COMBINE_ACCEPT,
-        help: "Share of proposals accepted, or of pairs kept, when the draws were combined",
-    },
-    InfoColumn {
-        name: "divergent_shards",
-        help: "Shards whose trajectory diverged in this iteration",
-    },
+    InfoColumn::new(
+        SHARD_RHAT,
+        "Largest split R-hat over shards and unconstrained coordinates, of the draws of shards that this draw was combined from",
+    ),
+    InfoColumn::new(
+        COMBINE_ACCEPT,
+        "Share of proposals accepted, or of pairs kept, when the draws were combined",
+    ),
+    InfoColumn::new(
+        "divergent_shards",
+        "Shards whose trajectory diverged in this iteration",
+    ),
 ];
 
 /// The sampler `divide-and-conquer`.
@@ -470,9 +470,8 @@ impl State {
                 &mut substream(key, 0),
                 &mut batch[..length],
             )
-            .map_err(|_not_positive| StepError::NotPositiveDefinite {
-                what: "the covariance of the draws of a shard",
-                iter,
+            .map_err(|_not_positive| {
+                StepError::not_positive("the covariance of the draws of a shard", iter)
             })?;
         moments[0] = self.length as f64;
         combiner.write_moments(&mut moments[1..]);

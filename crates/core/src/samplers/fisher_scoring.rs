@@ -64,10 +64,7 @@ pub fn check_gradient(grad: &[f64], iter: u64) -> Result<(), StepError> {
     if grad.iter().all(|g| g.is_finite()) {
         return Ok(());
     }
-    Err(StepError::NonFinite {
-        what: "the gradient",
-        iter,
-    })
+    Err(StepError::not_finite("the gradient", iter))
 }
 
 /// C, the running average over minibatches of the covariance of their row gradients.

@@ -255,14 +255,11 @@ impl Kernels for StochasticKernels {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: ACCEPT,
-        help: "Mean acceptance probability over the blocks whose sampler accepts or rejects",
-    },
-    InfoColumn {
-        name: DIVERGENT,
-        help: "1 where a trajectory of a block diverged",
-    },
+    InfoColumn::new(
+        ACCEPT,
+        "Mean acceptance probability over the blocks whose sampler accepts or rejects",
+    ),
+    InfoColumn::new(DIVERGENT, "1 where a trajectory of a block diverged"),
     // Last: of a draw by minibatches it is not known.
     InfoColumn::LOG_DENSITY,
 ];

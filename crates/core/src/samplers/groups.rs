@@ -276,16 +276,10 @@ impl<U: GroupUpdate> GroupGibbs<U> {
                 &mut self.population.mu,
                 &mut self.lower,
             )
-            .map_err(|_not_positive| StepError::NotPositiveDefinite {
-                what: "the scatter of groups",
-                iter: at.iter,
-            })?;
+            .map_err(|_not_positive| StepError::not_positive("the scatter of groups", at.iter))?;
         view.write(&self.population.mu, &self.lower, &self.points, &mut self.u);
         if self.u.iter().any(|u| !u.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the position",
-                iter: at.iter,
-            });
+            return Err(StepError::not_finite("the position", at.iter));
         }
         Ok(self.report())
     }

@@ -10,31 +10,28 @@ pub struct InfoColumn {
 }
 
 impl InfoColumn {
+    /// The column `name`, which says what `help` explains.
+    pub const fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help }
+    }
+
     /// [`LOG_DENSITY`] of the posterior.
-    pub(crate) const LOG_DENSITY: Self = Self {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    };
+    pub(crate) const LOG_DENSITY: Self =
+        Self::new(LOG_DENSITY, "Log posterior of the draw up to a constant");
     /// [`N_LEAPFROG`] of one trajectory.
-    pub(crate) const N_LEAPFROG: Self = Self {
-        name: N_LEAPFROG,
-        help: "Leapfrog steps of the trajectory",
-    };
+    pub(crate) const N_LEAPFROG: Self = Self::new(N_LEAPFROG, "Leapfrog steps of the trajectory");
     /// [`DIVERGENT`] of one trajectory.
-    pub(crate) const DIVERGENT: Self = Self {
-        name: DIVERGENT,
-        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
-    };
+    pub(crate) const DIVERGENT: Self = Self::new(
+        DIVERGENT,
+        "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
+    );
     /// [`ENERGY`] of a trajectory's end.
-    pub(crate) const ENERGY: Self = Self {
-        name: ENERGY,
-        help: "Energy of the draw: minus log density plus kinetic energy",
-    };
+    pub(crate) const ENERGY: Self = Self::new(
+        ENERGY,
+        "Energy of the draw: minus log density plus kinetic energy",
+    );
     /// [`TREE_DEPTH`].
-    pub(crate) const TREE_DEPTH: Self = Self {
-        name: TREE_DEPTH,
-        help: "Doublings of the trajectory",
-    };
+    pub(crate) const TREE_DEPTH: Self = Self::new(TREE_DEPTH, "Doublings of the trajectory");
 }
 
 /// Name of the information column that is 1 where a transition diverged.

@@ -127,14 +127,11 @@ impl Preconditioning {
 
 /// Information columns of [`Langevin::report`].
 pub const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Langevin time per step",
-    },
-    InfoColumn {
-        name: NOISE_SHARE,
-        help: "predicted share of gradient noise in all noise of a step; the nearer to 0 the smaller the bias",
-    },
+    InfoColumn::new(STEP_SIZE, "Langevin time per step"),
+    InfoColumn::new(
+        NOISE_SHARE,
+        "predicted share of gradient noise in all noise of a step; the nearer to 0 the smaller the bias",
+    ),
     WEIGHT_OF_STEP,
 ];
 
@@ -316,10 +313,10 @@ impl Config {
             .zip(target.difference_rows())
             .zip(target.curvature_range());
         if rule.needs_mode && known.is_none() {
-            return Err(SettingError::NoMode {
-                sampler: rule.id,
-                instead: "use `nuts`, or `sgld` with your own `step_size`",
-            });
+            return Err(SettingError::no_mode(
+                rule.id,
+                "use `nuts`, or `sgld` with your own `step_size`",
+            ));
         }
         let preconditioned = rule.rates == Rates::Of(Precondition::Curvature);
         let temperature = settings.temperature;
@@ -502,10 +499,7 @@ impl Langevin {
     /// As [`Self::advance`].
     pub fn finish(&mut self, config: &Config, at: Tick, info: &mut [f64]) -> Result<(), StepError> {
         if self.jump.iter().any(|jump| !jump.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the gradient",
-                iter: at.iter,
-            });
+            return Err(StepError::not_finite("the gradient", at.iter));
         }
         let h = config.step_at(self.steps);
         axpy(1.0, &self.jump, &mut self.u);

@@ -403,7 +403,7 @@ impl PhaseSpace {
                 Some(_) => "the covariance of gradient noise around the mode",
                 None => "the curvature at the mode",
             };
-            return Err(StepError::NotPositiveDefinite { what, iter: 0 });
+            return Err(StepError::not_positive(what, 0));
         };
         if estimator == Estimator::ControlVariate {
             // Differences from the mode grow with the spread of draws, those from expansions with its square.
@@ -655,10 +655,7 @@ fn check_finite(values: &[f64], what: &'static str, at: Tick) -> Result<(), Step
     if values.iter().all(|value| value.is_finite()) {
         return Ok(());
     }
-    Err(StepError::NonFinite {
-        what,
-        iter: at.iter,
-    })
+    Err(StepError::not_finite(what, at.iter))
 }
 
 #[cfg(test)]

@@ -92,18 +92,15 @@ impl Refreshment for Refreshed {
 
 /// Information columns.
 pub const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: "events",
-        help: "changes of velocity since the last draw",
-    },
-    InfoColumn {
-        name: "bound_ratio",
-        help: "share of the proposed row events that occurred: how tight the bounds are",
-    },
-    InfoColumn {
-        name: ROWS_SHARE,
-        help: "rows looked at since the last draw, as a share of all rows",
-    },
+    InfoColumn::new("events", "changes of velocity since the last draw"),
+    InfoColumn::new(
+        "bound_ratio",
+        "share of the proposed row events that occurred: how tight the bounds are",
+    ),
+    InfoColumn::new(
+        ROWS_SHARE,
+        "rows looked at since the last draw, as a share of all rows",
+    ),
 ];
 
 /// Where the particle is and what the linear part of the gradient is there; all whitened, length D.
@@ -200,10 +197,7 @@ struct Tally {
 }
 
 fn no_rows() -> StepError {
-    StepError::NotPositiveDefinite {
-        what: "the curvature at the mode, which was not found,",
-        iter: 0,
-    }
+    StepError::not_positive("the curvature at the mode, which was not found,", 0)
 }
 
 impl<M: Motion> Sampler for Piecewise<M> {
@@ -218,12 +212,7 @@ impl<M: Motion> Sampler for Piecewise<M> {
     }
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        if !target.has_mode() {
-            return Err(SettingError::NoMode {
-                sampler: M::SPEC.id,
-                instead: "use `nuts`",
-            });
-        }
+        target.require_mode(M::SPEC.id, "use `nuts`")?;
         Ok(Config {
             time: *(settings.time_per_draw).get_or_insert(M::time_per_draw(target.dim)),
             curvature: settings.control_variates == ControlVariates::Curvature,
@@ -330,10 +319,7 @@ fn travel<M: Motion>(
     loop {
         let radius = length(&path.position);
         if !radius.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the position",
-                iter,
-            });
+            return Err(StepError::not_finite("the position", iter));
         }
         let scale = M::scale(speed);
         let proposal = remainders.next(radius, speed, scale, &mut streams.noise);

@@ -91,10 +91,10 @@ pub fn tempered(settings: &Settings) -> Option<Warning> {
 }
 
 /// The information column of draws whose steps may decrease.
-pub const WEIGHT_OF_STEP: InfoColumn = InfoColumn {
-    name: WEIGHT,
-    help: "weight of the draw in averages: its step over the first one, 1 for fixed steps",
-};
+pub const WEIGHT_OF_STEP: InfoColumn = InfoColumn::new(
+    WEIGHT,
+    "weight of the draw in averages: its step over the first one, 1 for fixed steps",
+);
 
 /// The schedule in force.
 #[derive(Clone, Copy, Debug, PartialEq)]

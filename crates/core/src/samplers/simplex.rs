@@ -105,10 +105,7 @@ impl Weights {
         if self.u.iter().all(|u| u.is_finite()) {
             return Ok(());
         }
-        Err(StepError::NonFinite {
-            what: "the weight of a category",
-            iter,
-        })
+        Err(StepError::not_finite("the weight of a category", iter))
     }
 
     /// Visits what the next step needs.

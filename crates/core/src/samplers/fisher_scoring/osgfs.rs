@@ -214,14 +214,14 @@ impl Sampler for Osgfs {
         info: &[
             osgfs_burn_in::COLUMNS[0],
             osgfs_burn_in::COLUMNS[1],
-            InfoColumn {
-                name: "k",
-                help: "step constant k of the slowest direction; 2 would give independent draws",
-            },
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "largest share of gradient noise in all noise of a step, 0 to 1; here it replaces injected noise",
-            },
+            InfoColumn::new(
+                "k",
+                "step constant k of the slowest direction; 2 would give independent draws",
+            ),
+            InfoColumn::new(
+                NOISE_SHARE,
+                "largest share of gradient noise in all noise of a step, 0 to 1; here it replaces injected noise",
+            ),
         ],
         minibatch: true,
         bias: Some(
@@ -342,9 +342,11 @@ impl Sampler for Osgfs {
                 (config.bound, config.rotation),
                 factor,
             )
-            .map_err(|_not_positive| StepError::NotPositiveDefinite {
-                what: "the curvature N C + G of the Fisher scoring step, or its noise,",
-                iter: at.iter,
+            .map_err(|_not_positive| {
+                StepError::not_positive(
+                    "the curvature N C + G of the Fisher scoring step, or its noise,",
+                    at.iter,
+                )
             })?;
             *step_is_made = true;
         }

@@ -54,15 +54,15 @@ ergodic_base::settings! {
 
 /// The information columns of the criterion.
 pub const COLUMNS: [InfoColumn; 2] = [
-    InfoColumn {
-        name: CRITERION,
-        help: "burn-in criterion: largest ratio over components of the mean gradient to its limit (of its length, if the \
-               test is joint); 1 or less passes",
-    },
-    InfoColumn {
-        name: "criterion_within",
-        help: "share of components within the limit of the burn-in criterion, 0 to 1",
-    },
+    InfoColumn::new(
+        CRITERION,
+        "burn-in criterion: largest ratio over components of the mean gradient to its limit (of its length, if the \
+         test is joint); 1 or less passes",
+    ),
+    InfoColumn::new(
+        "criterion_within",
+        "share of components within the limit of the burn-in criterion, 0 to 1",
+    ),
 ];
 
 /// What samplers with the criterion make beside its columns.

@@ -93,14 +93,14 @@ impl Sampler for OsgfsCv {
         info: &[
             osgfs_burn_in::COLUMNS[0],
             osgfs_burn_in::COLUMNS[1],
-            InfoColumn {
-                name: "k",
-                help: "step constant k of the slowest direction; 2 would give independent draws",
-            },
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "largest predicted share of gradient noise in all noise of a step, 0 to 1; it is corrected for",
-            },
+            InfoColumn::new(
+                "k",
+                "step constant k of the slowest direction; 2 would give independent draws",
+            ),
+            InfoColumn::new(
+                NOISE_SHARE,
+                "largest predicted share of gradient noise in all noise of a step, 0 to 1; it is corrected for",
+            ),
         ],
         needs_mode: true,
         minibatch: true,
@@ -119,14 +119,12 @@ impl Sampler for OsgfsCv {
     ) -> Result<OsgfsCvConfig, SettingError> {
         if !target.has_mode() {
             let has_rows = target.model.as_ref().is_none_or(|it| it.rows().is_some());
-            return Err(SettingError::NoMode {
-                sampler: "osgfs-cv",
-                instead: if has_rows {
-                    "use `nuts` or `osgfs`"
-                } else {
-                    "use `nuts`"
-                },
-            });
+            let instead = if has_rows {
+                "use `nuts` or `osgfs`"
+            } else {
+                "use `nuts`"
+            };
+            return Err(SettingError::no_mode("osgfs-cv", instead));
         }
         let n = target.num_obs;
         let OsgfsCvSettings { batch, scheme, .. } = settings;
@@ -155,15 +153,12 @@ impl Sampler for OsgfsCv {
         _streams: &mut Streams,
     ) -> Result<Scoring, StepError> {
         config.minibatch.install(Estimator::ControlVariate, oracle);
-        let indefinite = |_not_positive| StepError::NotPositiveDefinite {
-            what: "the curvature at the mode",
-            iter: 0,
-        };
+        let indefinite = |_not_positive| StepError::not_positive("the curvature at the mode", 0);
         let Some(centre) = oracle.centre() else {
-            return Err(StepError::NotPositiveDefinite {
-                what: "the curvature at the mode, which was not found,",
-                iter: 0,
-            });
+            return Err(StepError::not_positive(
+                "the curvature at the mode, which was not found,",
+                0,
+            ));
         };
         let n = oracle.num_obs();
         let scale = config.minibatch.noise_factor(n) / n as f64;

@@ -280,14 +280,14 @@ impl Sampler for FisherScoring {
                   2D − (N²/|S|) D C D (uncorrected), 0 (sgd); H = N C + G",
         fields: SgfsSettings::FIELDS,
         info: &[
-            InfoColumn {
-                name: "k",
-                help: "step constant k; 2 would give independent draws where the preconditioner is the curvature",
-            },
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "share of gradient noise in all noise of a step, 0 to 1; it is counted on, not corrected for",
-            },
+            InfoColumn::new(
+                "k",
+                "step constant k; 2 would give independent draws where the preconditioner is the curvature",
+            ),
+            InfoColumn::new(
+                NOISE_SHARE,
+                "share of gradient noise in all noise of a step, 0 to 1; it is counted on, not corrected for",
+            ),
         ],
         minibatch: true,
         bias: Some(
@@ -386,9 +386,11 @@ impl Sampler for FisherScoring {
             sigma.fill(0.0);
             axpy(factor * num_obs, &covariance.matrix, sigma);
             step.set(config, hessian, sigma, (num_obs, &covariance.matrix))
-                .map_err(|_not_positive| StepError::NotPositiveDefinite {
-                    what: "the curvature of the Fisher scoring step, or its noise for so large a k,",
-                    iter: at.iter,
+                .map_err(|_not_positive| {
+                    StepError::not_positive(
+                        "the curvature of the Fisher scoring step, or its noise for so large a k,",
+                        at.iter,
+                    )
                 })?;
         }
         step.advance(grad, &mut streams.noise, u);

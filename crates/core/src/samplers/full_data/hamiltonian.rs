@@ -413,10 +413,10 @@ pub fn first_step_size(
         }
         step_size *= if longer { 2.0 } else { 0.5 };
         if step_size < SHORTEST_STEP {
-            return Err(StepError::NonFinite {
-                what: "the energy after even the shortest leapfrog step",
-                iter: 0,
-            });
+            return Err(StepError::not_finite(
+                "the energy after even the shortest leapfrog step",
+                0,
+            ));
         }
     }
 }

@@ -67,14 +67,11 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: ACCEPT,
-        help: "Acceptance probability of the trajectory's end",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Longest leapfrog step; those of a trajectory are a little shorter, so that they divide its length",
-    },
+    InfoColumn::new(ACCEPT, "Acceptance probability of the trajectory's end"),
+    InfoColumn::new(
+        STEP_SIZE,
+        "Longest leapfrog step; those of a trajectory are a little shorter, so that they divide its length",
+    ),
     InfoColumn::N_LEAPFROG,
     InfoColumn::DIVERGENT,
     InfoColumn::ENERGY,

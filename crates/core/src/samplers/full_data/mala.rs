@@ -99,14 +99,11 @@ ergodic_base::settings! {
 
 /// Columns of `mala`; `ula` has all but the first.
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: ACCEPT,
-        help: "Mean acceptance probability over the steps of the draw",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Langevin time per step",
-    },
+    InfoColumn::new(
+        ACCEPT,
+        "Mean acceptance probability over the steps of the draw",
+    ),
+    InfoColumn::new(STEP_SIZE, "Langevin time per step"),
     InfoColumn::LOG_DENSITY,
 ];
 
@@ -222,10 +219,10 @@ impl<V: Variant> Sampler for FullLangevin<V> {
         let end = point.energy();
         let accept = (start - end).exp().min(1.0);
         if !V::ADJUSTED && !end.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the density or its gradient",
-                iter: at.iter,
-            });
+            return Err(StepError::not_finite(
+                "the density or its gradient",
+                at.iter,
+            ));
         }
         if !V::ADJUSTED || rng.random::<f64>() < accept {
             std::mem::swap(&mut state.place, &mut point.at);
@@ -363,10 +360,10 @@ impl Variant for Unadjusted {
             // Nothing is known: what was given is taken.
             (None, Some(_)) if !preconditioned => (0.0, 0.0),
             (None, _) => {
-                return Err(SettingError::NoMode {
-                    sampler: "ula",
-                    instead: "set `precondition` to none and give `step_size` and `steps_per_draw`, or use `mala`",
-                });
+                return Err(SettingError::no_mode(
+                    "ula",
+                    "set `precondition` to none and give `step_size` and `steps_per_draw`, or use `mala`",
+                ));
             }
         };
         let step_size =

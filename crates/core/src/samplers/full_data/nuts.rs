@@ -50,14 +50,8 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: ACCEPT,
-        help: "Mean acceptance probability over the trajectory",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Leapfrog step size",
-    },
+    InfoColumn::new(ACCEPT, "Mean acceptance probability over the trajectory"),
+    InfoColumn::new(STEP_SIZE, "Leapfrog step size"),
     InfoColumn::TREE_DEPTH,
     InfoColumn::N_LEAPFROG,
     InfoColumn::DIVERGENT,

@@ -70,10 +70,7 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: EVALUATIONS,
-        help: "Passes over all rows of the sweep",
-    },
+    InfoColumn::new(EVALUATIONS, "Passes over all rows of the sweep"),
     InfoColumn::LOG_DENSITY,
 ];
 
@@ -226,10 +223,7 @@ fn directions(
     let mut directions = vec![0.0; dim * dim];
     match centre {
         Some(centre) if chosen == Some(Directions::Eigen) => {
-            let refuse = StepError::NotPositiveDefinite {
-                what: "the curvature at the mode",
-                iter: 0,
-            };
+            let refuse = StepError::not_positive("the curvature at the mode", 0);
             let (values, vectors) = symmetric_eigen(&centre.hessian, dim).ok_or(refuse.clone())?;
             for ((row, vector), value) in directions
                 .chunks_exact_mut(dim)

@@ -251,8 +251,5 @@ impl Tuning {
 }
 
 fn not_positive_definite(iter: u64) -> StepError {
-    StepError::NotPositiveDefinite {
-        what: "the metric",
-        iter,
-    }
+    StepError::not_positive("the metric", iter)
 }

@@ -49,14 +49,11 @@ ergodic_base::settings! {
 
 /// Information columns of a random walk.
 pub const INFO: [InfoColumn; 2] = [
-    InfoColumn {
-        name: ACCEPT,
-        help: "Mean acceptance probability over the steps of the draw",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Proposal scale s",
-    },
+    InfoColumn::new(
+        ACCEPT,
+        "Mean acceptance probability over the steps of the draw",
+    ),
+    InfoColumn::new(STEP_SIZE, "Proposal scale s"),
 ];
 
 /// Settings in force.

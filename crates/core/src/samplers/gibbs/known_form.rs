@@ -119,10 +119,7 @@ impl State {
         oracle.exact_curvature(&self.u, &mut self.hessian)?;
         let dim = self.u.len();
         let factor = Cholesky::of(&self.hessian, dim).map_err(|_not_positive| {
-            StepError::NotPositiveDefinite {
-                what: "the curvature of a block of parameters",
-                iter: at.iter,
-            }
+            StepError::not_positive("the curvature of a block of parameters", at.iter)
         })?;
         // With s = L⁻¹ g the log density is greater by sᵀs/2 at the mean, and the draw's is lower than there by ξᵀξ/2.
         factor.solve_lower(&mut self.grad);
@@ -155,9 +152,8 @@ impl State {
             let rate = slope - self.grad[j];
             let shape = slope + rate;
             let drawn = Gamma::new(shape / power, power / rate);
-            let drawn = drawn.map_err(|_no_distribution| StepError::NonFinite {
-                what: "the conditional of a parameter",
-                iter: at.iter,
+            let drawn = drawn.map_err(|_no_distribution| {
+                StepError::not_finite("the conditional of a parameter", at.iter)
             })?;
             // e^{c(u' − u)}: a gamma variable with rate b e^{cu} = q/c.
             let growth = drawn.sample(&mut streams.noise);
@@ -171,10 +167,7 @@ impl State {
         if log_density.is_finite() && self.u.iter().all(|u| u.is_finite()) {
             Ok(log_density)
         } else {
-            Err(StepError::NonFinite {
-                what: "the log density",
-                iter: at.iter,
-            })
+            Err(StepError::not_finite("the log density", at.iter))
         }
     }
 }

@@ -80,10 +80,10 @@ impl Sampler for GibbsGaussian {
         formula: "θ_g ~ N(θ̂_g, H_g⁻¹) for each group g; (μ, Σ) ~ normal-inverse-Wishart given θ",
         family: SamplerFamily::Groups,
         fields: &[],
-        info: &[InfoColumn {
-            name: "newton_iterations",
-            help: "Iterations of the search for a group's mode, mean over groups",
-        }],
+        info: &[InfoColumn::new(
+            "newton_iterations",
+            "Iterations of the search for a group's mode, mean over groups",
+        )],
         bias: Some(
             "The conditional of each group is taken to be normal: groups of few rows, or of one class, lose their skewness",
         ),

@@ -83,22 +83,13 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: ACCEPT,
-        help: "Acceptance probability, mean over groups",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Leapfrog step size of all groups",
-    },
-    InfoColumn {
-        name: N_LEAPFROG,
-        help: "Leapfrog steps, or Newton iterations, per group",
-    },
-    InfoColumn {
-        name: DIVERGENT,
-        help: "1 where a trajectory of a group diverged",
-    },
+    InfoColumn::new(ACCEPT, "Acceptance probability, mean over groups"),
+    InfoColumn::new(STEP_SIZE, "Leapfrog step size of all groups"),
+    InfoColumn::new(
+        N_LEAPFROG,
+        "Leapfrog steps, or Newton iterations, per group",
+    ),
+    InfoColumn::new(DIVERGENT, "1 where a trajectory of a group diverged"),
     InfoColumn::LOG_DENSITY,
 ];
 
@@ -282,10 +273,8 @@ impl Trajectory {
                 *old += share * (new - *old);
             }
         }
-        let not_positive = |_| StepError::NotPositiveDefinite {
-            what: "the curvature of a group's conditional",
-            iter: at.iter,
-        };
+        let not_positive =
+            |_| StepError::not_positive("the curvature of a group's conditional", at.iter);
         self.precision.copy_from_slice(&self.curvature);
         axpy(1.0, target.precision(), &mut self.precision);
         self.factor.factor(&self.precision).map_err(not_positive)?;
@@ -296,10 +285,7 @@ impl Trajectory {
         self.place.u.copy_from_slice(theta);
         self.place.log_density = target.log_density(theta, &mut self.place.grad)?;
         if !self.place.log_density.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the log density of a group",
-                iter: at.iter,
-            });
+            return Err(StepError::not_finite("the log density of a group", at.iter));
         }
         let report = if shared.update == Update::Nuts {
             let summary = self.tree.transition(

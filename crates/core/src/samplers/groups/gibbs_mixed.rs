@@ -189,10 +189,7 @@ impl Sampler for GibbsMixed {
             term.read_effects(&state.effects, &mut state.u);
         }
         if state.u.iter().any(|u| !u.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the position",
-                iter: at.iter,
-            });
+            return Err(StepError::not_finite("the position", at.iter));
         }
         state.position.copy_from_slice(&state.u);
         view.to_own(&mut state.position);

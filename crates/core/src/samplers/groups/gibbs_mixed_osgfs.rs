@@ -232,10 +232,7 @@ impl Sampler for GibbsMixedOsgfs {
         }
         debug_assert_eq!(model.dim(), u.len());
         if u.iter().any(|u| !u.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the position",
-                iter: at.iter,
-            });
+            return Err(StepError::not_finite("the position", at.iter));
         }
         state.position.copy_from_slice(&state.u);
         view.to_own(&mut state.position);
@@ -433,10 +430,10 @@ impl Unit {
             ..
         } = self;
         choose_k(step, hessian, sigma, (config.bound, 0.0), noise).map_err(|_not_positive| {
-            StepError::NotPositiveDefinite {
-                what: "the curvature of a group or of the coefficients, or its noise,",
-                iter: at.iter,
-            }
+            StepError::not_positive(
+                "the curvature of a group or of the coefficients, or its noise,",
+                at.iter,
+            )
         })?;
         step.advance(&self.grad, &mut streams.noise, &mut self.at);
         self.report = [self.step.slowest_k(), self.step.noise_share(), share];

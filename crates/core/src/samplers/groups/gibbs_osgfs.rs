@@ -214,10 +214,10 @@ impl Memory {
             ..
         } = self;
         choose_k(step, hessian, sigma, (config.bound, 0.0), factor).map_err(|_not_positive| {
-            StepError::NotPositiveDefinite {
-                what: "the curvature N C + G of the Fisher scoring step of a group, or its noise,",
-                iter: at.iter,
-            }
+            StepError::not_positive(
+                "the curvature N C + G of the Fisher scoring step of a group, or its noise,",
+                at.iter,
+            )
         })?;
         step.advance(&self.grad, &mut streams.noise, theta);
         Ok(Report {
@@ -247,18 +247,18 @@ pub struct State(GroupGibbs<FisherScoringStep>);
 
 /// What Fisher scoring in each group reports.
 pub(in crate::samplers) const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: "k",
-        help: "Step constant k of a group's slowest direction, mean over groups; 2 would give independent draws",
-    },
-    InfoColumn {
-        name: NOISE_SHARE,
-        help: "Largest share of gradient noise in all noise of a step, mean over groups; it replaces injected noise",
-    },
-    InfoColumn {
-        name: ROWS_SHARE,
-        help: "Rows used per step as a share of a group's rows, mean over groups",
-    },
+    InfoColumn::new(
+        "k",
+        "Step constant k of a group's slowest direction, mean over groups; 2 would give independent draws",
+    ),
+    InfoColumn::new(
+        NOISE_SHARE,
+        "Largest share of gradient noise in all noise of a step, mean over groups; it replaces injected noise",
+    ),
+    InfoColumn::new(
+        ROWS_SHARE,
+        "Rows used per step as a share of a group's rows, mean over groups",
+    ),
 ];
 
 /// Why the sampler is approximate.

@@ -59,10 +59,7 @@ impl Laplace {
             target.curvature_of_rows(&self.mode, &mut self.hessian);
             axpy(1.0, target.precision(), &mut self.hessian);
             self.factor.factor(&self.hessian).map_err(|_not_positive| {
-                StepError::NotPositiveDefinite {
-                    what: "the curvature of a group's conditional",
-                    iter,
-                }
+                StepError::not_positive("the curvature of a group's conditional", iter)
             })?;
             self.step.copy_from_slice(&self.grad);
             self.factor.solve(&mut self.step);
@@ -86,10 +83,10 @@ impl Laplace {
                 length *= 0.5;
             }
         }
-        Err(StepError::NonFinite {
-            what: "the mode of a group's conditional, which was not found,",
+        Err(StepError::not_finite(
+            "the mode of a group's conditional, which was not found,",
             iter,
-        })
+        ))
     }
 
     /// (θ − mode)'H(θ − mode); `work` (P) is overwritten.

@@ -414,11 +414,11 @@ impl Sampler for CompleteRecipe {
         fields: Self::Settings::FIELDS,
         info: &[
             INFO[0],
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "share of gradient noise in all noise of a step, predicted, or with `noise_correction` the largest that was estimated: \
-                       it is corrected for where it is below 1",
-            },
+            InfoColumn::new(
+                NOISE_SHARE,
+                "share of gradient noise in all noise of a step, predicted, or with `noise_correction` the largest that was estimated: \
+                 it is corrected for where it is below 1",
+            ),
             INFO[2],
         ],
         needs_mode: true,
@@ -521,12 +521,9 @@ impl Sampler for CompleteRecipe {
                 check_gradient(&core.grad, at.iter)?;
                 let num_obs = oracle.num_obs();
                 let scale = config.core.minibatch.noise_factor(num_obs) * num_obs as f64;
-                noise
-                    .set(matrices, scale)
-                    .map_err(|_not_finite| StepError::NonFinite {
-                        what: "the covariance of row gradients",
-                        iter: at.iter,
-                    })?;
+                noise.set(matrices, scale).map_err(|_not_finite| {
+                    StepError::not_finite("the covariance of row gradients", at.iter)
+                })?;
             }
             None => oracle.grad(&core.u, &mut streams.batch, &mut core.grad),
         }

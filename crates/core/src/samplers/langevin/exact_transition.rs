@@ -55,14 +55,11 @@ use rand_distr::{Distribution as _, StandardNormal};
 const ROUNDS: usize = 3;
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Langevin time per minibatch",
-    },
-    InfoColumn {
-        name: NOISE_SHARE,
-        help: "predicted share of minibatch noise in the variance of a parameter, worst direction",
-    },
+    InfoColumn::new(STEP_SIZE, "Langevin time per minibatch"),
+    InfoColumn::new(
+        NOISE_SHARE,
+        "predicted share of minibatch noise in the variance of a parameter, worst direction",
+    ),
     WEIGHT_OF_STEP,
 ];
 
@@ -183,10 +180,10 @@ impl Sampler for ExactTransition {
         if state.u.iter().all(|u| u.is_finite()) {
             return Ok(());
         }
-        Err(StepError::NonFinite {
-            what: "a parameter moved by estimates from a minibatch",
-            iter: at.iter,
-        })
+        Err(StepError::not_finite(
+            "a parameter moved by estimates from a minibatch",
+            at.iter,
+        ))
     }
 
     fn position(state: &State) -> &[f64] {
@@ -241,10 +238,7 @@ impl State {
                 }
             };
             if !(is_proper && move_by.is_finite() && scale.is_finite()) {
-                return Err(StepError::NotPositiveDefinite {
-                    what: "the curvature of the posterior",
-                    iter: 0,
-                });
+                return Err(StepError::not_positive("the curvature of the posterior", 0));
             }
             self.mode[j] += move_by;
             self.scale[j] = scale;

@@ -342,10 +342,7 @@ impl Sampler for Sgrld {
 }
 
 fn indefinite(iter: u64) -> StepError {
-    StepError::NotPositiveDefinite {
-        what: "the information of the metric",
-        iter,
-    }
+    StepError::not_positive("the information of the metric", iter)
 }
 
 #[cfg(test)]

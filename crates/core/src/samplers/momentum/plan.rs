@@ -77,10 +77,10 @@ impl Medium {
             if self.mass == Mass::Identity && step_size.is_some() {
                 return Ok(None);
             }
-            return Err(SettingError::NoMode {
-                sampler: id,
-                instead: "set `mass` to identity and give `step_size`",
-            });
+            return Err(SettingError::no_mode(
+                id,
+                "set `mass` to identity and give `step_size`",
+            ));
         };
         let (slow, stiff) = match self.mass {
             Mass::Curvature => (1.0, 1.0),

@@ -82,18 +82,15 @@ ergodic_base::settings! {
 
 /// Information that all samplers with momentum report.
 pub(in crate::samplers) const INFO: [InfoColumn; 3] = [
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "time ε per step",
-    },
-    InfoColumn {
-        name: NOISE_SHARE,
-        help: "predicted share of gradient noise in all noise of a step, largest over directions",
-    },
-    InfoColumn {
-        name: TEMPERATURE,
-        help: "mean over directions of the squared momentum over its variance on target; its average is 1 on target",
-    },
+    InfoColumn::new(STEP_SIZE, "time ε per step"),
+    InfoColumn::new(
+        NOISE_SHARE,
+        "predicted share of gradient noise in all noise of a step, largest over directions",
+    ),
+    InfoColumn::new(
+        TEMPERATURE,
+        "mean over directions of the squared momentum over its variance on target; its average is 1 on target",
+    ),
 ];
 
 const COLUMNS: &[InfoColumn] = &[INFO[0], INFO[1], INFO[2], WEIGHT_OF_STEP];
@@ -192,10 +189,7 @@ where
                 (step, friction, 1)
             }
             (None, None) => {
-                return Err(SettingError::NoMode {
-                    sampler: Self::SPEC.id,
-                    instead: "give `step_size`",
-                });
+                return Err(SettingError::no_mode(Self::SPEC.id, "give `step_size`"));
             }
             (Some(plan), given) => {
                 let friction = *(settings.friction).get_or_insert_with(|| plan.friction(given));

@@ -83,10 +83,7 @@ impl Sampler for SghmcNaive {
             temperature: 1.0,
         };
         let Some(plan) = medium.plan(Self::SPEC.id, None, true, false, target)? else {
-            return Err(SettingError::NoMode {
-                sampler: Self::SPEC.id,
-                instead: "use `nuts`",
-            });
+            return Err(SettingError::no_mode(Self::SPEC.id, "use `nuts`"));
         };
         let integrator = Integrator::Euler;
         let step =

@@ -81,10 +81,10 @@ const COLUMNS: &[InfoColumn] = &[
     INFO[0],
     INFO[1],
     INFO[2],
-    InfoColumn {
-        name: "thermostat",
-        help: "friction that the thermostat has set, mean over directions",
-    },
+    InfoColumn::new(
+        "thermostat",
+        "friction that the thermostat has set, mean over directions",
+    ),
     WEIGHT_OF_STEP,
 ];
 
@@ -150,10 +150,7 @@ where
                 (step, injected, f64::NAN, 1)
             }
             (None, None) => {
-                return Err(SettingError::NoMode {
-                    sampler: Self::SPEC.id,
-                    instead: "give `step_size`",
-                });
+                return Err(SettingError::no_mode(Self::SPEC.id, "give `step_size`"));
             }
             (Some(plan), given) => {
                 let friction = plan.friction(given);

@@ -109,14 +109,11 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: "components",
-        help: "Components up to the last occupied one, empty ones included",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Langevin time of the last minibatch",
-    },
+    InfoColumn::new(
+        "components",
+        "Components up to the last occupied one, empty ones included",
+    ),
+    InfoColumn::new(STEP_SIZE, "Langevin time of the last minibatch"),
 ];
 
 /// The sampler `dp-scir`.
@@ -483,10 +480,7 @@ impl State {
         if finite {
             Ok(())
         } else {
-            Err(StepError::NonFinite {
-                what: "the weight of a component",
-                iter,
-            })
+            Err(StepError::not_finite("the weight of a component", iter))
         }
     }
 

@@ -20,10 +20,10 @@ use ergodic_base::settings::{Field, SettingError};
 const MOST_PROPOSED: f64 = 100_000.0;
 
 /// Information that exact samplers of partitions give.
-pub const INFO: &[InfoColumn] = &[InfoColumn {
-    name: ACCEPT,
-    help: "Share of split-merge proposals accepted in this step",
-}];
+pub const INFO: &[InfoColumn] = &[InfoColumn::new(
+    ACCEPT,
+    "Share of split-merge proposals accepted in this step",
+)];
 
 ergodic_base::settings! {
     /// Settings of exact samplers of partitions.

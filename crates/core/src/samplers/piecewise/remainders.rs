@@ -244,10 +244,10 @@ impl Remainders {
         let known = gradient.iter().chain(&matrix);
         let totals = [&tables[0].total, &tables[1].total];
         if known.chain(totals).any(|value| !value.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the gradient, the curvature or the bound of a row at the mode",
-                iter: 0,
-            });
+            return Err(StepError::not_finite(
+                "the gradient, the curvature or the bound of a row at the mode",
+                0,
+            ));
         }
         Ok(Self {
             gradient,
@@ -306,10 +306,7 @@ impl Remainders {
         let strength = -(here - slope - second * step);
         let bound = bound(kind, index, second, table.power, length, proposal.radius);
         if !strength.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the gradient of a row",
-                iter,
-            });
+            return Err(StepError::not_finite("the gradient of a row", iter));
         }
         let rounding = ROUNDING * (here.abs() + slope.abs() + (second * step).abs());
         if strength.abs() > bound * (1.0 + ROUNDING) + rounding {

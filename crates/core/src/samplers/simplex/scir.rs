@@ -68,14 +68,11 @@ ergodic_base::settings! {
 }
 
 const INFO: &[InfoColumn] = &[
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Langevin time per minibatch",
-    },
-    InfoColumn {
-        name: NOISE_SHARE,
-        help: "predicted share of minibatch noise in the variance of a weight, worst category",
-    },
+    InfoColumn::new(STEP_SIZE, "Langevin time per minibatch"),
+    InfoColumn::new(
+        NOISE_SHARE,
+        "predicted share of minibatch noise in the variance of a weight, worst category",
+    ),
     WEIGHT_OF_STEP,
 ];
 

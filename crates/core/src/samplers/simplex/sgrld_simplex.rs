@@ -107,10 +107,7 @@ impl Sampler for SgrldSimplex {
         formula: "θ_j' = |θ_j + τ [α_j − θ_j + (N/|S|) Σ_S (z_ij − p_j)] + sqrt(2τ θ_j) ξ_j|, τ = h Σα/(Σα + N), p = θ/Σθ",
         fields: SgrldSimplexSettings::FIELDS,
         info: &[
-            InfoColumn {
-                name: STEP_SIZE,
-                help: "Langevin time per step, 1 is one Newton step",
-            },
+            InfoColumn::new(STEP_SIZE, "Langevin time per step, 1 is one Newton step"),
             langevin::INFO[1],
             WEIGHT_OF_STEP,
         ],

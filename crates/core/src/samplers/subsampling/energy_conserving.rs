@@ -167,38 +167,29 @@ pub(in crate::samplers) const fn target_accept(default: f64, why: &'static str) 
 
 /// Information columns that all variants begin with.
 pub(in crate::samplers) const COLUMNS: [InfoColumn; 7] = [
-    InfoColumn {
-        name: ACCEPT,
-        help: "Acceptance probability of the trajectory",
-    },
-    InfoColumn {
-        name: ACCEPT_ROWS,
-        help: "Acceptance probability of the new block of rows",
-    },
-    InfoColumn {
-        name: STEP_SIZE,
-        help: "Leapfrog step size",
-    },
+    InfoColumn::new(ACCEPT, "Acceptance probability of the trajectory"),
+    InfoColumn::new(
+        ACCEPT_ROWS,
+        "Acceptance probability of the new block of rows",
+    ),
+    InfoColumn::new(STEP_SIZE, "Leapfrog step size"),
     InfoColumn::N_LEAPFROG,
-    InfoColumn {
-        name: LOG_LIK_VARIANCE,
-        help: "Estimated variance of the estimated log likelihood, where the trajectory began",
-    },
-    InfoColumn {
-        name: ROWS_SHARE,
-        help: "Rows of the subsample as a share of all rows",
-    },
-    InfoColumn {
-        name: ENERGY,
-        help: "Energy of the draw given its subsample, up to a constant",
-    },
+    InfoColumn::new(
+        LOG_LIK_VARIANCE,
+        "Estimated variance of the estimated log likelihood, where the trajectory began",
+    ),
+    InfoColumn::new(ROWS_SHARE, "Rows of the subsample as a share of all rows"),
+    InfoColumn::new(
+        ENERGY,
+        "Energy of the draw given its subsample, up to a constant",
+    ),
 ];
 
 /// The information column of variants whose expansions are not always of the second order.
-pub(in crate::samplers) const ORDER: InfoColumn = InfoColumn {
-    name: "expansion_order",
-    help: "Order of the expansions that rows are compared with",
-};
+pub(in crate::samplers) const ORDER: InfoColumn = InfoColumn::new(
+    "expansion_order",
+    "Order of the expansions that rows are compared with",
+);
 
 /// How positions move given a subsample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -344,12 +335,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     const FOLLOW: Option<Follow<Config, State>> = Some(follow);
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        if !target.has_mode() {
-            return Err(SettingError::NoMode {
-                sampler: V::SPEC.id,
-                instead: "use `nuts`",
-            });
-        }
+        target.require_mode(V::SPEC.id, "use `nuts`")?;
         let subsample = settings.rows.settle(V::SIGNED, target)?;
         if (1..LEAST_DRAWS).contains(&settings.renew_every) {
             let why = format!(
@@ -574,10 +560,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
 }
 
 pub(in crate::samplers) fn indefinite(iter: u64) -> StepError {
-    StepError::NotPositiveDefinite {
-        what: "the curvature at the control-variate centre",
-        iter,
-    }
+    StepError::not_positive("the curvature at the control-variate centre", iter)
 }
 
 /// Makes `metric` that of `curvature` (D×D).

@@ -62,14 +62,8 @@ impl Variant for Signed {
             COLUMNS[4],
             COLUMNS[5],
             COLUMNS[6],
-            InfoColumn {
-                name: SIGN,
-                help: "Sign of the estimated likelihood of the draw",
-            },
-            InfoColumn {
-                name: WEIGHT,
-                help: "Weight of the draw in averages: the sign",
-            },
+            InfoColumn::new(SIGN, "Sign of the estimated likelihood of the draw"),
+            InfoColumn::new(WEIGHT, "Weight of the draw in averages: the sign"),
         ],
         needs_mode: true,
         minibatch: true,

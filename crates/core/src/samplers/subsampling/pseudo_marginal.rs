@@ -46,14 +46,11 @@ ergodic_base::settings! {
 const INFO: &[InfoColumn] = &[
     walk::INFO[0],
     walk::INFO[1],
-    InfoColumn {
-        name: LOG_LIK_VARIANCE,
-        help: "Estimated variance of the estimated log likelihood at the draw",
-    },
-    InfoColumn {
-        name: ROWS_SHARE,
-        help: "Rows of the subsample as a share of all rows",
-    },
+    InfoColumn::new(
+        LOG_LIK_VARIANCE,
+        "Estimated variance of the estimated log likelihood at the draw",
+    ),
+    InfoColumn::new(ROWS_SHARE, "Rows of the subsample as a share of all rows"),
     InfoColumn::LOG_DENSITY,
     ORDER,
 ];
@@ -134,12 +131,7 @@ impl Sampler for PseudoMarginal {
         settings: &mut PseudoMarginalSettings,
         target: &Target,
     ) -> Result<Config, SettingError> {
-        if !target.has_mode() {
-            return Err(SettingError::NoMode {
-                sampler: Self::SPEC.id,
-                instead: "use `metropolis`",
-            });
-        }
+        target.require_mode(Self::SPEC.id, "use `metropolis`")?;
         Ok(Config {
             order: settings.expansion.order,
             subsample: settings.rows.settle(false, target)?,
@@ -192,10 +184,7 @@ impl Sampler for PseudoMarginal {
             state.subsample.accept();
         }
         if !state.log_density.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the estimated log density",
-                iter: 0,
-            });
+            return Err(StepError::not_finite("the estimated log density", 0));
         }
         let evaluations = state.subsample.evaluations();
         oracle.datum_grads += cost + state.subsample.len() as u64 * (evaluations + 1);

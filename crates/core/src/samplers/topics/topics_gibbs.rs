@@ -132,10 +132,7 @@ impl State {
                 *log = log_gamma(rng, corpus.beta() + count);
             }
             if !self.topics.set(k, &self.logs) {
-                return Err(StepError::NonFinite {
-                    what: "the probability of a word",
-                    iter,
-                });
+                return Err(StepError::not_finite("the probability of a word", iter));
             }
             self.topics.shares[k] = self.of_topic[k] / corpus.num_words() as f64;
         }
@@ -158,10 +155,10 @@ impl Sampler for TopicsGibbs {
         about: "Moves one word after the other between topics: exact, passes over all documents at every step",
         cite: "Griffiths, Steyvers, \"Finding scientific topics\", PNAS 101, 2004",
         formula: "P(z_i = k | rest) ∝ (α + n_dk) (β + n_kw)/(β V + n_k); φ_k | z ~ Dir(β + n_k)",
-        info: &[InfoColumn {
-            name: "moved",
-            help: "Share of words that changed their topic in this step",
-        }],
+        info: &[InfoColumn::new(
+            "moved",
+            "Share of words that changed their topic in this step",
+        )],
         default_warmup: 500,
         ..SamplerSpec::ORDINARY
     };

@@ -70,10 +70,10 @@ ergodic_base::settings! {
     }
 }
 
-const INFO: &[InfoColumn] = &[InfoColumn {
-    name: STEP_SIZE,
-    help: "Langevin time of the last minibatch",
-}];
+const INFO: &[InfoColumn] = &[InfoColumn::new(
+    STEP_SIZE,
+    "Langevin time of the last minibatch",
+)];
 
 /// The sampler `topics-scir`.
 pub type TopicsScir = Stochastic<CoxIngersollRoss>;
@@ -406,10 +406,7 @@ impl State {
         if self.topics.set_all(&self.log_t) {
             return Ok(());
         }
-        Err(StepError::NonFinite {
-            what: "the probability of a word",
-            iter,
-        })
+        Err(StepError::not_finite("the probability of a word", iter))
     }
 
     /// What is reported of the present draw.

@@ -29,10 +29,7 @@ const EVALUATIONS: f64 = 7.0;
 
 /// Scales so small or so large that a precision has no factor.
 pub fn not_positive(iter: u64) -> StepError {
-    StepError::NotPositiveDefinite {
-        what: "the precision of coefficients or of effects",
-        iter,
-    }
+    StepError::not_positive("the precision of coefficients or of effects", iter)
 }
 
 /// Terms that are drawn together with the coefficients.

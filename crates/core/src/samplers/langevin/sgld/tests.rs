@@ -291,13 +291,7 @@ fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
         &mut streams,
         &mut [0.0; 3],
     );
-    assert_eq!(
-        result,
-        Err(StepError::NonFinite {
-            what: "the gradient",
-            iter: 3
-        })
-    );
+    assert_eq!(result, Err(StepError::not_finite("the gradient", 3)));
 }
 
 /// A decreasing schedule is h (1 + k/a)^(−b) in steps since the start, warm-up included, and the weights are the steps.

@@ -543,7 +543,7 @@ impl<'a> EstimatedPosterior<'a> {
             subsample.reject();
         }
         place.log_density = self.finish(&place.u, &mut place.grad);
-        let refuse = |what| Err(StepError::NonFinite { what, iter });
+        let refuse = |what| Err(StepError::not_finite(what, iter));
         if !place.log_density.is_finite() {
             return refuse("the estimated log density");
         }

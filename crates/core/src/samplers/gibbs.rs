@@ -31,7 +31,6 @@ use super::langevin::sgld::{Sgld, SgldCv};
 use super::minibatch_settings::Described;
 use super::momentum::sghmc::{Sghmc, SghmcCv};
 use super::named_blocks::{Chosen, Division, Notation};
-use super::names;
 use super::recommend::{Standing, Traits};
 use super::{
     ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Hmc, InfoColumn, KernelError,
@@ -48,40 +47,52 @@ mod known_form;
 
 use known_form::KnownForm;
 
-ergodic_base::choice! {
-    /// Samplers of a part of a problem, a block of parameters or a shard of the rows: exact ones whose defaults suit every target, then
-    /// ones with gradients of minibatches, then exact draws of conditionals, which few blocks have.
-    pub enum PartSampler {
-        /// The No-U-Turn sampler.
-        Nuts = names::NUTS,
-        /// Hamiltonian Monte Carlo.
-        Hmc = names::HMC,
-        /// Adjusted Langevin steps.
-        Mala = names::MALA,
-        /// Slice sampling.
-        Slice = names::SLICE,
-        /// Random-walk Metropolis.
-        Metropolis = names::METROPOLIS,
-        /// Stochastic gradient Langevin dynamics.
-        Sgld = names::SGLD,
-        /// Stochastic gradient Langevin dynamics with control variates.
-        SgldCv = names::SGLD_CV,
-        /// Stochastic gradient Hamiltonian Monte Carlo.
-        Sghmc = names::SGHMC,
-        /// Stochastic gradient Hamiltonian Monte Carlo with control variates.
-        SghmcCv = names::SGHMC_CV,
-        /// Draws from conditionals of known form.
-        Conjugate = names::CONJUGATE,
-    }
+/// Makes [`PartSampler`] of the sampler types of each kind, and their lists; refuses to compile where one is of another kind.
+macro_rules! part_samplers {
+    (exact: $($exact:ident),+; minibatch: $($minibatch:ident),+; known form: $known:ident) => {
+        ergodic_base::choice! {
+            /// Samplers of a part of a problem, a block of parameters or a shard of the rows: exact ones whose defaults suit every
+            /// target, then ones with gradients of minibatches, then exact draws of conditionals, which few blocks have.
+            pub enum PartSampler {
+                $(#[doc = concat!("[`", stringify!($exact), "`].")] $exact = $exact::SPEC.id,)+
+                $(#[doc = concat!("[`", stringify!($minibatch), "`].")] $minibatch = $minibatch::SPEC.id,)+
+                #[doc = concat!("[`", stringify!($known), "`].")]
+                $known = $known::SPEC.id,
+            }
+        }
+
+        /// Words of exact samplers of every target.
+        const EXACT: &[&str] = &[$($exact::SPEC.id),+];
+        /// Words of all samplers of every target.
+        pub(super) const GENERAL: &[&str] = &[$($exact::SPEC.id,)+ $($minibatch::SPEC.id),+];
+
+        const _: () = {
+            $(assert!($exact::SPEC.bias.is_none() && !$exact::SPEC.minibatch);)+
+            $(assert!($minibatch::SPEC.minibatch);)+
+        };
+
+        impl PartSampler {
+            fn entry(self) -> BlockEntry {
+                match self {
+                    $(Self::$exact => BlockEntry::of::<$exact>(),)+
+                    $(Self::$minibatch => BlockEntry::of::<$minibatch>(),)+
+                    Self::$known => BlockEntry::of::<$known>(),
+                }
+            }
+        }
+    };
 }
 
-/// Words of [`PartSampler`]: exact ones, others with gradients of minibatches, and those of both kinds.
-const EXACT: &[&str] = PartSampler::WORDS.split_at(5).0;
-pub(super) const GENERAL: &[&str] = PartSampler::WORDS.split_at(9).0;
+part_samplers! {
+    exact: Nuts, Hmc, Mala, Slice, Metropolis;
+    minibatch: Sgld, SgldCv, Sghmc, SghmcCv;
+    known form: KnownForm
+}
 
 /// What a block needs of its sampler.
 struct BlockEntry {
     info: &'static [InfoColumn],
+    is_stochastic: bool,
     resolve: Resolve,
     build: Build<dyn ConditionalKernel>,
 }
@@ -90,6 +101,7 @@ impl BlockEntry {
     const fn of<S: Conditional>() -> Self {
         Self {
             info: S::SPEC.info,
+            is_stochastic: S::SPEC.minibatch,
             resolve: resolve::<S>,
             build: |settings, target, u0, oracle, streams| {
                 Ok(Box::new(bound::<S>(settings, target, u0, oracle, streams)?))
@@ -99,24 +111,9 @@ impl BlockEntry {
 }
 
 impl PartSampler {
-    fn entry(self) -> BlockEntry {
-        match self {
-            Self::Nuts => BlockEntry::of::<Nuts>(),
-            Self::Hmc => BlockEntry::of::<Hmc>(),
-            Self::Mala => BlockEntry::of::<Mala>(),
-            Self::Slice => BlockEntry::of::<Slice>(),
-            Self::Metropolis => BlockEntry::of::<Metropolis>(),
-            Self::Sgld => BlockEntry::of::<Sgld>(),
-            Self::SgldCv => BlockEntry::of::<SgldCv>(),
-            Self::Sghmc => BlockEntry::of::<Sghmc>(),
-            Self::SghmcCv => BlockEntry::of::<SghmcCv>(),
-            Self::Conjugate => BlockEntry::of::<KnownForm>(),
-        }
-    }
-
     /// Whether the sampler sees minibatches.
     fn is_stochastic(self) -> bool {
-        GENERAL.contains(&self.word()) && !EXACT.contains(&self.word())
+        self.entry().is_stochastic
     }
 }
 
@@ -505,7 +502,7 @@ fn check_known_forms(
 ) -> Result<(), SettingError> {
     let known = model.known_conditionals();
     for (coordinates, kernel) in division {
-        let drawn = (kernel.as_ref()).is_some_and(|one| one.sampler == PartSampler::Conjugate);
+        let drawn = (kernel.as_ref()).is_some_and(|one| one.sampler == PartSampler::KnownForm);
         if drawn && form_of(coordinates, &known).is_none() {
             let names: Vec<String> = (parts(model).iter())
                 .filter(|part| part.coordinates.clone().any(|j| coordinates.contains(&j)))
@@ -573,7 +570,7 @@ impl Part {
         Ok(Self {
             view,
             kernel,
-            is_stochastic: chosen.sampler.is_stochastic(),
+            is_stochastic: entry.is_stochastic,
             info: vec![f64::NAN; entry.info.len()],
             accept: column(ACCEPT),
             divergent: column(DIVERGENT),

@@ -91,7 +91,7 @@ fn samplers_of_blocks_have_settings_in_parentheses() {
     assert_eq!(kernel.settings.real("step_size"), Some(0.02));
     assert_eq!(
         ChosenKernel::read("conjugate()"),
-        Some(PartSampler::Conjugate.into())
+        Some(PartSampler::KnownForm.into())
     );
     for wrong in ["sgld(batch)", "sgld(batch=2", "gibbs", ""] {
         assert_eq!(ChosenKernel::read(wrong), None, "{wrong}");

@@ -8,8 +8,8 @@ use super::clusters;
 use super::remark::Remark;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
-use crate::samplers::recommend::{draw_secs, pass_secs};
-use crate::samplers::{CLUSTERS, SamplerFamily};
+use crate::samplers::CLUSTERS;
+use crate::samplers::recommend::{Work, pass_secs, work_secs};
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Precision, RHAT_LIMIT};
@@ -95,10 +95,10 @@ pub(super) fn next(job: &dyn Sampling, summary: &[SummaryRow], stage: &Stage) ->
 fn secs(job: &dyn Sampling, draws: u64, more: u64, datum_grads: u64) -> f64 {
     let warmup = job.run_section().warmup.unwrap_or_default();
     let all = (more + warmup) as f64;
-    if job.sampler().spec.family == SamplerFamily::FullData {
+    if matches!(job.sampler().advice.work, Work::Passes { .. }) {
         let done = (draws + warmup) as f64;
         return pass_secs(datum_grads as f64, &job.target()) * all / done;
     }
     let chains = job.run_section().chains as f64;
-    draw_secs(job.sampler(), &job.target()) * chains * all
+    work_secs(job.sampler(), &job.target()) * chains * all
 }

@@ -263,7 +263,7 @@ impl Sampler for DivideAndConquer {
     }];
     // As many rows as its kernel takes, and not exact.
     const ADVICE: Traits = Traits::ORDINARY
-        .passes(2.0 * LEAPFROGS, 0.0)
+        .row_passes(2.0 * LEAPFROGS, 0.0)
         .standing(Standing::Comparison);
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

@@ -9,7 +9,7 @@
 
 use super::groups::mixed::marginal::draw_work;
 use super::langevin::centred_batch;
-use super::{REGISTRY, Refusal, SamplerEntry, SamplerFamily, SamplerSpec, Target};
+use super::{REGISTRY, Refusal, SamplerEntry, SamplerSpec, Target};
 use crate::models::mixed::GroupTerm;
 use crate::models::{MixedEffects, Model};
 use crate::oracle::Centre;
@@ -52,8 +52,16 @@ const CENTRED_SHARE: f64 = 0.1;
 /// Work for one effective draw of a posterior near normal: orders of magnitude, for choosing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
-    /// So many passes over all rows, times D to a power.
+    /// So many exact passes, times D to a power: each is over all rows or, where the model has such, over sums that say all of
+    /// them. Passes follow a path, which is longer where the posterior is far from normal.
     Passes {
+        /// Passes with one parameter.
+        passes: f64,
+        /// Power of D.
+        by_dim: f64,
+    },
+    /// As many gradients of single rows as so many passes over all rows have, times D to a power: sums do not help.
+    Rows {
         /// Passes with one parameter.
         passes: f64,
         /// Power of D.
@@ -96,12 +104,14 @@ pub struct Traits {
     pub recentres: bool,
     /// Passes over the rows that each chain makes before its first step, with D² operations per row.
     pub passes_first: f64,
+    /// Why the sampler is chosen where it is, after "it is exact, and", where that is not how many rows there are.
+    pub because: Option<&'static str>,
 }
 
 impl Traits {
-    /// Default traits of a sampler: an alternative at some tens of passes per effective draw.
+    /// Default traits of a sampler: an alternative that sees as many rows as some tens of passes per effective draw.
     pub const ORDINARY: Self = Self {
-        work: Work::Passes {
+        work: Work::Rows {
             passes: 30.0,
             by_dim: 0.5,
         },
@@ -110,13 +120,23 @@ impl Traits {
         grouped: false,
         recentres: false,
         passes_first: 0.0,
+        because: None,
     };
 
-    /// The traits with `passes` · D^`by_dim` passes for an effective draw.
+    /// The traits with `passes` · D^`by_dim` exact passes for an effective draw.
     #[must_use]
     pub const fn passes(self, passes: f64, by_dim: f64) -> Self {
         Self {
             work: Work::Passes { passes, by_dim },
+            ..self
+        }
+    }
+
+    /// The traits with the rows of `passes` · D^`by_dim` passes, one by one, for an effective draw.
+    #[must_use]
+    pub const fn row_passes(self, passes: f64, by_dim: f64) -> Self {
+        Self {
+            work: Work::Rows { passes, by_dim },
             ..self
         }
     }
@@ -168,6 +188,15 @@ impl Traits {
     pub const fn expanding_rows(self) -> Self {
         Self {
             passes_first: 1.0,
+            ..self
+        }
+    }
+
+    /// The traits of a sampler that is chosen because of what follows "it is exact, and".
+    #[must_use]
+    pub const fn because(self, reason: &'static str) -> Self {
+        Self {
+            because: Some(reason),
             ..self
         }
     }
@@ -298,11 +327,11 @@ impl Wander {
     /// Factors on the cost of `entry`: samplers that go step by step need the square of a trajectory's length.
     fn factors(self, entry: &SamplerEntry) -> [f64; 3] {
         match entry.advice.work {
-            Work::Passes { by_dim, .. } if entry.spec.family == SamplerFamily::FullData => {
+            Work::Passes { by_dim, .. } => {
                 let power = if by_dim > 0.0 { 2 } else { 1 };
                 self.lengths.map(|length| length.powi(power))
             }
-            _ => [0.5, 1.0, 2.0],
+            Work::Rows { .. } | Work::Effects | Work::Centred { .. } => [0.5, 1.0, 2.0],
         }
     }
 }
@@ -341,11 +370,6 @@ pub fn nuts_secs_on(num_obs: usize, dim: usize, cores: usize) -> f64 {
     nuts_secs(num_obs, dim) * CORES / (cores as f64).clamp(1.0, CORES)
 }
 
-/// Seconds of an ordinary machine for a draw of `entry`, all its cores at work.
-pub fn draw_secs(entry: &SamplerEntry, target: &Target) -> f64 {
-    work_secs(entry, target)
-}
-
 /// Seconds that gradients of `rows` rows take.
 pub(crate) fn pass_secs(rows: f64, target: &Target) -> f64 {
     row_secs(rows, nanos(target))
@@ -362,14 +386,14 @@ fn columns(target: &Target) -> usize {
     target.mixed_effects().map_or(target.dim, of_effects)
 }
 
-/// Seconds for an effective draw of a near-normal posterior.
-fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
+/// Seconds of an ordinary machine for an effective draw of a near-normal posterior, all its cores at work.
+pub(crate) fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
     let Some(rows) = work_rows(entry, target) else {
         let operations = target.mixed_effects().map_or(f64::INFINITY, draw_work);
         return operations * OPERATION_NANOS * 1e-9 / CORES;
     };
     let mut rest = 0.0;
-    if let (Work::Passes { .. }, SamplerFamily::FullData) = (entry.advice.work, entry.spec.family) {
+    if let Work::Passes { .. } = entry.advice.work {
         let passes = rows / target.rows_of_pass();
         rest = passes * (PASS_NANOS + COORDINATE_NANOS * target.dim as f64);
     }
@@ -379,14 +403,10 @@ fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
 /// Gradients of rows for an effective draw of a near-normal posterior; `None` where the cost does not lie in rows.
 fn work_rows(entry: &SamplerEntry, target: &Target) -> Option<f64> {
     let (n, dim) = (target.num_obs as f64, target.dim);
+    let times = |passes, by_dim| passes * (dim.max(1) as f64).powf(by_dim);
     match entry.advice.work {
-        Work::Passes { passes, by_dim } => {
-            let rows = match entry.spec.family {
-                SamplerFamily::FullData => target.rows_of_pass(),
-                _ => n,
-            };
-            Some(passes * (dim.max(1) as f64).powf(by_dim) * rows)
-        }
+        Work::Passes { passes, by_dim } => Some(times(passes, by_dim) * target.rows_of_pass()),
+        Work::Rows { passes, by_dim } => Some(times(passes, by_dim) * n),
         Work::Centred { steps } => {
             let kappa = target.difference_rows().unwrap_or(n);
             Some(steps * centred_batch(kappa).map_or(n, |batch| (batch as f64).min(n)))
@@ -581,7 +601,9 @@ pub fn cheapest_exact(facts: &Facts) -> Option<Cheapest> {
     });
     let (entry, judged, first) = candidates.min_by(|a, b| a.1.secs[1].total_cmp(&b.1.secs[1]))?;
     let [_least, usual, _most] = Wander::of(target).factors(entry);
-    let rows = work_rows(entry, target).filter(|_| entry.spec.family != SamplerFamily::Mixture);
+    // Moves of units between clusters are no gradients of rows.
+    let is_partition = (target.model.as_ref()).is_some_and(|model| model.partition().is_some());
+    let rows = work_rows(entry, target).filter(|_| !is_partition);
     Some(Cheapest {
         sampler: entry.spec.id,
         passes: rows.map(|rows| (first + DRAWS * usual * rows) / target.num_obs.max(1) as f64),
@@ -630,11 +652,8 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     if chosen.exact() && facts.target.simplex().is_some() {
         return CONJUGATE.to_owned();
     }
-    if chosen.exact() && chosen.spec.family == SamplerFamily::Mixture {
-        return format!("{title}: it is exact, and of the samplers of partitions it mixes best");
-    }
-    if chosen.exact() && chosen.spec.family == SamplerFamily::Topics {
-        return format!("{title}: it is exact, and needs no step size");
+    if let (true, Some(because)) = (chosen.exact(), chosen.traits.because) {
+        return format!("{title}: it is exact, and {because}");
     }
     if chosen.exact() && chosen.traits.grouped {
         return format!(
@@ -647,7 +666,7 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
         );
     }
     let has_sums = facts.target.rows_of_pass() < facts.target.num_obs as f64;
-    if chosen.exact() && has_sums && chosen.spec.family == SamplerFamily::FullData {
+    if chosen.exact() && has_sums && matches!(chosen.traits.work, Work::Passes { .. }) {
         return format!(
             "{title}: it is exact, and needs the {rows} rows only once, for sums of squares that say all of them ({time}, {COUNTED})"
         );

@@ -199,7 +199,7 @@ impl Sampler for Osgfs {
     type Config = OsgfsConfig;
     type State = OsgfsState;
     const ADVICE: Traits = Traits::ORDINARY
-        .passes(13.0, 0.0)
+        .row_passes(13.0, 0.0)
         .normal()
         .standing(Standing::Comparison);
     const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;

@@ -123,7 +123,7 @@ pub trait Variant: 'static {
     /// The description.
     const SPEC: SamplerSpec;
     /// See [`Sampler::ADVICE`].
-    const ADVICE: Traits = Traits::ORDINARY;
+    const ADVICE: Traits;
     /// See [`Sampler::Settings`].
     type Settings: Declared;
     /// See [`Sampler::configure`].
@@ -329,6 +329,7 @@ impl Variant for Adjusted {
 
 impl Variant for Unadjusted {
     const ADJUSTED: bool = false;
+    const ADVICE: Traits = Traits::ORDINARY.passes(30.0, 0.5);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "ula",
         family: SamplerFamily::FullData,

@@ -70,7 +70,7 @@ impl Sampler for GibbsGaussian {
     type Config = ();
     type State = State;
 
-    const ADVICE: Traits = Traits::ORDINARY.passes(10.0, 0.0).normal();
+    const ADVICE: Traits = Traits::ORDINARY.row_passes(10.0, 0.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs-gaussian",
         title: "Gibbs, normal groups",

@@ -352,7 +352,7 @@ impl Sampler for GibbsGroups {
     type State = State;
 
     const ADVICE: Traits = Traits::ORDINARY
-        .passes(9.0, 0.0)
+        .row_passes(9.0, 0.0)
         .grouped()
         .standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {

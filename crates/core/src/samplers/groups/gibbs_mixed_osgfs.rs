@@ -98,7 +98,7 @@ impl Sampler for GibbsMixedOsgfs {
     type Config = Config;
     type State = State;
 
-    const ADVICE: Traits = Traits::ORDINARY.passes(3.0, 0.0).normal();
+    const ADVICE: Traits = Traits::ORDINARY.row_passes(3.0, 0.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs-mixed-osgfs",
         family: SamplerFamily::Groups,

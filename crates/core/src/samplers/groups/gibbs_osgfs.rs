@@ -270,7 +270,7 @@ impl Sampler for GibbsOsgfs {
     type Config = Config;
     type State = State;
 
-    const ADVICE: Traits = Traits::ORDINARY.passes(1.5, 0.0).normal();
+    const ADVICE: Traits = Traits::ORDINARY.row_passes(1.5, 0.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs-osgfs",
         title: "Gibbs, OSGFS groups",

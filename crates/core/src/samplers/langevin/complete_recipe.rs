@@ -401,7 +401,7 @@ impl Sampler for CompleteRecipe {
     type Config = RecipeConfig;
     type State = RecipeState;
     const ADVICE: Traits = Traits::ORDINARY
-        .passes(40.0, 0.0)
+        .row_passes(40.0, 0.0)
         .standing(Standing::Comparison);
     const NEEDS_ROWS: bool = false;
     const SPEC: SamplerSpec = SamplerSpec {

@@ -153,7 +153,7 @@ where
 impl Described for Sgld {
     // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.
     const FOR_ADVISER: Traits = Traits::ORDINARY
-        .passes(40.0, 0.0)
+        .row_passes(40.0, 0.0)
         .standing(Standing::Comparison);
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgld",

@@ -30,7 +30,9 @@ pub type DpGibbs = Exact<OneByOne>;
 pub struct OneByOne;
 
 impl Moves for OneByOne {
-    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Auto);
+    const ADVICE: Traits = Traits::ORDINARY
+        .standing(Standing::Auto)
+        .because("of the samplers of partitions it mixes best");
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-gibbs",
         title: "Collapsed Gibbs for mixtures",

@@ -58,7 +58,7 @@ const NEW: u32 = u32::MAX;
 
 impl Moves for Slices {
     const ADVICE: Traits = Traits::ORDINARY
-        .passes(10.0, 0.5)
+        .row_passes(10.0, 0.5)
         .standing(Standing::Alternative);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-slice",

@@ -297,9 +297,9 @@ fn whitened_effects_are_told_to_take_short_trajectories() {
         "{white:?} {other:?}"
     );
     // The work for a normal posterior is the same.
-    let near_normal = DRAWS * draw_secs(nuts, &with(true));
+    let near_normal = DRAWS * work_secs(nuts, &with(true));
     assert_eq!(white[0], near_normal);
-    assert_eq!(near_normal, DRAWS * draw_secs(nuts, &with(false)));
+    assert_eq!(near_normal, DRAWS * work_secs(nuts, &with(false)));
 }
 
 /// Effects of groups make trajectories long, so the time is a range that reaches far, and samplers that go step by step

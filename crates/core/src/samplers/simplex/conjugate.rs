@@ -23,7 +23,9 @@ impl Sampler for Conjugate {
     type Settings = ();
     type Config = ();
     type State = Weights;
-    const ADVICE: Traits = Traits::ORDINARY.passes(1e-6, 0.0).standing(Standing::Auto);
+    const ADVICE: Traits = Traits::ORDINARY
+        .row_passes(1e-6, 0.0)
+        .standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "conjugate",
         family: SamplerFamily::Simplex,

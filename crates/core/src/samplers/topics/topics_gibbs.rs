@@ -146,7 +146,9 @@ impl Sampler for TopicsGibbs {
     type Config = ();
     type State = State;
     const NEEDS_DENSITY: bool = false;
-    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Auto);
+    const ADVICE: Traits = Traits::ORDINARY
+        .standing(Standing::Auto)
+        .because("needs no step size");
     const OUTPUTS: &'static [OutputSpec] = topics::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "topics-gibbs",

@@ -29,7 +29,7 @@ mod second_order;
 pub use block::BlockView;
 pub use centre::Centre;
 pub use estimation::Estimator;
-use estimation::{Anchor, Estimation, centred_at};
+use estimation::{Estimation, GradientCentre, centred_at};
 pub use gradient_noise::{GradientNoise, NoiseSize};
 pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
@@ -219,7 +219,7 @@ impl Oracle {
             estimator,
             minibatch,
             chances,
-            anchor: None,
+            centre: None,
             weighted_scores: vec![0.0; weighed],
             second_order: None,
         };
@@ -236,9 +236,9 @@ impl Oracle {
             return Err(StepError::Lacks(lacks));
         }
         let estimation = &mut self.estimation;
-        if !estimation.anchor.as_ref().is_some_and(|it| it.is_at(u)) {
+        if !estimation.centre.as_ref().is_some_and(|it| it.is_at(u)) {
             let model = self.model.rows().ok_or(StepError::Lacks("rows of data"))?;
-            estimation.anchor = Some(Anchor::at(model, u, &mut self.scratch));
+            estimation.centre = Some(GradientCentre::at(model, u, &mut self.scratch));
             estimation.estimator = Estimator::ControlVariate;
             self.datum_grads += self.model.num_obs() as u64;
         }
@@ -301,7 +301,7 @@ impl Oracle {
         let estimator = self.estimation.estimator;
         match centred_at(
             estimator,
-            self.estimation.anchor.as_ref(),
+            self.estimation.centre.as_ref(),
             self.centre.as_deref(),
         ) {
             Some((centre, grad_log_lik)) => {
@@ -405,7 +405,7 @@ impl Oracle {
         let estimator = self.estimation.estimator;
         match centred_at(
             estimator,
-            self.estimation.anchor.as_ref(),
+            self.estimation.centre.as_ref(),
             self.centre.as_deref(),
         ) {
             Some((centre, grad_log_lik)) => {

@@ -24,7 +24,7 @@ pub struct Estimation {
     /// Chances of rows ([`Scheme::Lipschitz`] only).
     pub chances: Option<Arc<AliasTable>>,
     /// Where control variates are centred without a mode, if they are.
-    pub anchor: Option<Anchor>,
+    pub centre: Option<GradientCentre>,
     /// B×D score differences, where rows have chances of their own; else empty.
     pub weighted_scores: Vec<f64>,
     /// What makes control variates those of second order, where they are.
@@ -38,22 +38,22 @@ impl Estimation {
             estimator: Estimator::Plain,
             minibatch: Minibatch::new(num_obs, num_obs, Scheme::Iid),
             chances: None,
-            anchor: None,
+            centre: None,
             weighted_scores: Vec::new(),
             second_order: None,
         }
     }
 }
 
-/// A point of which gradients alone are known: all that control variates of first order need, without a curvature.
-pub struct Anchor {
+/// A control-variate centre of which gradients alone are known, without a curvature: all that control variates of first order need.
+pub struct GradientCentre {
     /// Σ ∇ log p(y_i|û) over all rows, length D.
     grad_log_lik: Vec<f64>,
     /// The point û and per-row data of the model there.
     rows: CentreRows,
 }
 
-impl Anchor {
+impl GradientCentre {
     /// At `u` (D), by passes over all rows.
     pub fn at(model: &dyn RowLikelihood, u: &[f64], scratch: &mut Scratch) -> Self {
         let mut grad_log_lik = vec![0.0; u.len()];
@@ -70,16 +70,16 @@ impl Anchor {
     }
 }
 
-/// Per-row data and the gradient of the log likelihood where gradients are centred: at the `anchor`, else at the mode; `None` of plain
+/// Per-row data and the gradient of the log likelihood at the control-variate centre: at `centre`, else at the mode; `None` of plain
 /// gradients.
 pub fn centred_at<'a>(
     estimator: Estimator,
-    anchor: Option<&'a Anchor>,
+    centre: Option<&'a GradientCentre>,
     mode: Option<&'a Centre>,
 ) -> Option<(&'a CentreRows, &'a [f64])> {
-    match (estimator, anchor, mode) {
+    match (estimator, centre, mode) {
         (Estimator::Plain, ..) | (_, None, None) => None,
-        (_, Some(anchor), _) => Some((&anchor.rows, &anchor.grad_log_lik)),
-        (_, None, Some(centre)) => Some((&centre.rows, &centre.grad_log_lik)),
+        (_, Some(centre), _) => Some((&centre.rows, &centre.grad_log_lik)),
+        (_, None, Some(mode)) => Some((&mode.rows, &mode.grad_log_lik)),
     }
 }

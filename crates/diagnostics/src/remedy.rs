@@ -1,6 +1,9 @@
 //! What makes the draws of an approximate sampler less biased.
 
 /// What helps where a bias check finds draws that are off; each approximate sampler says its own, where one is known.
+///
+/// A remedy is a property of the sampler, which advice tells in words. The quick fixes that the application offers are changes of one run:
+/// most remedies have one, with values from the run's settings, where these leave room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// The bias falls with the step of the sampler.

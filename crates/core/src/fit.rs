@@ -538,7 +538,7 @@ mod tests {
         assert!(seen.load(std::sync::atomic::Ordering::Relaxed) > 0);
     }
 
-    /// It takes longer to measure what minibatches add to gradients than to find the mode.
+    /// Measuring what minibatches add to gradients takes longer than finding the mode.
     #[test]
     fn only_samplers_with_minibatches_measure_their_noise() {
         let measured = |choose: fn(Fit) -> Fit| {

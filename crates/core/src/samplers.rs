@@ -1,10 +1,11 @@
-//! Samplers: one file each. To add one:
+//! Samplers: one file each, in the folder of its kind, such as `langevin`, `momentum` or `full_data`. To add one:
 //!
-//! 1. Write `samplers/my_sampler.rs`: a unit struct that implements [`Sampler`], its settings, each declared once by
-//!    [`ergodic_base::settings!`], what they come to (`Config`), and its `State`. The header gives the reference, the update
-//!    in our step-size convention beside the source's, the meaning and default of each setting, the cost per step in row
-//!    gradients, the bias, and when not to use it.
-//! 2. Add `mod my_sampler;` here and `SamplerEntry::of::<my_sampler::MySampler>(),` to [`REGISTRY`].
+//! 1. Write `samplers/langevin/my_sampler.rs`, or a file in the folder that suits: a unit struct that implements
+//!    [`Sampler`], its settings, each declared once by [`ergodic_base::settings!`], what they come to (`Config`), and its
+//!    `State`. The header gives the reference, the update in our step-size convention beside the source's, the meaning and
+//!    default of each setting, the cost per step in row gradients, the bias, and when not to use it.
+//! 2. Add `pub mod my_sampler;` to `samplers/langevin.rs` and `SamplerEntry::of::<MySampler>(),` to [`REGISTRY`]
+//!    (`samplers/registry.rs`).
 //! 3. Run `cargo test conformance`: same seed same bits, saving and restoring, no allocation, settings, NaN gradients
 //!    and a Gaussian target are covered at once.
 //!

@@ -30,7 +30,7 @@ pub struct Keep {
 /// Refuses a text that names nothing.
 ///
 /// # Errors
-/// It does.
+/// The text names nothing.
 pub fn check(text: &str) -> Result<(), SettingError> {
     match names_in(text).is_empty() {
         false => Ok(()),
@@ -51,10 +51,10 @@ impl Keep {
         }
     }
 
-    /// Those of `params` that `text` names.
+    /// The quantities of `params` that `text` names.
     ///
     /// # Errors
-    /// It names nothing, or what the model does not report.
+    /// The text names nothing, or what the model does not report.
     pub fn of(text: &str, params: &[ParamInfo]) -> Result<Self, SettingError> {
         check(text)?;
         if text.trim() == ALL {

@@ -57,7 +57,7 @@ pub trait Sampling: Send + Sync {
     /// Where chain `chain` (0-based) starts, in unconstrained coordinates (D).
     ///
     /// # Errors
-    /// It cannot start where [`RunSection::start`] says.
+    /// The chain cannot start where [`RunSection::start`] says.
     fn start_position(&self, chain: usize) -> Result<Vec<f64>, StartError> {
         let (model, run) = (self.model().as_ref(), self.run_section());
         start::position(model, run, chain, || self.around_mode(chain))

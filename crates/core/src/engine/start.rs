@@ -243,7 +243,7 @@ pub fn last_draws(names: &[ParamId], chains: &[&DrawList]) -> BTreeMap<String, V
 /// by default.
 ///
 /// # Errors
-/// It cannot start where it is told to.
+/// The chain cannot start where it is told to.
 pub(super) fn position(
     model: &dyn Model,
     run: &RunSection,

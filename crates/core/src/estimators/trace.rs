@@ -112,7 +112,7 @@ impl Recorder {
         self.method = method;
     }
 
-    /// So many rows were evaluated.
+    /// Counts `rows` rows that were evaluated.
     pub fn spend(&mut self, rows: usize) {
         self.rows += rows as u64;
     }

@@ -106,7 +106,8 @@ impl FisherStep {
         Ok(())
     }
 
-    /// As [`Self::set_k`], and turns pairs of directions by `turn`, t of the module: both then have the smaller k of the two over 1 + t².
+    /// Sets steps as [`Self::set_k`] does, and turns pairs of directions by `turn`, t of the module: both then have the
+    /// smaller k of the two over 1 + t².
     pub fn set_turned(
         &mut self,
         turn: f64,

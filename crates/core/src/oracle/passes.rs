@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::testing::GaussianRows;
 
-    /// As many rows as make many parts, the last of them short, and are shared.
+    /// Number of rows that make many parts, the last of them short, and are shared.
     const NUM_OBS: usize = (SHARED_FROM / 3).next_multiple_of(CHUNK_ROWS) + 77;
 
     /// A pool's threads go from part to part, others share them.

@@ -25,8 +25,8 @@ use ergodic_base::rng::{Purpose, stream};
 const NODES: usize = LANES - 1;
 /// Share of draws in which all rows have equal chances. No estimate is unbiased unless every row can be drawn.
 const UNIFORM: f64 = 0.01;
-/// The same where means come from a few points: a row that was near its expansion at all of them by chance weighs ten times as much as
-/// with equal chances at most.
+/// Share of draws with equal chances where means come from a few points: a row that was near its expansion at all of them by chance weighs
+/// ten times as much as with equal chances at most.
 const UNIFORM_MEASURED: f64 = 0.1;
 /// Points at which rows without a linear predictor are measured, the same for all rows.
 const POINTS: usize = 6;

@@ -71,7 +71,7 @@ impl BlockSteps {
     /// Reads the setting.
     ///
     /// # Errors
-    /// It is no word of `words` and no list of blocks.
+    /// The text is no word of `words` and no list of blocks.
     pub fn read(text: &str, field: &Field) -> Result<Self, SettingError> {
         let is_word = matches!(field.kind, ergodic_base::settings::Kind::Text { words, .. } if words.contains(&text));
         match text {

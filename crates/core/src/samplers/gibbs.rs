@@ -166,11 +166,11 @@ const BLOCKS: Notation<ChosenKernel> = Notation {
 ergodic_base::choice! {
     /// Which parameters are updated together, where they are not named.
     pub enum Together {
-        /// As the model declares.
+        /// Blocks that the model declares.
         Model = "model",
-        /// Each alone.
+        /// Each parameter alone.
         Single = "single",
-        /// All.
+        /// All parameters at once.
         One = "one",
     }
 }
@@ -284,7 +284,7 @@ pub struct Config {
 enum Blocks {
     /// By a word.
     Word(Together),
-    /// As written, and what was read.
+    /// Blocks that a text names: as written, and what was read.
     Chosen(String, Vec<Chosen<ChosenKernel>>),
 }
 

@@ -231,7 +231,7 @@ impl<U: GroupUpdate> GroupGibbs<U> {
     /// One step; the reports of groups, averaged, with the largest `divergent` and the sum of `log_lik`.
     ///
     /// # Errors
-    /// Those of updates; [`StepError::NonFinite`] for a position, [`StepError::NotPositiveDefinite`] for the scatter of
+    /// Errors of updates; [`StepError::NonFinite`] for a position, [`StepError::NotPositiveDefinite`] for the scatter of
     /// groups, [`StepError::Interrupted`].
     pub fn step(
         &mut self,

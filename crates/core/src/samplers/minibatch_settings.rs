@@ -68,7 +68,7 @@ pub fn larger_than_table(given: &Settings, num_obs: usize) -> Option<Warning> {
 pub struct Size(f64);
 
 impl Size {
-    /// So many rows.
+    /// A size of `rows` rows.
     pub fn rows(rows: usize) -> Self {
         Self(rows as f64)
     }
@@ -257,7 +257,7 @@ impl SamplerSpec {
 }
 
 impl MinibatchSettings {
-    /// Those that the settled `settings` of a sampler name; `None` where these have no batch.
+    /// The minibatches that the settled `settings` of a sampler name; `None` where these have no batch.
     fn named(settings: &Settings, num_obs: usize) -> Option<Self> {
         let batch = settings.get("batch").and_then(Size::from_value)?;
         let scheme = settings.get("scheme").and_then(Scheme::from_value);

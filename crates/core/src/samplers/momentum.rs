@@ -88,7 +88,7 @@ pub const INTEGRATOR: Field = Integrator::field("Integrator", Some(Integrator::B
 ergodic_base::choice! {
     /// How a step is made; see the module.
     pub enum Integrator {
-        /// As first published: order one in the momenta.
+        /// Of order one in the momenta, as first published.
         Euler = "euler",
         /// Symmetric, order two.
         Aboba = "aboba",

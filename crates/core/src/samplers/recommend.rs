@@ -52,7 +52,7 @@ const CENTRED_SHARE: f64 = 0.1;
 /// Work for one effective draw of a posterior near normal: orders of magnitude, for choosing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
-    /// So many exact passes, times D to a power: each is over all rows or, where the model has such, over sums that say all of
+    /// A number of exact passes, times D to a power: each is over all rows or, where the model has such, over sums that say all of
     /// them. Passes follow a path, which is longer where the posterior is far from normal.
     Passes {
         /// Passes with one parameter.
@@ -60,7 +60,7 @@ pub enum Work {
         /// Power of D.
         by_dim: f64,
     },
-    /// As many gradients of single rows as so many passes over all rows have, times D to a power: sums do not help.
+    /// Gradients of single rows, counted in passes over all rows, times D to a power: sums do not help.
     Rows {
         /// Passes with one parameter.
         passes: f64,
@@ -69,7 +69,7 @@ pub enum Work {
     },
     /// Operations on effects of groups, whatever the number of rows.
     Effects,
-    /// So many steps with minibatches centred at the mode, whose size does not grow with the rows.
+    /// A number of steps with minibatches centred at the mode, whose size does not grow with the rows.
     Centred {
         /// Steps.
         steps: f64,

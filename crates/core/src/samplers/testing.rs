@@ -616,8 +616,8 @@ pub fn assert_moments(what: &str, chains: &[Vec<f64>], true_mean: f64, true_vari
     assert_moments_known_to(KNOWN_TO, what, chains, true_mean, true_variance);
 }
 
-/// As [`assert_moments`], where squares have heavy tails, or follow each other slowly, so that a variance is only known to a
-/// `share` of it.
+/// Checks moments as [`assert_moments`] does, where squares have heavy tails, or follow each other slowly, so that a variance is only known
+/// to a `share` of it.
 pub fn assert_moments_known_to(
     share: f64,
     what: &str,
@@ -629,7 +629,7 @@ pub fn assert_moments_known_to(
     assert_weighted_moments(share, what, (chains, &ones), true_mean, true_variance);
 }
 
-/// As [`assert_moments_known_to`], for weighted draws.
+/// Checks moments as [`assert_moments_known_to`] does, of weighted draws.
 pub fn assert_weighted_moments(
     share: f64,
     what: &str,

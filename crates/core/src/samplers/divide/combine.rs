@@ -123,7 +123,7 @@ impl Combiner {
         out.copy_from_slice(&self.told);
     }
 
-    /// As many draws of the product as there are of each shard, into `out` (row-major M×D). `of_shard` gives the draws of a shard,
+    /// Writes draws of the product into `out` (row-major M×D), as many as there are of each shard. `of_shard` gives the draws of a shard,
     /// row-major M×D, M at least D + 2 and at most what there is room for. Does not allocate.
     ///
     /// # Errors

@@ -88,7 +88,7 @@ impl Weierstrass {
         Ok(())
     }
 
-    /// As many draws of the product as there are of both, into the memory for results.
+    /// Writes draws of the product into the memory for results, as many as there are of both.
     fn combine_pair(
         &mut self,
         one: &[f64],

@@ -354,7 +354,8 @@ pub struct Trajectory {
     pub step_size: f64,
     /// H less its value at the start, after 0, 1, … steps. They end with a divergence, and before an energy that is no finite number.
     pub errors: Vec<f64>,
-    /// The same at the same points with the posterior of all rows, where the trajectory follows an estimate of it.
+    /// Errors of the energy under the posterior of all rows, at the points of [`Self::errors`], where the trajectory follows an
+    /// estimate of it.
     pub of_all_rows: Option<Vec<f64>>,
 }
 

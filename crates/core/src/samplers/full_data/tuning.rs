@@ -27,7 +27,7 @@ ergodic_base::choice! {
     pub enum StartMetric {
         /// H⁻¹ at the mode.
         Curvature = "curvature",
-        /// As in Stan.
+        /// The identity, as in Stan.
         Identity = "identity",
     }
 }

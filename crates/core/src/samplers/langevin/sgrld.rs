@@ -56,7 +56,7 @@ ergodic_base::choice! {
     pub enum Gradient {
         /// With control variates.
         Centred = "centred",
-        /// As published.
+        /// Without control variates, as published.
         Plain = "plain",
     }
 }

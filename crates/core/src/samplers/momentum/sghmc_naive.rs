@@ -12,8 +12,8 @@
 //! grows by ½(2ε + ε²v) per step without end, so that the variance of draws grows as (1 + ½εv) times the time since the start:
 //! draws tend to a uniform distribution. There is no stationary distribution and no number of draws that helps.
 //!
-//! It is here to be seen failing next to [`crate::samplers::momentum::sghmc`], which differs by its friction only, and to check that diagnostics
-//! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
+//! The sampler is here to be seen failing next to [`crate::samplers::momentum::sghmc`], which differs by its friction only, and to check that
+//! diagnostics notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
 
 use crate::oracle::{Estimator, Oracle, StepError};
 use crate::samplers::langevin::{STEPS_PER_DRAW, capped_steps};

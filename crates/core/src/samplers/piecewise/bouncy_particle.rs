@@ -9,7 +9,7 @@
 //! | linear part | g + A v | (w'(g + A v))⁺ = (a + b s)⁺ along a trajectory: exact arrival times |
 //! | row i | r_i(v) b_i | (r_i(v) w'b_i)⁺ ≤ |w| |b_i| |r_i|, bounded by [`crate::samplers::piecewise::remainders`] and thinned |
 //!
-//! So a bounce of the linear part is one of the whole normal approximation, and rows bounce where the posterior departs from
+//! A bounce of the linear part is therefore one of the whole normal approximation, and rows bounce where the posterior departs from
 //! it; with `control_variates = gradient` rows do all of it.
 //!
 //! **Refreshment.** In D dimensions the linear part bounces at rate 0.4 sqrt(D). λ = 1.424 sqrt(D), so that 78 % of events

@@ -85,9 +85,9 @@ ergodic_base::choice! {
 ergodic_base::choice! {
     /// The rows whose curvature is the metric.
     pub enum MetricRows {
-        /// All.
+        /// All rows.
         All = "all",
-        /// Those of the present subsample.
+        /// The rows of the present subsample.
         Subsample = "subsample",
     }
 }

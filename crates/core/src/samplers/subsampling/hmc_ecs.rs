@@ -9,8 +9,8 @@
 //!
 //! where the d_i of drawn rows are divided by N p_i.
 //!
-//! Its gradient is exact: A − C(u − û) + Σ_{i∈S} [N/m − N²/(m(m−1)) (d_i − d̄)] ∇d_i, of which Dang et al. print (14), the part
-//! without ∇σ̂².
+//! The gradient of the estimate is exact: A − C(u − û) + Σ_{i∈S} [N/m − N²/(m(m−1)) (d_i − d̄)] ∇d_i, of which Dang et al. print (14),
+//! the part without ∇σ̂².
 //!
 //! **Bias.** exp(−σ̂²/2) corrects the likelihood for normal estimates with known variance; what is left perturbs the
 //! posterior by O(1/(N m²)) where the control-variate centre is the mode (Dang et al. 2019, (13)), whatever the step size. Measured

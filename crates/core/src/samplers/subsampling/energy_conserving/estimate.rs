@@ -413,7 +413,7 @@ impl Subsample {
         self.memory.expand(rows, expansion, model, scratch);
     }
 
-    /// The same rows, of which values alone are asked for: [`Self::add_gradient`] then means nothing.
+    /// The subsample with values of rows alone, without gradients: [`Self::add_gradient`] then means nothing.
     pub fn of_values(self) -> Self {
         Self {
             memory: self.memory.of_values(),

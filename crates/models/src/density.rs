@@ -67,7 +67,11 @@ pub trait LogDensity: Send + Sync {
     /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
     /// start from [`Self::init`] and learn the scales themselves.
     fn has_dense_curvature(&self) -> bool {
-        self.dim() <= MAX_DENSE_DIM
+        !self.has_equal_modes() && self.dim() <= MAX_DENSE_DIM
+    }
+    /// Whether the density is known to have many places that are equally high, so that there is no one mode to search for.
+    fn has_equal_modes(&self) -> bool {
+        false
     }
     /// Whether chains start where a stochastic search climbs to from [`Self::init`], although no curvature is known there: for densities
     /// that are far from where they start and too large for a mode.

@@ -462,9 +462,9 @@ impl LogDensity for FactorizationModel {
         }
     }
 
-    /// Rotations leave no mode a curvature.
-    fn has_dense_curvature(&self) -> bool {
-        false
+    /// Rotations leave the density as it is.
+    fn has_equal_modes(&self) -> bool {
+        true
     }
 
     fn rows(&self) -> Option<&dyn RowLikelihood> {

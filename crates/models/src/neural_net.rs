@@ -521,8 +521,9 @@ impl LogDensity for Network {
         }
     }
 
-    fn has_dense_curvature(&self) -> bool {
-        false
+    /// Units of a layer may change places.
+    fn has_equal_modes(&self) -> bool {
+        true
     }
 
     fn wants_ascent(&self) -> bool {

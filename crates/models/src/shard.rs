@@ -114,6 +114,9 @@ impl LogDensity for Shard {
     fn has_dense_curvature(&self) -> bool {
         self.whole().has_dense_curvature()
     }
+    fn has_equal_modes(&self) -> bool {
+        self.whole().has_equal_modes()
+    }
     fn rows(&self) -> Option<&dyn RowLikelihood> {
         Some(self)
     }

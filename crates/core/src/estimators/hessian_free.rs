@@ -13,7 +13,7 @@
 //! rows; nothing of the size D² is made. **Cost** of an iteration: two passes per product, of which there are a few tens, where Newton's takes one
 //! pass with D² operations per row and D³ more. **For** models with hundreds of parameters and more; with few, Newton is faster.
 
-use super::mode::{ModeError, Objective, Outcome, tick};
+use super::mode::{ModeError, Objective, tick};
 use super::newton::climb_along;
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
@@ -46,7 +46,7 @@ pub(super) fn maximise(
     u: &mut [f64],
     control: &Control,
     recorder: &mut Recorder,
-) -> Result<Outcome, ModeError> {
+) -> Result<u64, ModeError> {
     let mut curvature = Curvature::of(objective, u.len());
     climb_along(objective, u, control, recorder, |u, step, recorder| {
         curvature.solve(u, step, control, recorder)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::mode::{ModeError, Objective, Outcome, tick};
+use super::mode::{ModeError, Objective, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
 use ergodic_base::control::Control;
@@ -30,7 +30,7 @@ pub(super) fn maximise(
     u: &mut [f64],
     control: &Control,
     recorder: &mut Recorder,
-) -> Result<Outcome, ModeError> {
+) -> Result<u64, ModeError> {
     let dim = u.len();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
@@ -47,9 +47,7 @@ pub(super) fn maximise(
         let step = direction(&grad, &pairs);
         let slope = dot(&grad, &step);
         if slope <= TOLERANCE * value.abs().max(1.0) {
-            return Ok(Outcome {
-                iterations: iteration,
-            });
+            return Ok(iteration);
         }
         let reach = dot(&step, &step).sqrt();
         // Where the density is infinite no step is too short.
@@ -71,9 +69,7 @@ pub(super) fn maximise(
             length *= 0.5;
             if length * reach < 1e-14 {
                 return if slope < 1e-6 {
-                    Ok(Outcome {
-                        iterations: iteration,
-                    })
+                    Ok(iteration)
                 } else {
                     Err(ModeError::NotFound("no step improves the density"))
                 };

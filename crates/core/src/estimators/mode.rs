@@ -3,9 +3,9 @@
 
 use super::registry::{Plan, Way};
 use super::smoothing::{self, Smoothing};
-use super::trace::{Recorder, Search};
+use super::trace::{Recorder, SUBSET, Search};
 use super::{hessian_free, lbfgs, newton, stochastic};
-use crate::models::{LogDensity, MAX_DENSE_DIM_OF_GROUPS, Model, RowLikelihood, Rows};
+use crate::models::{LogDensity, Model, RowLikelihood, Rows};
 use crate::oracle::{Centre, passes};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot, symmetric_eigen};
@@ -142,9 +142,9 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
         .density()
         .ok_or(ModeError::NotFound("this model has no density to climb"))?;
     if !density.has_dense_curvature() {
-        return Err(match density.dim() {
-            dim if dim > MAX_DENSE_DIM_OF_GROUPS => ModeError::TooMany(dim),
-            _ => ModeError::NoneSought,
+        return Err(match density.has_equal_modes() {
+            true => ModeError::NoneSought,
+            false => ModeError::TooMany(density.dim()),
         });
     }
     let dim = density.dim();
@@ -158,32 +158,31 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
             if plan.start.is_none() {
                 subset_start(density, &mut u, control, &mut recorder)?;
             }
-            let (outcome, method) = climb(full, &mut u, control, &mut recorder)?;
-            (outcome.iterations, method)
+            climb(full, &mut u, control, &mut recorder)?
         }
         Some((Way::Newton, spec)) => {
             if plan.start.is_none() {
                 subset_start(density, &mut u, control, &mut recorder)?;
             }
             recorder.enter(spec.id);
-            let outcome = smoothly(full, &mut u, |objective, u| {
+            let iterations = smoothly(full, &mut u, |objective, u| {
                 newton::maximise(objective, u, control, &mut recorder)
             })?;
-            (outcome.iterations, spec.id)
+            (iterations, spec.id)
         }
         Some((Way::Lbfgs, spec)) => {
             recorder.enter(spec.id);
-            let outcome = smoothly(full, &mut u, |objective, u| {
+            let iterations = smoothly(full, &mut u, |objective, u| {
                 by_lbfgs(objective, u, control, &mut recorder)
             })?;
-            (outcome.iterations, spec.id)
+            (iterations, spec.id)
         }
         Some((Way::HessianFree, spec)) => {
             recorder.enter(spec.id);
-            let outcome = smoothly(full, &mut u, |objective, u| {
+            let iterations = smoothly(full, &mut u, |objective, u| {
                 hessian_free::maximise(objective, u, control, &mut recorder)
             })?;
-            (outcome.iterations, spec.id)
+            (iterations, spec.id)
         }
         Some((Way::Stochastic(search), spec)) => {
             recorder.enter(spec.id);
@@ -192,8 +191,8 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
             let distance = distance_to_peak(full, &u);
             stopped_at = distance;
             if search.wants_polish() {
-                let (outcome, _method) = climb(full, &mut u, control, &mut recorder)?;
-                polish = Some(outcome.iterations);
+                let (iterations, _method) = climb(full, &mut u, control, &mut recorder)?;
+                polish = Some(iterations);
             } else if distance.is_none_or(|distance| distance > GOOD_ENOUGH) {
                 return Err(ModeError::TooFar(too_far(spec.title, distance)));
             }
@@ -233,7 +232,7 @@ fn subset_start(
             },
         )
     };
-    recorder.enter("newton-subset");
+    recorder.enter(SUBSET);
     // A failure here costs nothing: the full search starts from wherever the subset ended.
     match newton::maximise(subset, u, control, recorder) {
         Err(ModeError::Cancelled) => return Err(ModeError::Cancelled),
@@ -260,22 +259,22 @@ fn climb(
     u: &mut [f64],
     control: &Control,
     recorder: &mut Recorder,
-) -> Result<(Outcome, &'static str), ModeError> {
+) -> Result<(u64, &'static str), ModeError> {
     let start = u.to_vec();
     recorder.enter(newton::SPEC.id);
     let by_newton = smoothly(full, u, |objective, u| {
         newton::maximise(objective, u, control, recorder)
     });
     match by_newton {
-        Ok(outcome) => Ok((outcome, newton::SPEC.id)),
+        Ok(iterations) => Ok((iterations, newton::SPEC.id)),
         Err(ModeError::Cancelled) => Err(ModeError::Cancelled),
         Err(_) => {
             u.copy_from_slice(&start);
             recorder.enter(lbfgs::SPEC.id);
-            let outcome = smoothly(full, u, |objective, u| {
+            let iterations = smoothly(full, u, |objective, u| {
                 by_lbfgs(objective, u, control, recorder)
             })?;
-            Ok((outcome, lbfgs::SPEC.id))
+            Ok((iterations, lbfgs::SPEC.id))
         }
     }
 }
@@ -288,28 +287,28 @@ fn by_lbfgs(
     u: &mut [f64],
     control: &Control,
     recorder: &mut Recorder,
-) -> Result<Outcome, ModeError> {
-    let mut outcome = lbfgs::maximise(objective, u, control, recorder)?;
+) -> Result<u64, ModeError> {
+    let mut iterations = lbfgs::maximise(objective, u, control, recorder)?;
     let mut distance = distance_to_peak(objective, u);
     for _ in 0..MOST_SADDLES {
         if distance.is_some() || !leave_saddle(objective, u, recorder) {
             break;
         }
-        outcome.iterations += lbfgs::maximise(objective, u, control, recorder)?.iterations;
+        iterations += lbfgs::maximise(objective, u, control, recorder)?;
         distance = distance_to_peak(objective, u);
     }
     if distance.is_some_and(|distance| distance > GOOD_ENOUGH) {
-        outcome.iterations += newton::maximise(objective, u, control, recorder)?.iterations;
+        iterations += newton::maximise(objective, u, control, recorder)?;
     }
-    Ok(outcome)
+    Ok(iterations)
 }
 
 /// Climbs by `climb`; through the smoothings of the priors' kinks where they have some.
 fn smoothly(
     full: Objective<'_>,
     u: &mut [f64],
-    mut climb: impl FnMut(Objective<'_>, &mut [f64]) -> Result<Outcome, ModeError>,
-) -> Result<Outcome, ModeError> {
+    mut climb: impl FnMut(Objective<'_>, &mut [f64]) -> Result<u64, ModeError>,
+) -> Result<u64, ModeError> {
     let stages = smoothing::stages(full.density);
     if stages.is_empty() {
         return climb(full, u);
@@ -320,9 +319,9 @@ fn smoothly(
             smoothing: Some(stage),
             ..full
         };
-        iterations += climb(objective, u)?.iterations;
+        iterations += climb(objective, u)?;
     }
-    Ok(Outcome { iterations })
+    Ok(iterations)
 }
 
 /// Norm of the gradient at `u` in units of the curvature there, which is the distance to the mode in posterior standard
@@ -384,12 +383,6 @@ fn too_far(title: &str, distance: Option<f64>) -> String {
         "{title} stopped {place}, and control variates need at most {GOOD_ENOUGH}; \
          allow more steps or set mode.polish = true"
     )
-}
-
-/// How a maximisation ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
-    pub iterations: u64,
 }
 
 #[cfg(test)]

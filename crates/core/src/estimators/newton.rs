@@ -1,6 +1,6 @@
 //! Newton's method with backtracking: few passes, quadratic convergence near the mode.
 
-use super::mode::{ModeError, Objective, Outcome, tick};
+use super::mode::{ModeError, Objective, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
 use ergodic_base::control::Control;
@@ -32,7 +32,7 @@ pub(super) fn maximise(
     u: &mut [f64],
     control: &Control,
     recorder: &mut Recorder,
-) -> Result<Outcome, ModeError> {
+) -> Result<u64, ModeError> {
     let dim = u.len();
     let mut hessian = vec![0.0; dim * dim];
     let mut factor = Cholesky::empty(dim);
@@ -55,7 +55,7 @@ pub(super) fn climb_along(
     control: &Control,
     recorder: &mut Recorder,
     mut make_step: impl FnMut(&[f64], &mut [f64], &mut Recorder) -> Result<(), ModeError>,
-) -> Result<Outcome, ModeError> {
+) -> Result<u64, ModeError> {
     let dim = u.len();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
@@ -75,9 +75,7 @@ pub(super) fn climb_along(
         if decrement <= DECREMENT {
             // The last step is free and makes the gradient vanish to rounding.
             axpy(1.0, &step, u);
-            return Ok(Outcome {
-                iterations: iteration,
-            });
+            return Ok(iteration);
         }
         let mut length = 1.0;
         let mut accepted = false;

@@ -7,6 +7,9 @@ use super::{registry, smoothing};
 use crate::oracle::Centre;
 use ergodic_base::linalg::dot;
 
+/// Method of [`TracePoint`]s that climb the log posterior with the likelihood of a subset, scaled to all rows.
+pub(super) const SUBSET: &str = "newton-subset";
+
 /// One point of a search's course.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracePoint {
@@ -51,7 +54,7 @@ impl Search {
         let top = self.trace.last().map_or(0.0, |point| point.log_density);
         let gradient = |point: &TracePoint| [point.passes, point.gradient_norm.max(least)];
         let gap = |point: &TracePoint| [point.passes, (top - point.log_density).max(least)];
-        let whole = (self.trace.iter()).filter(|point| point.method != "newton-subset");
+        let whole = (self.trace.iter()).filter(|point| point.method != SUBSET);
         [
             self.trace.iter().map(gradient).collect(),
             whole.map(gap).collect(),

@@ -34,12 +34,6 @@ pub type Waker = Arc<dyn Fn() + Send + Sync>;
 /// What is sampled, and the draws that each chain is to keep.
 pub type Staged = (Arc<dyn Sampling>, Vec<Arc<AtomicU64>>);
 
-/// What the collector leaves behind.
-pub(super) struct Collected {
-    /// Where each chain stands; `None` for failed ones.
-    pub marks: Vec<Option<ChainMark>>,
-}
-
 pub(super) struct Collector {
     pub messages: Receiver<Sent>,
     pub empty: Vec<Sender<Block>>,
@@ -76,8 +70,8 @@ struct Track {
 }
 
 impl Collector {
-    /// Works until every chain has ended.
-    pub fn run(self) -> Collected {
+    /// Works until every chain has ended; where each stands, `None` for failed ones.
+    pub fn run(self) -> Vec<Option<ChainMark>> {
         let started = Instant::now();
         let mut tracks: Vec<Track> = self
             .chains
@@ -187,7 +181,7 @@ impl Collector {
                 }
             }
         }
-        Collected { marks }
+        marks
     }
 
     /// Where every chain waits at the end of a stage: lets them go on, or end. Returns what there is to tell of it.

@@ -216,11 +216,11 @@ impl<J: Sampling + 'static> Run<J> {
                 for task in tasks {
                     pool.spawn(move || chain::run(task));
                 }
-                let collected = collector.run();
+                let marks = collector.run();
                 drop(done_tx);
                 // A panic of the monitor costs the last report, never the draws.
                 drop(monitor.join());
-                collected.marks
+                marks
             })?;
         Ok(Self {
             marks: vec![None; chains],

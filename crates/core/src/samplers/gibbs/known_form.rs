@@ -100,12 +100,7 @@ impl Sampler for KnownForm {
     }
 }
 
-impl Conditional for KnownForm {
-    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
-        // Nothing is remembered.
-        Ok(())
-    }
-}
+impl Conditional for KnownForm {}
 
 impl State {
     /// Draws all coordinates together; the log density of the draw.

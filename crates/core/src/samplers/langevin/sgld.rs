@@ -140,15 +140,7 @@ where
     }
 }
 
-impl<R: Rows> Conditional for Langevin<R>
-where
-    Self: Described,
-{
-    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
-        // Nothing is remembered of the density.
-        Ok(())
-    }
-}
+impl<R: Rows> Conditional for Langevin<R> where Self: Described {}
 
 impl Described for Sgld {
     // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.
@@ -189,7 +181,6 @@ impl Described for SgldCv {
                Statistics and Computing 29 (2019)",
         formula: "θ' = θ + h M [∇log π(û) + difference of gradients at θ and û] + sqrt(2h) M^{1/2} ξ, M = H⁻¹",
         fields: <LangevinSettings<CentredRows, Preconditioning>>::FIELDS,
-        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",

@@ -297,15 +297,7 @@ where
     }
 }
 
-impl<R: Rows> Conditional for Friction<R>
-where
-    Self: Described,
-{
-    fn refresh(_state: &mut PhaseSpace, _oracle: &mut Oracle) -> Result<(), StepError> {
-        // Nothing is remembered of the density.
-        Ok(())
-    }
-}
+impl<R: Rows> Conditional for Friction<R> where Self: Described {}
 
 impl Described for Sghmc {
     const DESCRIPTION: SamplerSpec = SamplerSpec {
@@ -341,7 +333,6 @@ impl Described for SghmcCv {
                Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sghmc, with ĝ = ∇log π(û) + difference of gradients at θ and û",
         fields: SghmcSettings::<CentredRows>::FIELDS,
-        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",

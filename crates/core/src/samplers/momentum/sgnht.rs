@@ -274,7 +274,6 @@ impl Described for SgnhtCv {
                the control variates of Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sgnht, with ĝ = ∇log π(û) + difference of gradients at θ and û",
         fields: SgnhtSettings::<CentredRows>::FIELDS,
-        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",

@@ -169,7 +169,6 @@ impl Slicing for Riemann {
         cite: "Patterson, Teh, NeurIPS 2013; Baker, Fearnhead, Fox, Nemeth, NeurIPS 2018, section 5.2",
         fields: StochasticSettings::<Pace>::FIELDS,
         formula: "as dp-scir with T' = |T + τ (a + ĉ − (1 + Σĉ/ΣT) T) + sqrt(2τT) ξ|, τ = h A/(A + observations)",
-        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Probabilities of rare items are held away from 0, noise of minibatches widens components, and chains get stuck",
         ),

@@ -23,8 +23,8 @@ use crate::samplers::recommend::Traits;
 use crate::samplers::subsampling::energy_conserving::{
     COLUMNS, Dynamics, EcsSettings, EnergyConserving, Variant,
 };
-use crate::samplers::subsampling::hmc_ecs::Length;
-use crate::samplers::{InfoColumn, SIGN, SamplerFamily, SamplerSpec, WEIGHT};
+use crate::samplers::subsampling::hmc_ecs::{Length, Perturbed};
+use crate::samplers::{InfoColumn, SIGN, SamplerSpec, WEIGHT};
 use ergodic_base::settings::{Declared as _, Field};
 
 ergodic_base::settings! {
@@ -46,7 +46,6 @@ impl Variant for Signed {
     const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs-signed",
-        family: SamplerFamily::SubsamplingHmc,
         title: "Signed HMC-ECS",
         about: "HMC on subsamples with an unbiased estimate of the likelihood: exact averages, weighted by the estimate's sign",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Tran, Villani, Kohn and Dang 2018, \
@@ -65,11 +64,9 @@ impl Variant for Signed {
             InfoColumn::new(SIGN, "Sign of the estimated likelihood of the draw"),
             InfoColumn::new(WEIGHT, "Weight of the draw in averages: the sign"),
         ],
-        needs_mode: true,
-        minibatch: true,
+        remedy: None,
         bias: None,
-        default_warmup: 500,
-        ..SamplerSpec::ORDINARY
+        ..Perturbed::SPEC
     };
     const SIGNED: bool = true;
 

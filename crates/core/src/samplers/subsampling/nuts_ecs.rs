@@ -18,10 +18,9 @@ use crate::samplers::subsampling::energy_conserving::{
     COLUMNS, Dynamics, EcsSettings, EnergyConserving, Expansions, MetricRows, ORDER, Variant,
     target_accept,
 };
-use crate::samplers::subsampling::hmc_ecs::BIAS;
-use crate::samplers::{InfoColumn, SamplerFamily, SamplerSpec};
+use crate::samplers::subsampling::hmc_ecs::Perturbed;
+use crate::samplers::{InfoColumn, SamplerSpec};
 use ergodic_base::settings::{Declared as _, Field};
-use ergodic_diagnostics::Remedy;
 
 ergodic_base::settings! {
     /// Settings of trajectories that end where they turn back.
@@ -46,7 +45,6 @@ impl Variant for Doubling {
     const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts-ecs",
-        family: SamplerFamily::SubsamplingHmc,
         title: "NUTS-ECS",
         about: "NUTS on a subsample that is renewed block by block: no trajectory length to choose, the bias is tiny",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",
@@ -65,12 +63,7 @@ impl Variant for Doubling {
             InfoColumn::DIVERGENT,
             ORDER,
         ],
-        needs_mode: true,
-        minibatch: true,
-        remedy: Some(Remedy::MoreRows),
-        bias: Some(BIAS),
-        default_warmup: 500,
-        ..SamplerSpec::ORDINARY
+        ..Perturbed::SPEC
     };
     const SIGNED: bool = false;
 

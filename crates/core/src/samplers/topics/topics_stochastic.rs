@@ -140,7 +140,6 @@ impl Minibatches for Riemann {
         about: "The same with Riemannian Langevin steps: what SCIR is compared with, wrong near 0",
         cite: "Patterson, Teh, \"Stochastic gradient Riemannian Langevin dynamics on the probability simplex\", NeurIPS 2013",
         formula: "as topics-scir with T' = |T + h (β + ĉ − (1 + Σĉ/ΣT) T) + sqrt(2hT) ξ|",
-        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Probabilities of rare words are held away from 0, and noise of minibatches widens topics",
         ),
@@ -162,7 +161,6 @@ impl Minibatches for Natural {
         cite: "Baker, \"Large-scale Bayesian computation using stochastic gradient Markov chain Monte Carlo\", 2018, section 3.5.3",
         formula: "θ' = θ + h (β + ĉ − (1 + Σĉ/Σe^θ) e^θ) + sqrt(2h) ξ, φ = e^θ/Σe^θ, ĉ = Σ_d m_d + (N/|S|) Σ_S (n̄_d − m_d), m_d counts kept",
         fields: StochasticSettings::<ControlSettings>::FIELDS,
-        remedy: Some(Remedy::SmallerStep),
         bias: Some(
             "Steps of logarithms and noise of minibatches widen topics, less so with control variates; both vanish with the step size",
         ),

@@ -17,7 +17,7 @@ use super::named_blocks::{Chosen, Notation};
 use super::{Phase, StateVisitor, Tick};
 use crate::models::{Block, Model, parts};
 use ergodic_base::linalg::dot;
-use ergodic_base::settings::{Field, SettingError};
+use ergodic_base::settings::{Field, SettingError, Settings};
 
 /// Key of the setting.
 const KEY: &str = "block_steps";
@@ -85,6 +85,11 @@ impl BlockSteps {
                 value: text.to_owned(),
             }),
         }
+    }
+
+    /// Whether settings give blocks steps of their own, which nobody has read yet.
+    pub fn are_given(settings: &Settings) -> bool {
+        settings.text(KEY).is_some_and(|text| text != EQUAL)
     }
 
     /// Whether blocks have steps of their own.

@@ -27,8 +27,9 @@ use std::marker::PhantomData;
 
 use rand::RngExt as _;
 
+use super::block_steps::BlockSteps;
 use super::langevin::sgld::{Sgld, SgldCv};
-use super::minibatch_settings::Described;
+use super::minibatch_settings::{CentredRows, Described};
 use super::momentum::sghmc::{Sghmc, SghmcCv};
 use super::named_blocks::{Chosen, Division, Notation};
 use super::recommend::{Standing, Traits};
@@ -478,14 +479,14 @@ impl ChosenKernel {
     /// A setting that the sampler does not have or that does not suit the target, which then suits no block of it either; one that speaks of
     /// all coordinates of the model, of which the sampler sees some.
     fn check(&self, target: &Target) -> Result<(), SettingError> {
-        let steps = self.settings.text("block_steps");
-        if steps.is_some_and(|text| text != "equal") {
+        if BlockSteps::are_given(&self.settings) {
             return Err(SettingError::unfit(
                 "blocks",
                 "gives a block `block_steps`, which are for a whole model: name more blocks, each with a `step_size` of its own",
             ));
         }
-        if self.sampler == PartSampler::SghmcCv && self.settings.int("order") == Some(2) {
+        let is_second_order = || CentredRows::read(&self.settings).is_ok_and(|it| it.order == 2);
+        if self.sampler == PartSampler::SghmcCv && is_second_order() {
             return Err(SettingError::unfit(
                 "blocks",
                 "asks `sghmc-cv` for `order=2`, whose noise is not known within a block: leave `order` out or take `sgld-cv`",

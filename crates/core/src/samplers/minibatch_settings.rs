@@ -124,7 +124,7 @@ ergodic_base::settings! {
     pub struct CentredRows {
         batch: Option<Size> = BATCH;
         scheme: Option<Scheme> = CENTRED_SCHEME;
-        order: usize = Field::int("Order of control variates", 1, 2, Some(1))
+        pub order: usize = Field::int("Order of control variates", 1, 2, Some(1))
             .help(
                 "1: a row's gradient is compared with that at the mode, or where a chain starts if no mode is known; 2: with its linear \
                  expansion at the mode, as in SGLD-1 and SG-HMC-1 of Dang et al. (2019), which leaves less noise and costs about twice as much",
@@ -259,12 +259,11 @@ impl SamplerSpec {
 impl MinibatchSettings {
     /// The minibatches that the settled `settings` of a sampler name; `None` where these have no batch.
     fn named(settings: &Settings, num_obs: usize) -> Option<Self> {
-        let batch = settings.get("batch").and_then(Size::from_value)?;
-        let scheme = settings.get("scheme").and_then(Scheme::from_value);
+        let rows = CentredRows::read(settings).ok()?;
         Some(Self {
-            batch: batch.of(num_obs),
-            scheme: scheme.unwrap_or(Scheme::Iid),
-            second_order: settings.int("order") == Some(2),
+            batch: rows.batch?.of(num_obs),
+            scheme: rows.scheme.unwrap_or(Scheme::Iid),
+            second_order: rows.order == 2,
         })
     }
 

@@ -1,13 +1,13 @@
 //! Values that numbers of a distribution may have, and the first line in which a position gives others.
 
 use ergodic_base::numerals::{brief, ordinal};
-use ergodic_core::arithmetic::{SimdLevel, run_loop};
+use ergodic_core::arithmetic::SimdLevel;
 
 use crate::code::{Code, once};
 use crate::distributions::{Distribution, Support};
 use crate::graph::{Id, Node};
 use crate::lower::{Lowered, Parameter};
-use crate::machine::{ONE, Once, Registers};
+use crate::machine::{ONE, Registers, run_once};
 use crate::place::{Fault, ProgramError, Span};
 
 /// Numbers that are looked at: the first lines tell what is wrong, and long lists repeat themselves.
@@ -197,15 +197,7 @@ impl Starts {
         let mut registers: Registers<ONE> = Registers::of(&self.code, 0);
         let code = &self.code;
         if !self.numbers.is_empty() {
-            run_loop(
-                level,
-                Once {
-                    code,
-                    theta,
-                    registers: &mut registers,
-                    back: None,
-                },
-            );
+            run_once(level, code, theta, &mut registers, None);
         }
         let numbers = self.numbers.iter().zip(&self.parameters);
         let fault = numbers

@@ -4,7 +4,7 @@
 //! nothing is allocated. Blocks follow each other in the order of the rows and sums are added in that order, so a result depends on
 //! the rows and not on who computes it.
 
-use ergodic_core::arithmetic::{Arithmetic, LANES, Lane, RowLoop};
+use ergodic_core::arithmetic::{Arithmetic, LANES, Lane, RowLoop, SimdLevel, run_loop};
 use ergodic_core::models::Rows;
 
 use crate::code::{Code, Input, Op, Operand, Store, Term};
@@ -201,13 +201,42 @@ impl<const B: usize> RowLoop for Pass<'_, B> {
     }
 }
 
-/// A pass of a program that runs once, for its outputs.
-pub(crate) struct Once<'a> {
-    pub code: &'a Code,
-    pub theta: &'a [f64],
-    pub registers: &'a mut Registers<ONE>,
-    /// Derivatives by the outputs, for which those by the parameters are ADDED to the second; none where values are wanted alone.
-    pub back: Option<(&'a [f64], &'a mut [f64])>,
+/// Derivatives by the outputs of a program that ran, for which those by the parameters are ADDED to the second.
+type Back<'a> = Option<(&'a [f64], &'a mut [f64])>;
+
+/// Runs a program for its outputs where the parameters are `theta`, or backward after that.
+pub(crate) fn run_once(
+    level: SimdLevel,
+    code: &Code,
+    theta: &[f64],
+    registers: &mut Registers<ONE>,
+    back: Back<'_>,
+) {
+    let pass = Once {
+        code,
+        theta,
+        registers,
+        back,
+    };
+    run_loop(level, pass);
+}
+
+impl Code {
+    /// The outputs of a program that runs once, where the parameters are `theta`.
+    pub fn values(&self, level: SimdLevel, theta: &[f64]) -> Vec<f64> {
+        let mut registers = Registers::of(self, 0);
+        run_once(level, self, theta, &mut registers, None);
+        let outputs = self.outputs.iter();
+        outputs.map(|output| registers.output(*output)).collect()
+    }
+}
+
+/// A pass of a program that runs once.
+struct Once<'a> {
+    code: &'a Code,
+    theta: &'a [f64],
+    registers: &'a mut Registers<ONE>,
+    back: Back<'a>,
 }
 
 impl RowLoop for Once<'_> {

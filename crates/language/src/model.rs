@@ -17,7 +17,7 @@ use crate::conditional::known_conditionals;
 use crate::limits::Starts;
 use crate::linear::{Linear, linear_rows, prior_rows};
 use crate::lower::{Bounds, Lowered, OwnPriors, Parameter, Reported};
-use crate::machine::{BLOCK, ONE, Once, Pass, Registers, Want, gathered};
+use crate::machine::{BLOCK, ONE, Pass, Registers, Want, gathered, run_once};
 use crate::observation::Observation;
 use crate::place::Fault;
 use crate::prior::PriorProgram;
@@ -240,21 +240,8 @@ impl ProgramModel {
 
     /// Summands that are the same for all rows, where the parameters are `theta`.
     fn values_of_terms(&self, theta: &[f64]) -> Vec<f64> {
-        let Some(code) = &self.terms else {
-            return Vec::new();
-        };
-        let mut registers: Registers<ONE> = Registers::of(code, 0);
-        run_loop(
-            self.level,
-            Once {
-                code,
-                theta,
-                registers: &mut registers,
-                back: None,
-            },
-        );
-        let outputs = code.outputs.iter();
-        outputs.map(|output| registers.output(*output)).collect()
+        let code = self.terms.as_ref();
+        code.map_or_else(Vec::new, |code| code.values(self.level, theta))
     }
 
     /// Lends memory that no other pass uses now.
@@ -302,18 +289,32 @@ impl ProgramModel {
         let Some(head) = &plate.head else {
             return;
         };
-        run_loop(
-            self.level,
-            Once {
-                code: head,
-                theta,
-                registers: &mut memory.head,
-                back: None,
-            },
-        );
+        run_once(self.level, head, theta, &mut memory.head, None);
         for (value, output) in memory.outputs.iter_mut().zip(&head.outputs) {
             *value = memory.head.output(*output);
         }
+    }
+
+    /// Runs the body of a sum over `rows`, after its head.
+    fn pass<'a>(
+        &self,
+        plate: &'a Plate,
+        rows: Rows<'a>,
+        theta: &'a [f64],
+        memory: &'a mut PlateMemory,
+        want: Want<'a, BLOCK>,
+    ) -> f64 {
+        let pass = Pass {
+            code: &plate.body,
+            store: &plate.store,
+            num_rows: plate.count,
+            rows,
+            theta,
+            head: &memory.outputs,
+            registers: &mut memory.body,
+            want,
+        };
+        run_loop(self.level, pass)
     }
 
     /// The sum over `rows`; ADDS its derivatives to `by_theta`.
@@ -326,19 +327,7 @@ impl ProgramModel {
         by_theta: &mut [f64],
     ) -> f64 {
         self.run_head(plate, theta, memory);
-        let value = run_loop(
-            self.level,
-            Pass {
-                code: &plate.body,
-                store: &plate.store,
-                num_rows: plate.count,
-                rows,
-                theta,
-                head: &memory.outputs,
-                registers: &mut memory.body,
-                want: Want::Gradient(by_theta),
-            },
-        );
+        let value = self.pass(plate, rows, theta, memory, Want::Gradient(by_theta));
         memory.seeds.fill(0.0);
         for (at, input) in plate.body.inputs.iter().enumerate() {
             match input {
@@ -349,15 +338,7 @@ impl ProgramModel {
         }
         if let Some(head) = &plate.head {
             let back = Some((memory.seeds.as_slice(), by_theta));
-            run_loop(
-                self.level,
-                Once {
-                    code: head,
-                    theta,
-                    registers: &mut memory.head,
-                    back,
-                },
-            );
+            run_once(self.level, head, theta, &mut memory.head, back);
         }
         value
     }
@@ -401,17 +382,9 @@ impl Model for ProgramModel {
         if let Some(reported) = &self.reported {
             self.lend(|memory| {
                 let registers = &mut memory.reported;
-                run_loop(
-                    self.level,
-                    Once {
-                        code: reported,
-                        theta: elements,
-                        registers,
-                        back: None,
-                    },
-                );
+                run_once(self.level, reported, elements, registers, None);
                 for (value, output) in rest.iter_mut().zip(&reported.outputs) {
-                    *value = memory.reported.output(*output);
+                    *value = registers.output(*output);
                 }
             });
         }
@@ -512,28 +485,11 @@ impl RowLikelihood for ProgramModel {
             by_theta.fill(0.0);
             let mut value = 0.0;
             if let Some(code) = &self.terms {
-                let registers = &mut *terms;
-                run_loop(
-                    self.level,
-                    Once {
-                        code,
-                        theta,
-                        registers,
-                        back: None,
-                    },
-                );
+                run_once(self.level, code, theta, terms, None);
                 for output in &code.outputs {
                     value += terms.output(*output);
                 }
-                run_loop(
-                    self.level,
-                    Once {
-                        code,
-                        theta,
-                        registers: terms,
-                        back: Some((ones, by_theta)),
-                    },
-                );
+                run_once(self.level, code, theta, terms, Some((ones, by_theta)));
             }
             for (plate, memory) in self.sums.iter().zip(sums) {
                 value += self.sum(plate, Rows::All, theta, memory, by_theta);
@@ -617,19 +573,7 @@ impl RowLikelihood for ProgramModel {
             };
             self.transform.constrain(u, theta);
             self.run_head(plate, theta, of_rows);
-            run_loop(
-                self.level,
-                Pass {
-                    code: &plate.body,
-                    store: &plate.store,
-                    num_rows: plate.count,
-                    rows,
-                    theta,
-                    head: &of_rows.outputs,
-                    registers: &mut of_rows.body,
-                    want: Want::Values(out),
-                },
-            );
+            self.pass(plate, rows, theta, of_rows, Want::Values(out));
         });
     }
 
@@ -658,15 +602,7 @@ impl RowLikelihood for ProgramModel {
                     of_rows.seeds.fill(0.0);
                     of_rows.seeds[at] = 1.0;
                     let back = Some((of_rows.seeds.as_slice(), by_theta));
-                    run_loop(
-                        self.level,
-                        Once {
-                            code: head,
-                            theta,
-                            registers: &mut of_rows.head,
-                            back,
-                        },
-                    );
+                    run_once(self.level, head, theta, &mut of_rows.head, back);
                 }
             }
             let (theta, jacobian) = (&*theta, &*jacobian);
@@ -692,19 +628,7 @@ impl RowLikelihood for ProgramModel {
                     self.transform.pull_back(u, theta, by_theta, false, score);
                 }
             };
-            run_loop(
-                self.level,
-                Pass {
-                    code: &plate.body,
-                    store: &plate.store,
-                    num_rows: plate.count,
-                    rows,
-                    theta,
-                    head: &of_rows.outputs,
-                    registers: &mut of_rows.body,
-                    want: Want::Scores(&mut each),
-                },
-            );
+            self.pass(plate, rows, theta, of_rows, Want::Scores(&mut each));
         });
     }
 

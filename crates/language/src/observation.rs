@@ -19,7 +19,7 @@ use crate::columns::{ColumnUse, Columns, Evaluated};
 use crate::distributions::{Draw, Support};
 use crate::graph::{Graph, Id, Node};
 use crate::lower::{Left, Lowered, Parameter, RowLaw};
-use crate::machine::{BLOCK, ONE, Once, Registers};
+use crate::machine::{BLOCK, ONE, Registers, run_once};
 use crate::place::Fault;
 use crate::workspace::Pool;
 
@@ -457,15 +457,7 @@ fn heads(level: SimdLevel, head: &Code, draws: &[Vec<f64>], count: usize) -> Vec
         for (theta, draws) in theta.iter_mut().zip(draws) {
             *theta = draws[s];
         }
-        run_loop(
-            level,
-            Once {
-                code: head,
-                theta: &theta,
-                registers: &mut registers,
-                back: None,
-            },
-        );
+        run_once(level, head, &theta, &mut registers, None);
         for (output, values) in head.outputs.iter().zip(&mut outputs) {
             values.push(registers.output(*output));
         }

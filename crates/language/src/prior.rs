@@ -12,7 +12,7 @@ use crate::code::{RowCode, Store};
 use crate::distributions::{Distribution, Draw, Support};
 use crate::graph::{Graph, Id, Node};
 use crate::lower::{Bounds, Lowered, Parameter, PriorLaw};
-use crate::machine::{BLOCK, ONE, Once, Registers};
+use crate::machine::{BLOCK, Registers};
 use crate::variates::gamma;
 
 /// Values drawn before bounds are said to leave nothing of a prior.
@@ -291,22 +291,8 @@ impl Part {
 
     /// What is the same for all elements.
     fn heads(&self, level: SimdLevel, theta: &[f64]) -> Vec<Vec<f64>> {
-        let Some(head) = &self.code.head else {
-            return Vec::new();
-        };
-        let mut registers: Registers<ONE> = Registers::of(head, 0);
-        run_loop(
-            level,
-            Once {
-                code: head,
-                theta,
-                registers: &mut registers,
-                back: None,
-            },
-        );
-        let outputs = head.outputs.iter();
-        outputs
-            .map(|output| vec![registers.output(*output)])
-            .collect()
+        let head = self.code.head.as_ref();
+        let outputs = head.map_or_else(Vec::new, |head| head.values(level, theta));
+        outputs.into_iter().map(|output| vec![output]).collect()
     }
 }

@@ -438,13 +438,7 @@ impl Writer<'_, '_> {
             }
             return Ok(lines);
         }
-        let names = ["i", "j"];
-        let at: Vec<At> = (sizes.iter().zip(names))
-            .map(|(_, name)| At::Code(name.to_owned()))
-            .collect();
-        let heads =
-            (sizes.iter().zip(names)).map(|(size, name)| format!("for ({name} in 1:{size}) "));
-        let head: String = heads.collect();
+        let (at, head) = loops(&sizes);
         for line in self.relation(outcome, law, &at)? {
             lines.push(format!("{head}{line}"));
         }
@@ -512,13 +506,7 @@ impl Writer<'_, '_> {
             }
             return Ok(lines);
         }
-        let names = ["i", "j"];
-        let at: Vec<At> = (sizes.iter().zip(names))
-            .map(|(_, name)| At::Code(name.to_owned()))
-            .collect();
-        let heads =
-            (sizes.iter().zip(names)).map(|(size, name)| format!("for ({name} in 1:{size}) "));
-        let head: String = heads.collect();
+        let (at, head) = loops(&sizes);
         let value = self.code(&definition.value, &at)?.text;
         lines.push(format!("{head}{name}{} = {value};", index(&at)));
         Ok(lines)
@@ -704,6 +692,14 @@ impl Writer<'_, '_> {
             self.used.push(entity);
         }
     }
+}
+
+/// Positions within a vector of these sizes that loops count, and the loops.
+fn loops(sizes: &[usize]) -> (Vec<At>, String) {
+    let counted = || sizes.iter().zip(["i", "j"]);
+    let at = counted().map(|(_, name)| At::Code(name.to_owned()));
+    let heads = counted().map(|(size, name)| format!("for ({name} in 1:{size}) "));
+    (at.collect(), heads.collect())
 }
 
 /// The number of elements of a vector or matrix of these sizes, unless they are too many to be written out.

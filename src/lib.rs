@@ -6,11 +6,14 @@
 //! |---|---|
 //! | [`ui`] (feature `gui`), [`cli`] | the two faces: window and command line |
 //! | [`app`] | application state and commands, without egui |
+//! | [`ergodic_report`] | figures, and reports as HTML, Markdown and LaTeX |
 //! | [`ergodic_export`] | run folders, projects, file formats of results |
 //! | [`ergodic_experiments`] | the experiments of `ergodic bench` |
 //! | [`ergodic_analysis`] | recipes, jobs, and what is asked of a run |
 //! | [`ergodic_data`] | tables, roles, bundled data sets |
-//! | [`ergodic_core`] | designs, models, samplers, the engine |
+//! | [`ergodic_language`] | models as text |
+//! | [`ergodic_core`] | gradients, optimisers, samplers, the engine |
+//! | `ergodic_models` | formulas, designs, response families, models |
 //! | [`ergodic_diagnostics`] | arrays in, numbers out |
 //! | [`ergodic_base`] | random streams, linear algebra, draws, settings |
 

@@ -1,8 +1,7 @@
-//! Tables, column roles, formulas and designs: from a file to the plain matrix that models read.
+//! Tables and column roles: from a file to the columns that designs are made of.
 //!
-//! `load` reads a file into a [`table::Table`] and says what it guessed; `profile` describes columns;
-//! `formula` and `roles` say which column does what; `design` makes the matrix; `checks` looks at it before a
-//! run; `samples` holds the bundled data sets.
+//! [`load`] reads a file into a [`table::Table`] and says what it guessed; [`profile`] describes columns; [`roles`] says which column
+//! does what; [`samples`] holds the bundled data sets, [`public`] a list of others.
 //!
 //! ```
 //! use ergodic_core::design::{Design, ModelFrame, checks};

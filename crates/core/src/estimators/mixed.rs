@@ -28,6 +28,7 @@ pub(crate) mod covariance;
 mod curve_tests;
 pub(crate) mod data;
 pub(crate) mod em;
+mod error;
 mod expectation;
 mod factor;
 #[cfg(test)]
@@ -53,36 +54,13 @@ mod units;
 use ergodic_base::control::Control;
 
 pub use data::{MixedData, RandomTerm};
+pub use error::{Breakdown, Misfit, MixedError};
 pub use fit::{Method, MixedFit};
 pub use gaussian::fit_gaussian;
 pub use generalised::fit_generalised;
 pub use integral::{Fineness, LEAST_DRAWS, MOST_DRAWS, MOST_NODES};
 pub use profile::Criterion;
 pub use remark::{Edge, Remark};
-
-/// Why a mixed model could not be fitted: one sentence.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MixedError {
-    /// Somebody cancelled.
-    #[error("the likelihood fit was cancelled")]
-    Cancelled,
-    /// The data, the formula or the method do not fit together.
-    #[error("{0}")]
-    Data(String),
-    /// The computation failed.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl MixedError {
-    pub(super) fn data(sentence: &str) -> Self {
-        Self::Data(sentence.to_owned())
-    }
-
-    pub(super) fn failed(sentence: &str) -> Self {
-        Self::Failed(sentence.to_owned())
-    }
-}
 
 /// The stage of a [`Control`] during a fit, which counts evaluations.
 pub(crate) const EVALUATING: &str = "evaluating the likelihood";

@@ -1,6 +1,6 @@
 //! A quasi-Newton minimiser for few parameters: BFGS with the whole inverse curvature and backtracking.
 
-use super::MixedError;
+use super::{Breakdown, MixedError};
 use ergodic_base::linalg::{axpy, dot, matvec};
 
 /// Iterations before giving up.
@@ -40,9 +40,7 @@ pub fn minimise(
     let mut fresh = true;
     let mut value = objective(x, &mut grad)?;
     if !value.is_finite() {
-        return Err(MixedError::failed(
-            "The likelihood is not finite at the start; rescale the columns",
-        ));
+        return Err(Breakdown::Start.into());
     }
     if dim == 0 {
         // There is one point.
@@ -89,10 +87,7 @@ pub fn minimise(
                 return Ok(done);
             }
             if fresh {
-                return Err(MixedError::failed(
-                    "The search for the largest likelihood stopped early: no step improves it; rescale columns or simplify the \
-                     group terms",
-                ));
+                return Err(Breakdown::NoStep.into());
             }
             inverse.copy_from_slice(&first_guess);
             fresh = true;
@@ -120,9 +115,7 @@ pub fn minimise(
         std::mem::swap(&mut grad, &mut trial_grad);
         value = trial_value;
     }
-    Err(MixedError::failed(
-        "The largest likelihood was not reached in the allowed number of iterations; rescale columns or simplify the group terms",
-    ))
+    Err(Breakdown::Iterations.into())
 }
 
 #[cfg(test)]

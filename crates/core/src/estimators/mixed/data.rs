@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView1, s};
 
-use super::{Method, MixedError};
+use super::{Method, Misfit, MixedError};
 use crate::design::censoring::Censoring;
 use crate::design::matrix::Design;
 use crate::design::scaling::Scaling;
@@ -136,10 +136,11 @@ impl MixedData {
         for term in self.groups() {
             let group = &term.group;
             if term.levels.len() < 2 {
-                return Err(MixedError::Data(format!(
-                    "All rows have the same value of `{group}`, so nothing can vary by it; take ({} | {group}) out",
-                    term.names.join(" + ")
-                )));
+                return Err(Misfit::OneGroup {
+                    group: group.clone(),
+                    effects: term.names.join(" + "),
+                }
+                .into());
             }
             let intercept = term.names.iter().position(|name| name == INTERCEPT);
             for (j, name) in term.names.iter().enumerate() {
@@ -148,15 +149,18 @@ impl MixedData {
                 }
                 let column = || term.z.iter().skip(j).step_by(term.width());
                 if column().all(|value| *value == 0.0) {
-                    return Err(MixedError::Data(format!(
-                        "The column `{name}` is 0 in all rows, so its slope cannot vary by `{group}`; take it out of the group term"
-                    )));
+                    return Err(Misfit::ZeroSlope {
+                        column: name.clone(),
+                        group: group.clone(),
+                    }
+                    .into());
                 }
                 if intercept.is_some() && !varies_within(term, j) {
-                    return Err(MixedError::Data(format!(
-                        "`{name}` has a single value within every group of `{group}`, so its slope cannot vary by `{group}`; take \
-                         it out of the group term"
-                    )));
+                    return Err(Misfit::ConstantSlope {
+                        column: name.clone(),
+                        group: group.clone(),
+                    }
+                    .into());
                 }
             }
         }
@@ -169,17 +173,14 @@ impl MixedData {
     /// There is no group term, or a curve.
     pub(super) fn check_groups(&self, method: Method) -> Result<(), MixedError> {
         if let Some(curve) = self.terms.iter().find(|term| term.is_curve()) {
-            return Err(MixedError::Data(format!(
-                "{} fits no smooth curves such as {}; leave the method to the program",
-                method.spec().title,
-                curve.group
-            )));
+            return Err(Misfit::Curve {
+                method,
+                curve: curve.group.clone(),
+            }
+            .into());
         }
         if self.terms.is_empty() {
-            return Err(MixedError::Data(format!(
-                "The formula has no group term, which {} is about; add one such as (1 | group), or leave the method to the program",
-                method.spec().title
-            )));
+            return Err(Misfit::NoGroups(method).into());
         }
         Ok(())
     }
@@ -193,19 +194,18 @@ impl MixedData {
             return Ok(family.outcome());
         }
         if !self.scaling.has_intercept || self.levels.len() < 3 {
-            return Err(MixedError::data(
-                "Ordered levels need an intercept and at least three levels; leave `0 +` or `- 1` out of the formula",
-            ));
+            return Err(Misfit::Levels.into());
         }
         let mut rows = vec![0.0; self.levels.len()];
         for (row, y) in self.y.iter().enumerate() {
             rows[*y as usize - 1] += self.weight(row);
         }
         if let Some(level) = rows.iter().position(|count| *count == 0.0) {
-            return Err(MixedError::Data(format!(
-                "No row has the level `{}` of `{}`, so its chance has no largest likelihood above 0; leave the level out",
-                self.levels[level], self.response
-            )));
+            return Err(Misfit::EmptyLevel {
+                level: self.levels[level].clone(),
+                response: self.response.clone(),
+            }
+            .into());
         }
         Ok(Outcome::Ordered(ordered::Outcome::with_shares(&rows)))
     }
@@ -217,24 +217,24 @@ impl MixedData {
     pub(super) fn check_gaussian(&self) -> Result<(), MixedError> {
         let n = self.num_obs();
         for term in self.groups() {
-            let group = &term.group;
             if term.num_effects() >= n {
-                return Err(MixedError::Data(format!(
-                    "({} | {group}) has {} effects for {n} rows, so they cannot be told from the residuals; group by something \
-                     with more rows per group, or take slopes out",
-                    term.names.join(" + "),
-                    term.num_effects()
-                )));
+                return Err(Misfit::ManyEffects {
+                    effects: term.names.join(" + "),
+                    group: term.group.clone(),
+                    count: term.num_effects(),
+                    rows: n,
+                }
+                .into());
             }
         }
         for term in self.groups() {
             let offset = |row: usize| self.offset.as_ref().map_or(0.0, |o| o[row]);
             if constant_within(term, |row| self.y[row] - offset(row)) {
-                return Err(MixedError::Data(format!(
-                    "The outcome `{}` is constant within every group of `{}`, so there is no residual variance; use one row per \
-                     group and a model without group terms",
-                    self.response, term.group
-                )));
+                return Err(Misfit::NoResidual {
+                    response: self.response.clone(),
+                    group: term.group.clone(),
+                }
+                .into());
             }
         }
         Ok(())

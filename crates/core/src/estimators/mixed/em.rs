@@ -13,9 +13,9 @@
 //! update maximises the expected log density given the others, so the likelihood never falls. Convergence is linear, and
 //! slow where groups say little about their effects.
 
-use super::MixedError;
 use super::ascent::{Climb, Course, Point, plain, squared};
 use super::profile::Profile;
+use super::{Breakdown, Misfit, MixedError};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 
@@ -50,9 +50,7 @@ impl<'p, 'a> Em<'p, 'a> {
         for i in 0..p {
             xx[i * p..(i + 1) * p].copy_from_slice(&profile.cross.xx[i * width..i * width + p]);
         }
-        let fixed = Cholesky::of(&xx, p).map_err(|_dependent| {
-            MixedError::data("Fixed-effect columns are combinations of each other; take one out")
-        })?;
+        let fixed = Cholesky::of(&xx, p).map_err(|_dependent| Misfit::Dependent)?;
         let diagonal = profile.shape.diagonal();
         Ok(Self {
             profile,
@@ -218,9 +216,7 @@ impl Climb for Em<'_, '_> {
     }
 
     fn broken(&self) -> MixedError {
-        MixedError::failed(
-            "EM stopped where numbers overflow; use the method `profile`, or rescale the columns",
-        )
+        Breakdown::Overflow.into()
     }
 }
 

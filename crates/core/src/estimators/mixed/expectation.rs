@@ -23,7 +23,7 @@ use super::ascent::{Climb, Point};
 use super::integral::Summed;
 use super::laplace::Laplace;
 use super::objective::Objective;
-use super::{MixedError, RandomTerm};
+use super::{Breakdown, MixedError, RandomTerm};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 
@@ -334,9 +334,6 @@ impl Climb for Expectation<'_, '_, '_> {
     }
 
     fn broken(&self) -> MixedError {
-        MixedError::failed(
-            "EM stopped where the covariance of group effects became singular or numbers overflow; use the method `laplace`, or || \
-             for independent effects",
-        )
+        Breakdown::SingularOrOverflow.into()
     }
 }

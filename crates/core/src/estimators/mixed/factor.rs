@@ -20,8 +20,8 @@ use faer::sparse::linalg::{SupernodalThreshold, SymbolicSupernodalParams};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Accum, Conj, Mat, MatMut, Par, Side, Spec};
 
-use super::MixedError;
 use super::blocks::Blocks;
+use super::{Misfit, MixedError};
 use ergodic_base::linalg::NotPositiveDefinite;
 
 /// Largest factor, in numbers (3.2 GB): beyond it many crossed groups have filled in.
@@ -53,12 +53,7 @@ impl Factor {
     /// # Errors
     /// The factor would not fit into memory.
     pub fn new(blocks: &Blocks) -> Result<Self, MixedError> {
-        let too_large = || {
-            MixedError::Data(format!(
-                "The {} group effects are tied together too densely for memory; use fewer crossed grouping factors or fewer groups",
-                blocks.dim
-            ))
-        };
+        let too_large = || MixedError::from(Misfit::Dense(blocks.dim));
         let (pattern, slot) = columns(blocks);
         let params = CholeskySymbolicParams {
             // Below zero: always by supernodes, even without any operation to do.

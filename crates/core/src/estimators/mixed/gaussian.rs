@@ -6,7 +6,7 @@ use super::fit::{self, Method, MixedFit};
 use super::profile::{Criterion, Profile};
 use super::remark::Remark;
 use super::satterthwaite;
-use super::{EVALUATING, MixedData, MixedError, tick};
+use super::{EVALUATING, Misfit, MixedData, MixedError, tick};
 use crate::families::Family;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
@@ -34,16 +34,13 @@ pub fn fit_gaussian(
     control: &Control,
 ) -> Result<MixedFit, MixedError> {
     control.enter(EVALUATING);
-    let title = method.spec().title;
     // Before the rows are read: what the method cannot do.
     let by_em = match (method, criterion) {
         (Method::Profile, _) => None,
         (Method::Em, Criterion::Ml) => Some(em as Em),
         (Method::Squarem, Criterion::Ml) => Some(squarem as Em),
         (Method::Em | Method::Squarem, Criterion::Reml) => {
-            return Err(MixedError::Data(format!(
-                "{title} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML"
-            )));
+            return Err(Misfit::Restricted(method).into());
         }
         (
             Method::Laplace
@@ -55,10 +52,7 @@ pub fn fit_gaussian(
             | Method::Mcem,
             _,
         ) => {
-            return Err(MixedError::Data(format!(
-                "{title} is for yes-no outcomes, counts and positive numbers; the likelihood of a Gaussian outcome is exact: \
-                 use the method `profile`"
-            )));
+            return Err(Misfit::NotGaussian(method).into());
         }
     };
     if by_em.is_some() {
@@ -66,14 +60,18 @@ pub fn fit_gaussian(
     }
     let mut profile = Profile::new(data, criterion, control)?;
     if criterion == Criterion::Reml && profile.degrees() < 1.0 {
-        let rows = match &data.weights {
-            Some(_) => format!("The weights add up to {:.3} rows,", data.total_weight()),
-            None => format!("There are {} rows,", data.num_obs()),
+        let effects = data.num_columns();
+        let misfit = match data.weights {
+            Some(_) => Misfit::Weights {
+                sum: data.total_weight(),
+                effects,
+            },
+            None => Misfit::Rows {
+                rows: data.num_obs(),
+                effects,
+            },
         };
-        return Err(MixedError::Data(format!(
-            "{rows} not more than the {} fixed effects; take predictors out of the formula, or use ML",
-            data.num_columns()
-        )));
+        return Err(misfit.into());
     }
     let mut warnings = Vec::new();
     let (theta, iterations, course) = match by_em {

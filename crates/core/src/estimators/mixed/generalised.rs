@@ -10,7 +10,7 @@ use super::mcem::{self, MonteCarlo};
 use super::objective::Objective;
 use super::remark::Remark;
 use super::units::Units;
-use super::{EVALUATING, MixedData, MixedError, tick};
+use super::{Breakdown, EVALUATING, Misfit, MixedData, MixedError, tick};
 use crate::families::{Family, Link, Outcome, Support};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
@@ -83,16 +83,11 @@ fn search_fit(
         Method::Mcem => {
             data.check_groups(method)?;
             if family == Family::Ordered {
-                return Err(MixedError::data(
-                    "Monte Carlo EM has no cut points between levels; use the method `laplace`, `aghq` or `em-aghq`",
-                ));
+                return Err(Misfit::CutPoints.into());
             }
         }
         Method::Profile | Method::Em | Method::Squarem => {
-            return Err(MixedError::Data(format!(
-                "{} is for Gaussian outcomes; use the method `laplace` or `aghq`, or `em-aghq` for EM",
-                method.spec().title
-            )));
+            return Err(Misfit::GaussianOnly(method).into());
         }
     }
     let (mut parameters, mut inverse) = start(&mut laplace, control)?;
@@ -343,9 +338,7 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
         }
         if factor.factor(&hessian).is_err() {
             return if step_number == 0 {
-                Err(MixedError::data(
-                    "Fixed-effect columns are combinations of each other, or 0 in all rows; take one out of the formula",
-                ))
+                Err(Misfit::DependentOrZero.into())
             } else {
                 // Separated: the search goes on from here and will say so.
                 break;
@@ -374,9 +367,7 @@ fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<
     let coordinates = laplace.outcome.coordinates();
     parameters.extend_from_slice(&coordinates);
     if !laplace.deviance(&parameters, control)?.is_finite() {
-        return Err(MixedError::failed(
-            "The likelihood is not finite at the start; rescale the columns or the offset",
-        ));
+        return Err(Breakdown::StartWithOffset.into());
     }
     let mut inverse = vec![0.0; dim * dim];
     for (k, (t, _, _)) in laplace.shape.entries().enumerate() {
@@ -508,12 +499,8 @@ fn covariance(
         return Ok(out);
     }
     warnings.push(Remark::Curvature {}.into());
-    let factor = Cholesky::of(&laplace.information(), p).map_err(|_indefinite| {
-        MixedError::failed(
-            "The fixed effects are not determined by the data: predictors may separate the outcomes, or be combinations \
-             of each other",
-        )
-    })?;
+    let factor =
+        Cholesky::of(&laplace.information(), p).map_err(|_indefinite| Breakdown::Undetermined)?;
     // What is not known of gaps has no number.
     let (inverse, mut out) = (factor.inverse(), vec![f64::NAN; width * width]);
     for i in 0..p {

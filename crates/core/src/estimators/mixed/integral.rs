@@ -22,11 +22,10 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::blocks::Blocks;
 use super::fit::Method;
 use super::laplace::Laplace;
-use super::{MixedData, MixedError};
+use super::{Misfit, MixedData, MixedError};
 use crate::numerics::quadrature::gauss_hermite;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
-use ergodic_base::numerals::thousands;
 use ergodic_base::rng::substream;
 
 /// Most nodes in each direction.
@@ -121,13 +120,12 @@ impl Grouping {
         data.check_groups(method)?;
         let index = &data.terms[0].index;
         if let Some(other) = data.terms.iter().find(|term| term.index != *index) {
-            return Err(MixedError::Data(format!(
-                "{} integrates over the effects of one group at a time, but groups of `{}` and of `{}` meet in rows, so that their \
-                 effects cannot be integrated apart; use the method `laplace` or `em-laplace`",
-                method.spec().title,
-                data.terms[0].group,
-                other.group
-            )));
+            return Err(Misfit::Crossed {
+                method,
+                one: data.terms[0].group.clone(),
+                other: other.group.clone(),
+            }
+            .into());
         }
         let mut first = vec![0; blocks.levels[0] + 1];
         for &level in index {
@@ -230,10 +228,7 @@ impl<'l, 'a> Integral<'l, 'a> {
             Method::MonteCarlo => {
                 let draws = fineness.draws;
                 if !(LEAST_DRAWS..=MOST_DRAWS).contains(&draws) {
-                    return Err(MixedError::Data(format!(
-                        "The number of draws must be from {LEAST_DRAWS} to {}, not {draws}",
-                        thousands(MOST_DRAWS as u64)
-                    )));
+                    return Err(Misfit::Draws(draws).into());
                 }
                 Rule::Drawn(draws)
             }
@@ -391,20 +386,19 @@ impl<'l, 'a> Integral<'l, 'a> {
 /// The product grid of `nodes` in `q` directions, unless it is too large.
 fn grid(nodes: usize, q: usize) -> Result<Grid, MixedError> {
     if nodes == 0 || nodes > MOST_NODES {
-        return Err(MixedError::Data(format!(
-            "The number of quadrature nodes must be from 1 to {MOST_NODES}, not {nodes}"
-        )));
+        return Err(Misfit::Nodes(nodes).into());
     }
     let points = |nodes: usize| (0..q).try_fold(1_usize, |product, _| product.checked_mul(nodes));
     let fits = |nodes: usize| points(nodes).is_some_and(|points| points <= MOST_POINTS);
     if !fits(nodes) {
         let most = (1..nodes).rev().find(|&fewer| fits(fewer)).unwrap_or(1);
-        let many = points(nodes).map_or_else(|| "too many".to_owned(), |it| thousands(it as u64));
-        return Err(MixedError::Data(format!(
-            "{nodes} nodes for each of {q} effects are {many} points per group, more than the {} allowed; take at most {most} nodes, \
-             fewer effects per group, or the method `laplace` or `monte-carlo`",
-            thousands(MOST_POINTS as u64)
-        )));
+        return Err(Misfit::Points {
+            nodes,
+            effects: q,
+            points: points(nodes),
+            most,
+        }
+        .into());
     }
     Ok(Grid::new(nodes, q))
 }
@@ -493,7 +487,7 @@ impl Points {
                     self.effects.extend_from_slice(&u);
                 }
             }
-            _ => {}
+            (Rule::Plain(_), _) | (Rule::Adaptive(_) | Rule::Drawn(_), None) => {}
         }
         for effects in self.effects.chunks_exact_mut(q) {
             let mut from = 0;

@@ -29,7 +29,7 @@ use rand::RngExt as _;
 
 use super::data::RandomTerm;
 use super::laplace::Laplace;
-use super::{MixedData, MixedError, tick};
+use super::{Breakdown, Misfit, MixedData, MixedError, tick};
 use crate::design::confounding::{Direction, GroupColumns, directions};
 use crate::families::Outcome;
 use crate::models::mixed::MAX_EFFECTS as MOST;
@@ -254,12 +254,11 @@ impl<'a> Chain<'a> {
         let mut terms = Vec::new();
         for (t, columns) in data.terms.iter().enumerate() {
             if columns.width() > MOST {
-                return Err(MixedError::Data(format!(
-                    "The group term of `{}` has {} effects, more than the {MOST} that Monte Carlo EM takes; \
-                     use the method `laplace`",
-                    columns.group,
-                    columns.width()
-                )));
+                return Err(Misfit::WideGroups {
+                    group: columns.group.clone(),
+                    effects: columns.width(),
+                }
+                .into());
             }
             terms.push(Term::new(data, columns, laplace.blocks.start[t]));
         }
@@ -301,13 +300,8 @@ impl<'a> Chain<'a> {
             for i in 0..q {
                 term.covariance[i * q + i] = term.covariance[i * q + i].max(LEAST_VARIANCE);
             }
-            let factor = Cholesky::of(&term.covariance, q).map_err(|_not_positive| {
-                MixedError::Failed(format!(
-                    "The covariance of the effects of `{}` became singular; use the method `laplace`, or || for \
-                     independent effects",
-                    term.columns.group
-                ))
-            })?;
+            let factor = Cholesky::of(&term.covariance, q)
+                .map_err(|_not_positive| Breakdown::Singular(term.columns.group.clone()))?;
             factor.write_inverse(&mut term.precision);
         }
         Ok(())
@@ -424,12 +418,7 @@ impl<'a> Chain<'a> {
         term.step
             .set_basis(&hessian[..q * q], &noise[..q * q])
             .and_then(|()| term.step.set_k(|v| k_limit(v).min(MOST_K)))
-            .map_err(|_not_positive| {
-                MixedError::Failed(format!(
-                    "The curvature of the effects of `{}` is not positive definite; use the method `laplace`",
-                    term.columns.group
-                ))
-            })?;
+            .map_err(|_not_positive| Breakdown::Curvature(term.columns.group.clone()))?;
         term.step.advance(&grad[..q], &mut self.rng, own);
         Ok(())
     }
@@ -491,12 +480,8 @@ impl<'a> Chain<'a> {
     fn maximise(&mut self) -> Result<(), MixedError> {
         let (p, dim) = (self.data.num_columns(), self.head.len());
         if dim > 0 {
-            let factor = Cholesky::of(&self.information, dim).map_err(|_not_positive| {
-                MixedError::failed(
-                    "The fixed effects are not determined by the data: predictors may separate the outcomes, or be \
-                     combinations of each other",
-                )
-            })?;
+            let factor = Cholesky::of(&self.information, dim)
+                .map_err(|_not_positive| Breakdown::Undetermined)?;
             let mut step = self.score.clone();
             factor.solve(&mut step);
             let longest = step.iter().fold(0.0, |m: f64, s| m.max(s.abs()));
@@ -568,9 +553,7 @@ impl<'a> Chain<'a> {
             let q = term.columns.width();
             let (own, others) = rest.split_at(q * q);
             rest = others;
-            let factor = Cholesky::of(own, q).map_err(|_not_positive| {
-                MixedError::failed("The averaged covariance of group effects is singular; use the method `laplace`")
-            })?;
+            let factor = Cholesky::of(own, q).map_err(|_not_positive| Breakdown::SingularMean)?;
             lambda.copy_from_slice(factor.lower());
         }
         let mut out = vec![0.0; laplace.dim()];

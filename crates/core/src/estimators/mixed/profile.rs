@@ -13,11 +13,11 @@
 //! Z'V⁻¹X, log|X'V⁻¹X| gives −2 (W (X'V⁻¹X)⁻¹ B')_rc. Rows are read once, for the crossproducts; an evaluation costs one
 //! factorisation and its selected inverse.
 
-use super::MixedError;
 use super::blocks::Blocks;
 use super::covariance::Shape;
 use super::data::MixedData;
 use super::factor::Factor;
+use super::{Misfit, MixedError};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, dot};
 
@@ -121,11 +121,7 @@ impl Crossproducts {
             }
             let pivot = scaled[j * p + j];
             if pivot.is_nan() || pivot < DEPENDENT {
-                return Err(MixedError::Data(format!(
-                    "The column `{}` is a combination of the columns before it (or 0 in all rows), so its coefficient is not \
-                     determined; take it out of the formula",
-                    names[j]
-                )));
+                return Err(Misfit::DependentColumn(names[j].clone()).into());
             }
             let root = pivot.sqrt();
             for i in j + 1..p {

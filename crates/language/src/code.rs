@@ -260,7 +260,14 @@ fn written(graph: &Graph, id: Id) -> HashSet<u64> {
                 found.insert(bits);
             }
             Node::Select(_, a, b) | Node::Binary(Binary::Add, a, b) => open.extend([a, b]),
-            _ => {}
+            Node::Constant(_)
+            | Node::Parameter(_)
+            | Node::Gather { .. }
+            | Node::Element { .. }
+            | Node::Column(_)
+            | Node::LevelIs { .. }
+            | Node::Call(..)
+            | Node::Binary(..) => {}
         }
     }
     found

@@ -203,7 +203,12 @@ impl Graph {
                 Node::Gather { picks, .. } => {
                     picks.iter().for_each(|(_, column)| groups[*column] = true);
                 }
-                _ => {}
+                Node::Constant(_)
+                | Node::Parameter(_)
+                | Node::Element { .. }
+                | Node::Call(..)
+                | Node::Binary(..)
+                | Node::Select(..) => {}
             }
         }
     }

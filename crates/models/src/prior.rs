@@ -419,7 +419,11 @@ impl Prior {
             Self::StudentT { df, scale, .. } => {
                 scale * (df * (LEAST.powf(-2.0 / (df + 1.0)) - 1.0)).sqrt()
             }
-            _ => return None,
+            Self::Flat
+            | Self::Exponential { .. }
+            | Self::Gamma { .. }
+            | Self::InvGamma { .. }
+            | Self::LogNormal { .. } => return None,
         };
         Some((self.location() - half, self.location() + half))
     }
@@ -452,7 +456,11 @@ impl Prior {
             Self::Normal { mean: at, .. }
             | Self::Laplace { location: at, .. }
             | Self::StudentT { location: at, .. } => *at += shift,
-            _ => {}
+            Self::Flat
+            | Self::Exponential { .. }
+            | Self::Gamma { .. }
+            | Self::InvGamma { .. }
+            | Self::LogNormal { .. } => {}
         }
         moved
     }
@@ -462,7 +470,11 @@ impl Prior {
         match *self {
             Self::Normal { mean, .. } => mean,
             Self::Laplace { location, .. } | Self::StudentT { location, .. } => location,
-            _ => 0.0,
+            Self::Flat
+            | Self::Exponential { .. }
+            | Self::Gamma { .. }
+            | Self::InvGamma { .. }
+            | Self::LogNormal { .. } => 0.0,
         }
     }
 }
@@ -504,7 +516,7 @@ impl PriorRows {
         }
     }
 
-    /// The same priors raised to `power`.
+    /// These priors raised to `power`.
     #[must_use]
     pub fn raised(&self, power: f64) -> Self {
         Self {

@@ -629,6 +629,24 @@ mod tests {
     }
 
     #[test]
+    fn rows_with_another_level_of_an_ordered_outcome_are_not_compared() {
+        let rows = |levels: &[&'static str]| {
+            let row = |(i, level): (usize, &&'static str)| (*level, i as f64, "a", "u");
+            table(&levels.iter().enumerate().map(row).collect::<Vec<_>>())
+        };
+        let old = rows(&["low", "high", "medium", "low", "high"]);
+        let mut frame = ModelFrame::new("ordered(y) ~ x".parse().unwrap());
+        frame.response_use = ResponseUse::Ordered;
+        let (design, _) = Design::build(&old, &frame).unwrap();
+        let coding = Coding::of(&old, &frame, &design).unwrap();
+        let new = rows(&["high", "higher", "low"]);
+        let compared = coding.compared_rows(&new, None).unwrap();
+        assert_eq!(compared.rows, [0, 2]);
+        let unknown = [("y".to_owned(), 1, "higher".to_owned())];
+        assert_eq!(compared.unknown, unknown);
+    }
+
+    #[test]
     fn rare_and_unknown_levels_are_one_where_they_were_merged() {
         let (table, mut frame, _, _) = fitted();
         frame.top_levels.insert("f".to_owned(), 1);

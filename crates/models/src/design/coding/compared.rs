@@ -38,18 +38,22 @@ impl Coding {
         let read = self.categories.iter();
         let read = read.filter(|(factor, _)| self.is_outcome(factor.column()));
         let read = read.map(|(factor, (levels, _))| (factor.column(), levels.clone()));
-        let response = self.frame.formula.response.as_ref();
-        let of_formula = response.and_then(|response| {
-            let levels = match &self.response {
-                ResponseKind::Binary { success, failure } => vec![success.clone(), failure.clone()],
-                ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => {
-                    levels.clone()
-                }
-                _ => return None,
-            };
-            Some((response.column.as_str(), levels))
-        });
-        read.chain(of_formula).collect()
+        read.chain(self.levels_of_outcome()).collect()
+    }
+
+    /// The column of the formula's outcome with the levels that the fit had, where it has levels.
+    fn levels_of_outcome(&self) -> Option<(&str, Vec<String>)> {
+        let levels = match &self.response {
+            ResponseKind::Binary { success, failure } => vec![success.clone(), failure.clone()],
+            ResponseKind::Ordered { levels } | ResponseKind::Unordered { levels } => levels.clone(),
+            ResponseKind::Successes
+            | ResponseKind::Categories { .. }
+            | ResponseKind::Number { .. }
+            | ResponseKind::Count { .. }
+            | ResponseKind::Absent => return None,
+        };
+        let response = self.frame.formula.response.as_ref()?;
+        Some((response.column.as_str(), levels))
     }
 
     /// Columns of the outcome in which some of `rows` have a level that the fit did not have.
@@ -113,17 +117,7 @@ impl Coding {
             .categories
             .iter()
             .map(|(factor, (levels, _))| (factor.column(), levels.clone()));
-        let mut known: Vec<(&str, Vec<String>)> = known.collect();
-        match (&self.response, outcome) {
-            (ResponseKind::Binary { success, failure }, Some(outcome)) => {
-                known.push((outcome, vec![success.clone(), failure.clone()]));
-            }
-            (ResponseKind::Unordered { levels }, Some(outcome)) => {
-                known.push((outcome, levels.clone()));
-            }
-            _ => {}
-        }
-        for (name, levels) in known {
+        for (name, levels) in known.chain(self.levels_of_outcome()) {
             // Where rare levels were merged, one that the fit did not have is one of the others.
             let is_merged = self.frame.top_levels.contains_key(name);
             if is_merged && levels.iter().any(|it| it == OTHER) {

@@ -7,6 +7,7 @@
 //! that results do not depend on threads. Draws are thinned until there are as many effective ones as are ranked.
 
 use crate::templates;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
 use ergodic_core::engine::start::SPREAD;
 use ergodic_core::estimators::{ModeError, Plan, ascend, find_mode_by};
-use ergodic_core::models::{EXAMPLES, GROUPS, Model, NO_SIMULATION};
+use ergodic_core::models::{EXAMPLES, GROUPS, Model, NoPriorDraws};
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{Kernel, KernelError, Phase, Target, Tick};
 use ergodic_data::load::load_bytes;
@@ -243,7 +244,7 @@ pub fn calibrate(
     let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
-    let refuse = |reason: &'static str| {
+    let refuse = |reason: NoPriorDraws| {
         JobError::Impossible(format!(
             "Template `{id}` cannot be calibrated by simulation, because {reason}"
         ))
@@ -251,7 +252,7 @@ pub fn calibrate(
     let simulation = job
         .model
         .simulation()
-        .ok_or_else(|| refuse(NO_SIMULATION))?;
+        .ok_or_else(|| refuse(NoPriorDraws::NotSaid))?;
     let mut values = vec![0.0; job.design.num_obs() * simulation.values_per_row()];
     simulation
         .draw_all(&mut rng, &mut u, &mut values)
@@ -420,7 +421,7 @@ fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn M
     let mut u = vec![0.0; model.dim()];
     let simulation = model
         .simulation()
-        .ok_or_else(|| impossible(NO_SIMULATION))?;
+        .ok_or_else(|| impossible(NoPriorDraws::NotSaid))?;
     let mut values = vec![0.0; job.design.num_obs() * simulation.values_per_row()];
     simulation
         .draw_all(rng, &mut u, &mut values)
@@ -437,8 +438,8 @@ fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn M
     Ok((truth, model))
 }
 
-fn impossible(why: &str) -> JobError {
-    JobError::Impossible(why.to_owned())
+fn impossible(why: impl fmt::Display) -> JobError {
+    JobError::Impossible(why.to_string())
 }
 
 /// The number of draws below `truth`; equal ones count with chance one half in all, so that ties do no harm.

@@ -12,7 +12,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_core::design::columns::plural;
-use ergodic_core::engine::keep;
+use ergodic_core::engine::keep::NotKept;
 use ergodic_diagnostics::loo::{Chains, Loo, RowScore, Scorer, Total, stacking};
 use ergodic_diagnostics::{Missing, Verdict};
 
@@ -66,7 +66,7 @@ pub enum LooError {
     #[error("Moving draws needs the density of the posterior, which this model does not have")]
     NoDensity,
     /// Draws of some parameters were not kept.
-    #[error("{}", keep::refusal("Moment matching needs"))]
+    #[error("{}", NotKept("Moment matching needs"))]
     NotKept,
     /// Weighted draws.
     #[error(

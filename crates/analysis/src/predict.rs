@@ -36,7 +36,7 @@ use ergodic_core::design::columns::plural;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_core::design::{ColumnKind, DesignError, DesignTerm};
-use ergodic_core::engine::keep::{self, Keep};
+use ergodic_core::engine::keep::{Keep, NotKept};
 use ergodic_core::models::predicts::Point;
 use ergodic_core::models::{Model, Predicts};
 use ergodic_data::load::load;
@@ -541,9 +541,9 @@ impl Fitted {
             // A draw that is not finite is refused below, with its reason.
             let is_finite = theta.iter().all(|value| value.is_finite());
             if is_finite && !self.reads_only(&keep, &mut theta) {
-                return refuse(&keep::refusal(
-                    "Predictions, checks, scores and effects need",
-                ));
+                return refuse(
+                    &NotKept("Predictions, checks, scores and effects need").to_string(),
+                );
             }
         }
         let mut rule = match (self.model.predicts(), self.model.observation()) {

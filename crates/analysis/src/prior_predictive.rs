@@ -21,6 +21,7 @@
 //! ([`Expected::together`]) and judges nothing.
 
 use crate::templates;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -30,11 +31,11 @@ use super::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::ObservationModel;
 use ergodic_core::design::matrix::{Design, Predictor};
 use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::{ObservationModel, ReadError};
 use ergodic_core::families::{Link, log_mean};
-use ergodic_core::models::NO_SIMULATION;
+use ergodic_core::models::NoPriorDraws;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
 use rows::{expected_of, num_predictors, observed_of, one_by_one};
@@ -255,7 +256,14 @@ pub struct PreviewRows {
     /// Rows in all.
     num_obs: usize,
     /// Of all rows the shares of successes or categories, or sorted numbers, of each column, or why outcomes cannot be read.
-    observed: Result<Vec<Vec<f64>>, String>,
+    observed: Result<Vec<Vec<f64>>, ReadError>,
+}
+
+/// The refusal of a prior that no outcomes can be drawn for.
+fn not_shown(reason: impl fmt::Display) -> JobError {
+    JobError::Impossible(format!(
+        "The prior cannot be shown in outcomes, because {reason}"
+    ))
 }
 
 impl PreviewRows {
@@ -332,24 +340,21 @@ impl PreviewRows {
     ) -> Result<PriorPredictive, JobError> {
         let entry = templates::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
-        let refuse_data = |why: &String| JobError::Impossible(why.clone());
-        let observed = self.observed.as_ref().map_err(refuse_data)?;
+        let observed = self.observed.as_ref();
+        let observed = observed.map_err(|why| JobError::Impossible(why.to_string()))?;
         if let Some(reader) = model.observation().filter(|_| reads_rows(design)) {
             let parts = (model.as_ref(), reader.as_ref());
             return Self::read((design, observed), parts, recipe, control);
         }
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
-        let refuse = |reason: &'static str| {
-            JobError::Impossible(format!(
-                "The prior cannot be shown in outcomes, because {reason}"
-            ))
-        };
-        let reason = match templates::is_text(&recipe.model.template) {
-            true => "the model has no section `rows` that they would come from",
-            false => NO_SIMULATION,
-        };
-        let simulation = model.simulation().ok_or(refuse(reason))?;
+        let simulation =
+            model
+                .simulation()
+                .ok_or_else(|| match templates::is_text(&recipe.model.template) {
+                    true => not_shown("the model has no section `rows` that they would come from"),
+                    false => not_shown(NoPriorDraws::NotSaid),
+                })?;
         let width = simulation.values_per_row();
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut u = vec![0.0; model.dim()];
@@ -367,7 +372,7 @@ impl PreviewRows {
             let places = d * rows * width..(d + 1) * rows * width;
             simulation
                 .draw_all(&mut rng, &mut u, &mut outcomes[places])
-                .map_err(refuse)?;
+                .map_err(not_shown)?;
             if let Some(predicts) = model.predicts() {
                 model.constrain(&u, &mut theta);
                 let point = predicts.point(&theta);

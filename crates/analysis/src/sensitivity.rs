@@ -12,7 +12,8 @@ use super::job::Job;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
-use ergodic_core::engine::{Sampling as _, keep};
+use ergodic_core::engine::Sampling as _;
+use ergodic_core::engine::keep::NotKept;
 use ergodic_core::models::Rows;
 use ergodic_diagnostics::power_scaling::{Diagnosis, PowerScaling, SensitivityRow};
 use ergodic_diagnostics::psis::LIMIT;
@@ -33,7 +34,7 @@ pub enum SensitivityError {
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
     /// Draws of some parameters were not kept.
-    #[error("{}", keep::refusal("Prior and likelihood at the draws need"))]
+    #[error("{}", NotKept("Prior and likelihood at the draws need"))]
     NotKept,
     /// Nothing to scale.
     #[error(

@@ -14,7 +14,7 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::SettingError;
-use ergodic_core::engine::keep::{self, Keep};
+use ergodic_core::engine::keep::{Keep, NotKept};
 use ergodic_core::engine::{Sampling as _, gradients};
 use ergodic_core::models::Model;
 use ergodic_core::oracle::{Estimator, Oracle, Scheme};
@@ -38,7 +38,7 @@ pub enum CorrectError {
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
     /// Draws of some parameters were not kept.
-    #[error("{}", keep::refusal("Control variates need"))]
+    #[error("{}", NotKept("Control variates need"))]
     NotKept,
     /// No density to take a gradient of.
     #[error(

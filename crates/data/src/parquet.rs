@@ -1,5 +1,6 @@
 //! Reading Parquet: columns of the types a table knows, the others set aside by name.
 
+use std::fmt;
 use std::io::Cursor;
 
 use polars_arrow::array::{Array, BooleanArray, DictionaryArray, PrimitiveArray, Utf8ViewArray};
@@ -33,6 +34,36 @@ pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
 /// One column as the file holds it: an array for each group of rows.
 type Chunks = Vec<Box<dyn Array>>;
 
+/// Why a column cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error("column `{0}` is missing in a group of rows")]
+    Missing(String),
+    #[error("column `{0}` is not one column")]
+    Nested(String),
+    #[error("column `{0}` ends beyond the file")]
+    Beyond(String),
+    #[error("column `{column}` has {has} values in a group of {rows} rows")]
+    Length {
+        column: String,
+        has: usize,
+        rows: usize,
+    },
+    #[error("its types contradict each other")]
+    Contradiction,
+    #[error("a category has no name")]
+    Category,
+    /// What the reader of the format says.
+    #[error("{0}")]
+    Reader(String),
+}
+
+impl Unreadable {
+    fn reader(error: impl fmt::Display) -> Self {
+        Self::Reader(error.to_string())
+    }
+}
+
 /// Reads a Parquet file in memory, at most `limit` rows.
 pub(crate) fn read(
     name: &str,
@@ -41,17 +72,21 @@ pub(crate) fn read(
     control: &Control,
     limit: Option<usize>,
 ) -> Result<Loaded, DataError> {
-    let damaged = |reason: String| DataError::Parquet {
+    let damaged = |reason: &dyn fmt::Display| DataError::Parquet {
         file: name.to_owned(),
         // Only the first line: what follows is advice about the reader's own options.
-        reason: reason.lines().next().unwrap_or_default().to_owned(),
+        reason: reason
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
     };
     let mut reporter = Reporter::default();
     let fingerprint = hex_sha256(&bytes);
     let bytes = Buffer::from(bytes);
-    let metadata =
-        read_metadata(&mut Cursor::new(&bytes[..])).map_err(|e| damaged(e.to_string()))?;
-    let schema = infer_schema(&metadata).map_err(|e| damaged(e.to_string()))?;
+    let metadata = read_metadata(&mut Cursor::new(&bytes[..])).map_err(|e| damaged(&e))?;
+    let schema = infer_schema(&metadata).map_err(|e| damaged(&e))?;
     let num_rows = metadata.num_rows.min(limit.unwrap_or(usize::MAX));
     if num_rows == 0 {
         return Err(DataError::HeaderOnly {
@@ -61,7 +96,7 @@ pub(crate) fn read(
     }
     let fields = usable_columns(&schema, &mut reporter);
     if fields.is_empty() {
-        return Err(damaged("no column holds numbers or text".to_owned()));
+        return Err(damaged(&"no column holds numbers or text"));
     }
     let mut columns: Vec<Chunks> = fields.iter().map(|_| Chunks::new()).collect();
     let mut left = num_rows;
@@ -69,22 +104,21 @@ pub(crate) fn read(
         let len = group.num_rows().min(left);
         for (field, chunks) in fields.iter().zip(&mut columns) {
             control.check(DataError::Cancelled)?;
-            chunks.extend(read_chunk(&bytes, group, field, len).map_err(damaged)?);
+            chunks.extend(read_chunk(&bytes, group, field, len).map_err(|e| damaged(&e))?);
         }
         left -= len;
         control.count(len as u64);
     }
     if left > 0 {
-        return Err(damaged(
-            "its groups hold fewer rows than it states".to_owned(),
-        ));
+        return Err(damaged(&"its groups hold fewer rows than it states"));
     }
     let written: Vec<String> = fields.iter().map(|field| field.name.to_string()).collect();
     let names = unique_names(&written, true, &mut reporter);
     let mut typed_columns = Vec::with_capacity(fields.len());
     for ((name, field), chunks) in names.into_iter().zip(&fields).zip(columns) {
         control.check(DataError::Cancelled)?;
-        typed_columns.push(typed(name, &field.dtype, chunks, &mut reporter).map_err(damaged)?);
+        typed_columns
+            .push(typed(name, &field.dtype, chunks, &mut reporter).map_err(|e| damaged(&e))?);
     }
     let table = Table::assemble(name, source, fingerprint, typed_columns, None)?;
     Ok(Loaded {
@@ -100,17 +134,17 @@ fn read_chunk(
     group: &RowGroupMetadata,
     field: &Field,
     len: usize,
-) -> Result<Chunks, String> {
+) -> Result<Chunks, Unreadable> {
     let mut stored = group
         .columns_under_root_iter(&field.name)
-        .ok_or_else(|| format!("column `{}` is missing in a group of rows", field.name))?;
+        .ok_or_else(|| Unreadable::Missing(field.name.to_string()))?;
     let (Some(column), None) = (stored.next(), stored.next()) else {
-        return Err(format!("column `{}` is not one column", field.name));
+        return Err(Unreadable::Nested(field.name.to_string()));
     };
     let range = column.byte_range();
     let (start, end) = (range.start as usize, range.end as usize);
     if start > end || end > bytes.len() {
-        return Err(format!("column `{}` ends beyond the file", field.name));
+        return Err(Unreadable::Beyond(field.name.to_string()));
     }
     let pages = PageReader::new(
         Cursor::new(bytes.clone().sliced(start..end)),
@@ -124,15 +158,16 @@ fn read_chunk(
         field.clone(),
         Some(Filter::new_limited(len)),
     )
-    .map_err(|error| error.to_string())?;
+    .map_err(Unreadable::reader)?;
     let read: usize = chunks.iter().map(|chunk| chunk.len()).sum();
     if read == len {
         Ok(chunks)
     } else {
-        Err(format!(
-            "column `{}` has {read} values in a group of {len} rows",
-            field.name
-        ))
+        Err(Unreadable::Length {
+            column: field.name.to_string(),
+            has: read,
+            rows: len,
+        })
     }
 }
 
@@ -199,7 +234,7 @@ fn typed(
     stated: &ArrowDataType,
     chunks: Chunks,
     reporter: &mut Reporter,
-) -> Result<TypedColumn, String> {
+) -> Result<TypedColumn, Unreadable> {
     use ArrowDataType as T;
     // Categories are stored as numbers of a dictionary.
     let value_type = match stated {
@@ -314,12 +349,16 @@ fn collect<A: Array, V: Clone>(
     dtype: &ArrowDataType,
     missing: &V,
     extend: impl Fn(&A, &mut Vec<V>),
-) -> Result<Vec<V>, String> {
-    const CONTRADICTION: &str = "its types contradict each other";
+) -> Result<Vec<V>, Unreadable> {
     let mut values = Vec::with_capacity(chunks.iter().map(|chunk| chunk.len()).sum());
-    let plain = |chunk: &dyn Array, values: &mut Vec<V>| -> Result<(), String> {
-        let cast = cast_default(chunk, dtype).map_err(|error| error.to_string())?;
-        extend(cast.as_any().downcast_ref().ok_or(CONTRADICTION)?, values);
+    let plain = |chunk: &dyn Array, values: &mut Vec<V>| -> Result<(), Unreadable> {
+        let cast = cast_default(chunk, dtype).map_err(Unreadable::reader)?;
+        extend(
+            cast.as_any()
+                .downcast_ref()
+                .ok_or(Unreadable::Contradiction)?,
+            values,
+        );
         Ok(())
     };
     for chunk in chunks {
@@ -329,13 +368,13 @@ fn collect<A: Array, V: Clone>(
         };
         match_integer_type!(keys, |$T| {
             let array = chunk.as_any().downcast_ref::<DictionaryArray<$T>>();
-            let array = array.ok_or(CONTRADICTION)?;
+            let array = array.ok_or(Unreadable::Contradiction)?;
             let mut words = Vec::new();
             plain(&**array.values(), &mut words)?;
             for key in array.keys().iter() {
                 values.push(match key {
                     Some(key) => (words.get(*key as usize))
-                        .ok_or("a category has no name")?
+                        .ok_or(Unreadable::Category)?
                         .clone(),
                     None => missing.clone(),
                 });

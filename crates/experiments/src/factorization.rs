@@ -36,7 +36,7 @@ use ergodic_core::design::columns::{Labels, Values};
 use ergodic_core::design::observation::ObservationRows;
 use ergodic_core::models::Model;
 use ergodic_core::oracle::Oracle;
-use ergodic_core::samplers;
+use ergodic_core::samplers::{self, Refusal};
 use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
@@ -163,7 +163,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     for &share in shares {
         let trial = Trial::new(&ratings, share, factors, shape.passes, &options.control)?;
         for method in Method::ALL {
-            if let Err(why) = suits(method, trial.model.as_ref()) {
+            if let Some(why) = refusal(method, trial.model.as_ref()) {
                 notes.push(format!("{} users: {why}", trial.users));
                 continue;
             }
@@ -237,12 +237,10 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })
 }
 
-/// Why a sampler refuses the model.
-fn suits(method: Method, model: &dyn Model) -> Result<(), String> {
-    match samplers::find(method.sampler()) {
-        Some(entry) => (entry.suits)(model).map_err(|refusal| refusal.to_string()),
-        None => Err(format!("there is no sampler `{}`", method.sampler())),
-    }
+/// Why a sampler refuses the model; nothing where it does not.
+fn refusal(method: Method, model: &dyn Model) -> Option<Refusal> {
+    let entry = samplers::find(method.sampler())?;
+    (entry.suits)(model).err()
 }
 
 /// Ratings of a table.
@@ -661,8 +659,8 @@ mod tests {
             .map(|i| (i % 997, i % 1009, f64::from(i % 5)))
             .collect();
         let trial = Trial::new(&ratings, 1.0, 10, 1, &Arc::default()).unwrap();
-        let why = suits(Method::Saga, trial.model.as_ref()).unwrap_err();
-        assert!(why.contains("saga-ld"), "{why}");
-        assert!(suits(Method::Sgld, trial.model.as_ref()).is_ok());
+        let why = refusal(Method::Saga, trial.model.as_ref()).unwrap();
+        assert!(why.to_string().contains("saga-ld"), "{why}");
+        assert!(refusal(Method::Sgld, trial.model.as_ref()).is_none());
     }
 }

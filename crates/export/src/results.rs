@@ -15,7 +15,7 @@ use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::clusters::{self, Clusters};
-use ergodic_core::engine::keep;
+use ergodic_core::engine::keep::NotKept;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::topics::TopWords;
 use ergodic_core::engine::{Report, RunView};
@@ -186,16 +186,12 @@ impl Results {
     ///
     /// # Errors
     /// Some were not.
-    pub fn check_all_kept(&self, what: &str) -> Result<(), String> {
+    pub fn check_all_kept(&self, what: &'static str) -> Result<(), NotKept> {
         let not_kept = self
             .manifest
             .as_ref()
             .is_some_and(|it| !it.not_kept.is_empty());
-        if not_kept {
-            Err(keep::refusal(what))
-        } else {
-            Ok(())
-        }
+        if not_kept { Err(NotKept(what)) } else { Ok(()) }
     }
 
     /// Kept draws of each chain.

@@ -7,8 +7,7 @@ use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
-    Block, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, ParamInfo, Posterior, Prior,
-    PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
+    Block, CentreRows, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, NoPriorDraws, ParamInfo, Posterior, Prior, PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};
@@ -28,7 +27,7 @@ use crate::workspace::Pool;
 pub(crate) struct ProgramModel {
     params: Vec<ParamInfo>,
     /// Draws from the prior, or why there are none.
-    prior: Result<PriorProgram, String>,
+    prior: Result<PriorProgram, NoPriorDraws>,
     /// The prior of each element that has one of its own with known numbers.
     marginals: Vec<Option<Marginal>>,
     blocks: Vec<Block>,
@@ -333,7 +332,8 @@ impl ProgramModel {
             match input {
                 Input::Parameter(element) => by_theta[*element] += memory.body.sum(at),
                 Input::Head(output) => memory.seeds[*output] += memory.body.sum(at),
-                _ => {}
+                // The pass itself adds those of gathered elements.
+                Input::Constant(_) | Input::Gather { .. } | Input::Element(_) => {}
             }
         }
         if let Some(head) = &plate.head {
@@ -418,7 +418,7 @@ impl Model for ProgramModel {
         self.known.clone()
     }
 
-    fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
+    fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), NoPriorDraws> {
         match &self.prior {
             Ok(prior) => prior.draw(self.level, rng, theta),
             Err(why) => Err(why.clone()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ergodic_base::settings::{Declared as _, Field, Settings};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseUse;
-use ergodic_core::models::translation::{Context, Translation};
+use ergodic_core::models::translation::{Context, NoTranslation, Translation};
 use ergodic_core::models::{Model, ModelError, ModelOptions, ModelSpec, PriorSpec, Template};
 
 use crate::place::ProgramError;
@@ -104,8 +104,12 @@ impl Template for Own {
                 names.join(", ")
             ),
             equation: program.equation(Some(context.design.rows_used)),
-            stan: program.stan_of(&context.design.columns, context.design.num_obs()).map_err(|error| error.to_string()),
-            brms: Err("A model as text has no formula that brms could fit; its Stan code is the translation".to_owned()),
+            stan: program
+                .stan_of(&context.design.columns, context.design.num_obs())
+                .map_err(|error| NoTranslation::Text(error.to_string())),
+            brms: Err(NoTranslation::Absent(
+                "A model as text has no formula that brms could fit; its Stan code is the translation",
+            )),
         })
     }
 }

@@ -6,6 +6,7 @@
 
 use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
+use ergodic_core::models::NoPriorDraws;
 
 use crate::across::Across;
 use crate::code::{RowCode, Store};
@@ -53,9 +54,9 @@ pub(crate) struct PriorProgram {
 
 impl PriorProgram {
     /// The prior of a program, or why it cannot be drawn from.
-    pub fn of(lowered: &Lowered) -> Result<Self, String> {
+    pub fn of(lowered: &Lowered) -> Result<Self, NoPriorDraws> {
         if lowered.has_target {
-            return Err("its section `target` has a part in the prior".to_owned());
+            return Err(NoPriorDraws::Target);
         }
         let graph = &lowered.graph;
         let mut waiting: Vec<&Parameter> = lowered.parameters.iter().collect();
@@ -72,7 +73,7 @@ impl PriorProgram {
                     .collect();
                 let covered: usize = laws.iter().map(|law| law.count).sum();
                 if covered < parameter.len() {
-                    return Err(format!("its parameter `{}` has no prior", parameter.name));
+                    return Err(NoPriorDraws::Missing(parameter.name.clone()));
                 }
                 if laws.iter().all(|law| is_ready(graph, law, &is_drawn)) {
                     steps.push(step(graph, parameter, &laws)?);
@@ -82,10 +83,7 @@ impl PriorProgram {
                 }
             }
             if later.len() == before {
-                return Err(format!(
-                    "the prior of its parameter `{}` depends on itself",
-                    later[0].name
-                ));
+                return Err(NoPriorDraws::Circular(later[0].name.clone()));
             }
             waiting = later;
         }
@@ -101,13 +99,13 @@ impl PriorProgram {
         level: SimdLevel,
         rng: &mut ChainRng,
         theta: &mut [f64],
-    ) -> Result<(), String> {
+    ) -> Result<(), NoPriorDraws> {
         for _ in 0..MOST_TRIES {
             if let Found::Within = self.try_draw(level, rng, theta)? {
                 return Ok(());
             }
         }
-        Err("the bounds of its parameters leave hardly anything of the prior".to_owned())
+        Err(NoPriorDraws::Bounds)
     }
 
     fn try_draw(
@@ -115,7 +113,7 @@ impl PriorProgram {
         level: SimdLevel,
         rng: &mut ChainRng,
         theta: &mut [f64],
-    ) -> Result<Found, String> {
+    ) -> Result<Found, NoPriorDraws> {
         let mut elements = vec![vec![f64::NAN]; self.num_elements];
         for step in &self.steps {
             for part in &step.parts {
@@ -194,19 +192,16 @@ fn is_ready(graph: &Graph, law: &PriorLaw, is_drawn: &[bool]) -> bool {
     true
 }
 
-fn step(graph: &Graph, parameter: &Parameter, laws: &[&PriorLaw]) -> Result<Step, String> {
+fn step(graph: &Graph, parameter: &Parameter, laws: &[&PriorLaw]) -> Result<Step, NoPriorDraws> {
     let together = parameter.sizes().last().copied().unwrap_or(1);
     let numbers = &laws[0].numbers;
     let is_one = laws
         .iter()
         .all(|law| law.count == 1 && law.numbers == *numbers);
     if parameter.bounds == Bounds::Ordered && !is_one {
-        return Err(format!(
-            "its ascending numbers `{}` have different priors",
-            parameter.name
-        ));
+        return Err(NoPriorDraws::Ascending(parameter.name.clone()));
     }
-    let part = |law: &&PriorLaw| -> Result<Part, String> {
+    let part = |law: &&PriorLaw| -> Result<Part, NoPriorDraws> {
         let PriorLaw {
             distribution:
                 Distribution {
@@ -218,7 +213,7 @@ fn step(graph: &Graph, parameter: &Parameter, laws: &[&PriorLaw]) -> Result<Step
             ..
         } = law;
         if draw.is_none() && *support != Support::Simplex {
-            return Err(format!("nobody has said how `{name}` is drawn"));
+            return Err(NoPriorDraws::Distribution(name));
         }
         Ok(Part {
             first: law.first,
@@ -244,7 +239,7 @@ impl Part {
         rng: &mut ChainRng,
         elements: &mut [Vec<f64>],
         theta: &mut [f64],
-    ) -> Result<Found, String> {
+    ) -> Result<Found, NoPriorDraws> {
         let heads = self.heads(level, theta);
         let body = &self.code.body;
         let mut registers: Registers<BLOCK> = Registers::of(body, 0);
@@ -279,12 +274,8 @@ impl Part {
             if value.is_none() && !self.is_fixed {
                 return Ok(Found::Outside);
             }
-            theta[self.first + row] = value.ok_or_else(|| {
-                format!(
-                    "the bounds of its parameter `{}` leave hardly anything of the prior",
-                    step.name
-                )
-            })?;
+            theta[self.first + row] =
+                value.ok_or_else(|| NoPriorDraws::BoundsOf(step.name.clone()))?;
         }
         Ok(Found::Within)
     }

@@ -24,10 +24,9 @@ use statrs::function::gamma::ln_gamma;
 
 use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::simplex::{SimplexCounts, log_probabilities, position};
-use super::translation::{self, Context, Program, Translation};
+use super::translation::{self, Context, NoTranslation, Program, Translation};
 use super::{
-    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
-    Posterior, PriorDraws, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template,
+    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template,
     sum_of_rows,
 };
 use crate::design::matrix::Design;
@@ -109,12 +108,14 @@ fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
             words_of(&concentration),
             context.rows(),
         ),
-        equation: format!("{name}[i] ~ categorical(p)\np ~ dirichlet({a})\ni = 1 … {}", design.rows_used),
-        stan: Ok(program.text()),
-        brms: Err(
-            "brms has no Dirichlet prior for the probabilities of categories: its family categorical() takes priors of log odds"
-                .to_owned(),
+        equation: format!(
+            "{name}[i] ~ categorical(p)\np ~ dirichlet({a})\ni = 1 … {}",
+            design.rows_used
         ),
+        stan: Ok(program.text()),
+        brms: Err(NoTranslation::Absent(
+            "brms has no Dirichlet prior for the probabilities of categories: its family categorical() takes priors of log odds",
+        )),
     })
 }
 
@@ -502,7 +503,7 @@ impl RowLikelihood for CategoricalModel {
 }
 
 impl PriorDraws for CategoricalModel {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         // A stick is Beta(α_k, A_k): the share of the first of two independent gamma variables. In logarithms nothing
         // vanishes, however small α is.
         for (k, u) in u.iter_mut().enumerate() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::default_priors::DefaultPriors;
 use super::prior::{Prior, PriorRows, significant};
-use super::{ModelError, ModelOptions, ParamInfo, PriorSource};
+use super::{ModelError, ModelOptions, NoPriorDraws, ParamInfo, PriorSource};
 use crate::design::DesignTerm;
 use crate::design::matrix::Design;
 use crate::families::rows::ResponseScale;
@@ -21,9 +21,6 @@ use ergodic_base::rng::ChainRng;
 mod meaning;
 
 pub(super) use meaning::meaning;
-
-/// Why a flat prior cannot be drawn from.
-pub(super) const FLAT: &str = "it has a flat prior, and a flat prior cannot be drawn from";
 
 /// Keys of priors of coefficients, with words for them.
 pub(super) const INTERCEPT: (&str, &str) = ("intercept", "Intercept");
@@ -299,11 +296,11 @@ impl Coefficients {
     ///
     /// # Errors
     /// Why it cannot be done.
-    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         let u = &mut u[..self.len()];
         let drawn = usize::from(self.is_first_cut);
         for (u, prior) in u.iter_mut().zip(&self.priors).skip(drawn) {
-            *u = prior.draw(rng).ok_or(FLAT)?;
+            *u = prior.draw(rng).ok_or(NoPriorDraws::HasFlat)?;
         }
         if self.on_raw {
             self.standardise(u);

@@ -31,8 +31,7 @@ use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::translation::{Context, Translation};
 use super::units::rows_held_out;
 use super::{
-    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, Prior, PriorSource,
-    PriorSpec, Simulation, Template,
+    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, Prior, PriorSource, PriorSpec, Simulation, Template,
 };
 use crate::design::Remark;
 use crate::design::matrix::{Design, Predictor};
@@ -347,12 +346,12 @@ impl Simulation for DpMixtureModel {
         rng: &mut ChainRng,
         u: &mut [f64],
         values: &mut [f64],
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), NoPriorDraws> {
         if self.mixture.num_held_out() > 0 {
-            return Err(simulate::ALL_TAKE_PART);
+            return Err(NoPriorDraws::UnitsHeldOut);
         }
         simulate::draw(&self.mixture, &self.unit_of_row, rng, u, values)
-            .ok_or("its prior cannot be drawn from")
+            .ok_or(NoPriorDraws::Mixture)
     }
 }
 

@@ -10,9 +10,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    CentreRows, ChosenBy, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions,
-    ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows,
-    Scratch, Template, sum_of_rows,
+    CentreRows, ChosenBy, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions, NoPriorDraws, ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
@@ -106,7 +104,7 @@ trait Example: Send + Sync + 'static {
         None
     }
     /// See [`Model::draw_prior`].
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         for (prior, u) in self.priors().iter().zip(u) {
             *u = prior.draw(rng);
         }
@@ -396,7 +394,7 @@ impl<E: Example> RowLikelihood for ExampleModel<E> {
 }
 
 impl<E: Example> PriorDraws for ExampleModel<E> {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         self.example.draw_prior(rng, u)
     }
 

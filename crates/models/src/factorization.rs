@@ -36,9 +36,7 @@ use statrs::function::gamma::ln_gamma;
 use super::dp_mixture::AlphaPrior as PrecisionPrior;
 use super::translation::{Context, Translation};
 use super::{
-    ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, Prior,
-    PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template,
-    sum_of_rows,
+    CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::observation::ObservationModel;
@@ -269,10 +267,9 @@ impl BlockPrior {
     }
 
     /// A block drawn from the prior.
-    fn draw(self, rng: &mut ChainRng, x: &mut [f64]) -> Result<(), &'static str> {
+    fn draw(self, rng: &mut ChainRng, x: &mut [f64]) -> Result<(), NoPriorDraws> {
         let precision = self.0.draw(rng);
-        let precision =
-            precision.ok_or("the numbers of the prior of a precision are out of range")?;
+        let precision = precision.ok_or(NoPriorDraws::Precision)?;
         for x in x {
             *x = rng.sample::<f64, _>(StandardNormal) / precision.sqrt();
         }
@@ -562,7 +559,7 @@ impl RowLikelihood for FactorizationModel {
 }
 
 impl PriorDraws for FactorizationModel {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         for (k, prior) in self.priors.iter().enumerate() {
             prior.draw(rng, &mut u[self.layout.block(k)])?;
         }

@@ -4,9 +4,9 @@
 //! ([`CutPoints`]). Reported are then the other coefficients and all cut points; there are as many of both as coordinates.
 
 use super::auxiliary::Parameter;
-use super::coefficients::{Coefficients, FLAT};
+use super::coefficients::Coefficients;
 use super::cut_points::CutPoints;
-use super::{Block, ParamInfo};
+use super::{Block, NoPriorDraws, ParamInfo};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 
@@ -157,18 +157,20 @@ impl Head {
     ///
     /// # Errors
     /// Why it cannot be done.
-    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         let first = self.coefficients.len();
         match &self.rest {
             Rest::Parameters(parameters) => {
                 self.coefficients.draw_prior(rng, u)?;
                 for (a, parameter) in u[first..].iter_mut().zip(parameters) {
-                    *a = parameter.draw(rng).ok_or(FLAT)?;
+                    *a = parameter.draw(rng).ok_or(NoPriorDraws::HasFlat)?;
                 }
                 Ok(())
             }
             Rest::Cuts(cuts) => {
-                u[0] = cuts.draw(rng, &mut u[first..]).ok_or(FLAT)?;
+                u[0] = cuts
+                    .draw(rng, &mut u[first..])
+                    .ok_or(NoPriorDraws::HasFlat)?;
                 self.coefficients.draw_prior(rng, u)
             }
         }

@@ -37,8 +37,9 @@ use super::predicts::Predicts;
 use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
-    Block, CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
-    Posterior, PriorDraws, RoundTrip, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    Block, CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws,
+    ParamInfo, Posterior, PriorDraws, RoundTrip, RowLikelihood, Rows, Scratch, Template,
+    sum_of_rows,
 };
 use crate::design::matrix::{Design, Scaling};
 use crate::design::response::ResponseUse;

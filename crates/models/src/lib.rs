@@ -121,7 +121,7 @@ pub use prior_text::{PriorError, PriorProblem};
 pub use row_kernel::{RowKernel, count_rows, logit_rows};
 pub use shard::Shard;
 pub use simplex::SimplexCounts;
-pub use simulation::{NO_SIMULATION, PriorDraws, Simulation};
+pub use simulation::{NoPriorDraws, PriorDraws, Simulation};
 pub use storage::Storage;
 pub use topics::Corpus;
 
@@ -275,11 +275,11 @@ pub trait Model: Send + Sync {
     /// Draws the parameters from the prior; `theta` (Q) begins with them. Also for a model that makes no data.
     ///
     /// # Errors
-    /// Why it cannot be done, in words that can follow "because".
-    fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), String> {
+    /// Why it cannot be done.
+    fn draw_parameters(&self, rng: &mut ChainRng, theta: &mut [f64]) -> Result<(), NoPriorDraws> {
         let (Some(draws), Posterior::Density(density)) = (self.prior_draws(), self.posterior())
         else {
-            return Err(NO_SIMULATION.to_owned());
+            return Err(NoPriorDraws::NotSaid);
         };
         let mut u = vec![0.0; density.dim()];
         draws.draw_prior(rng, &mut u)?;

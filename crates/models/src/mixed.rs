@@ -47,15 +47,13 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::FLAT;
 use super::density::add_differences;
 use super::glm::{GlmRows, TermsOf, ValueOf};
 use super::head::Head;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::{
-    Block, CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
-    Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood, Rows, Scratch, Template,
+    Block, CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood, Rows, Scratch, Template,
     sum_of_rows,
 };
 use crate::design::matrix::Design;
@@ -734,13 +732,13 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
 }
 
 impl<F: RowFamily> PriorDraws for MixedModel<F> {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         self.head.draw_prior(rng, u)?;
         for curve in &self.curves {
-            curve.draw_prior(rng, u).ok_or(FLAT)?;
+            curve.draw_prior(rng, u).ok_or(NoPriorDraws::HasFlat)?;
         }
         for term in &self.terms {
-            term.draw_prior(rng, u).ok_or(FLAT)?;
+            term.draw_prior(rng, u).ok_or(NoPriorDraws::HasFlat)?;
         }
         self.frame.to_own(u);
         Ok(())

@@ -21,8 +21,7 @@ use super::predicts::{Law, Point, Predicts};
 use super::regression::COEFFICIENT_PRIORS;
 use super::translation::{Context, Translation};
 use super::{
-    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, PriorOf, RowLikelihood, Rows, Scratch, Template, sum_of_rows, unordered_levels,
+    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, RowLikelihood, Rows, Scratch, Template, sum_of_rows, unordered_levels,
 };
 use crate::design::DesignTerm;
 use crate::design::matrix::Design;
@@ -458,7 +457,7 @@ impl MultinomialModel {
 }
 
 impl PriorDraws for MultinomialModel {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         for (k, coefficients) in self.coefficients.iter().enumerate() {
             coefficients.draw_prior(rng, self.stretch_mut(u, k))?;
         }

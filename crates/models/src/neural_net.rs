@@ -24,14 +24,12 @@ use std::sync::Arc;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::coefficients::FLAT;
 use super::positive::{Positive, PositiveSpec};
 use super::predicts::{HiddenLayer, Law, Point, Predicts};
 use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
-    Block, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
-    PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Template, refuse_group_terms,
+    Block, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Template, refuse_group_terms,
     sum_of_rows, unordered_levels,
 };
 use crate::design::matrix::Design;
@@ -536,10 +534,10 @@ impl LogDensity for Network {
 }
 
 impl PriorDraws for Network {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         self.init(rng, u);
         for (group, at) in self.groups() {
-            u[at] = group.precision.draw(rng).ok_or(FLAT)?;
+            u[at] = group.precision.draw(rng).ok_or(NoPriorDraws::HasFlat)?;
         }
         Ok(())
     }

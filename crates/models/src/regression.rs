@@ -14,8 +14,8 @@ use super::predicts::{Law, Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
     Block, CentreRows, Form, KnownConditional, LinearRows, LogDensity, Model, ModelError,
-    ModelOptions, ParamInfo, Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch,
-    Storage, blocks_by_name, moments_of_scores, sum_of_rows,
+    ModelOptions, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorSpec, RowLikelihood, Rows,
+    Scratch, Storage, blocks_by_name, moments_of_scores, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
@@ -472,7 +472,7 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
 }
 
 impl<F: RowFamily> PriorDraws for Regression<F> {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         self.head.draw_prior(rng, u)
     }
 

@@ -24,8 +24,7 @@ use std::sync::Arc;
 use super::prior_text::PriorError;
 use super::translation::{Context, Translation};
 use super::{
-    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSource,
-    PriorSpec, Simulation, Template,
+    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorSource, PriorSpec, Simulation, Template,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -212,18 +211,14 @@ impl Simulation for TopicsOfDocuments {
         rng: &mut ChainRng,
         u: &mut [f64],
         values: &mut [f64],
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), NoPriorDraws> {
         let corpus = &self.documents.corpus;
         if corpus.num_held_out() > 0 {
-            return Err(
-                "words are simulated only where no document is held out; leave out model.held_out",
-            );
+            return Err(NoPriorDraws::DocumentsHeldOut);
         }
         let counts = self.documents.counts.as_ref();
         if counts.is_some_and(|counts| counts.of_row.iter().any(|&count| count > 1)) {
-            return Err(
-                "a row that counts a word several times is several words; give each a row of its own",
-            );
+            return Err(NoPriorDraws::CountedWords);
         }
         let width = self.values_per_row();
         let levels = counts.map_or(&[][..], |counts| &counts.levels);

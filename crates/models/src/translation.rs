@@ -32,9 +32,25 @@ pub struct Translation {
     /// One line per relation.
     pub equation: String,
     /// A Stan program, or why there is none.
-    pub stan: Result<String, String>,
+    pub stan: Result<String, NoTranslation>,
     /// R code that calls brms, or why there is none.
-    pub brms: Result<String, String>,
+    pub brms: Result<String, NoTranslation>,
+}
+
+/// Why a model has no translation into a notation: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTranslation {
+    /// The notation has no such model; the template says what it is that is not there.
+    #[error("{0}")]
+    Absent(&'static str),
+    /// A column that is both numbers and categories, which R has not got.
+    #[error(
+        "`{0}` is used as numbers and as categories; for R make two columns of it, one of them a factor"
+    )]
+    NumbersAndCategories(String),
+    /// What a language of models that is not known here says of a text, with the place in it.
+    #[error("{0}")]
+    Text(String),
 }
 
 /// What a model is described from.

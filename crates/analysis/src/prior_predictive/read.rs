@@ -3,13 +3,13 @@
 use super::rows::{first_code, observed_outcomes};
 use super::{
     COORDINATES, DRAWS, Expected, JobError, LEAST_DRAWS, PreviewRows, PriorPredictive, Recipe,
-    Simulated, categories,
+    Simulated, categories, not_shown,
 };
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
-use ergodic_core::design::{ObservationModel, ObservationRows};
+use ergodic_core::design::{ObservationModel, ObservationRows, ReadError};
 use ergodic_core::models::Model;
 
 /// The outcomes of rows that `reader` has read, as designs of regressions have them.
@@ -23,13 +23,11 @@ fn explained(reader: &dyn ObservationModel, read: &dyn ObservationRows) -> Vec<f
 pub(super) fn observed_by(
     reader: &dyn ObservationModel,
     design: &Design,
-) -> Result<Vec<Vec<f64>>, String> {
+) -> Result<Vec<Vec<f64>>, ReadError> {
     if let Some(why) = reader.refusal() {
-        return Err(why.to_owned());
+        return Err(why.to_owned().into());
     }
-    let read = reader
-        .code(&design.columns, &vec![true; design.num_obs()])
-        .map_err(|why| why.message)?;
+    let read = reader.code(&design.columns, &vec![true; design.num_obs()])?;
     let y = explained(reader, read.as_ref());
     let observed = observed_outcomes(&reader.response().kind, &y, read.trials());
     Ok(observed.into_iter().collect())
@@ -43,11 +41,10 @@ impl PreviewRows {
         recipe: &Recipe,
         control: &Control,
     ) -> Result<PriorPredictive, JobError> {
-        let refuse = |why: &str| JobError::Impossible(why.to_owned());
         let rows = design.num_obs();
         let read = reader
             .code(&design.columns, &vec![true; rows])
-            .map_err(|why| refuse(&why.message))?;
+            .map_err(|why| JobError::Impossible(why.message))?;
         let num_quantities = model.params().len();
         let draws = (COORDINATES / num_quantities.max(1)).clamp(LEAST_DRAWS, DRAWS);
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
@@ -58,11 +55,9 @@ impl PreviewRows {
         for _ in 0..draws {
             control.check(JobError::Cancelled)?;
             control.advance(1);
-            model.draw_parameters(&mut rng, &mut theta).map_err(|why| {
-                refuse(&format!(
-                    "The prior cannot be shown in outcomes, because {why}"
-                ))
-            })?;
+            model
+                .draw_parameters(&mut rng, &mut theta)
+                .map_err(not_shown)?;
             for (values, value) in by_quantity.iter_mut().zip(&theta) {
                 values.push(*value);
             }

@@ -99,13 +99,12 @@ pub fn names(params: &[ParamInfo], places: &[usize]) -> Vec<ParamId> {
     names.collect()
 }
 
-/// The refusal of what needs draws that a run has not kept: `what` begins the sentence, such as
-/// "Predictions need".
-pub fn refusal(what: &str) -> String {
-    format!(
-        "{what} draws of quantities that this run did not keep; run it again with the setting `{KEY}` at `{ALL}`"
-    )
-}
+/// The refusal of what needs draws that a run has not kept; what that is begins the sentence, such as "Predictions need".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0} draws of quantities that this run did not keep; run it again with the setting `{KEY}` at `{ALL}`"
+)]
+pub struct NotKept(pub &'static str);
 
 #[cfg(test)]
 mod tests {

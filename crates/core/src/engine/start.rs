@@ -1,6 +1,5 @@
 //! Where chains start.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::run_section::RunSection;
-use crate::models::{Model, ParamInfo};
+use crate::models::{Model, NoPriorDraws, ParamInfo};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
@@ -65,7 +64,7 @@ pub enum StartError {
     Partition,
     /// The prior cannot be drawn from.
     #[error("Chains cannot start at draws of the prior, because {0}; choose another `run.start`")]
-    NoPrior(Cow<'static, str>),
+    NoPrior(NoPriorDraws),
     /// The prior's draws are too far out.
     #[error(
         "Chains cannot start at draws of the prior: {TRIES} draws of it have no finite posterior density; give narrower priors or \
@@ -267,12 +266,10 @@ pub(super) fn position(
         Start::Prior => {
             let mut theta = vec![0.0; model.params().len()];
             let mut draw = |rng: &mut ChainRng, u: &mut [f64]| match model.prior_draws() {
-                Some(view) => {
-                    (view.draw_prior(rng, u)).map_err(|why| StartError::NoPrior(why.into()))
-                }
+                Some(view) => view.draw_prior(rng, u).map_err(StartError::NoPrior),
                 None => {
                     let drawn = model.draw_parameters(rng, &mut theta);
-                    drawn.map_err(|why| StartError::NoPrior(why.into()))?;
+                    drawn.map_err(StartError::NoPrior)?;
                     model.unconstrain(&theta, u);
                     Ok(())
                 }

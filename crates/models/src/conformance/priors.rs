@@ -15,7 +15,7 @@ fn draws_of_the_prior_have_its_density() {
         let mut sums = vec![[0.0; 2]; 2 * dim];
         for _ in 0..DRAWS {
             if let Err(why) = model.prior_draws().unwrap().draw_prior(&mut rng, &mut u) {
-                assert!(why.contains("flat"), "{what}: {why}");
+                assert!(why.to_string().contains("flat"), "{what}: {why}");
                 return;
             }
             density.log_prior(&u, &mut grad);

@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::mixture::Mixture;
 use super::numeric::Numeric;
 use super::{AlphaPrior, Context, Translation};
-use crate::translation::{Program, SCALES, comment, listed, number, numbers};
+use crate::translation::{NoTranslation, Program, SCALES, comment, listed, number, numbers};
 
 /// All notations; `rows_held_out` belong to units that take no part.
 pub(super) fn describe(
@@ -22,11 +22,10 @@ pub(super) fn describe(
         words: words(context, mixture, (group, rows_held_out)),
         equation: equation(mixture),
         stan: Ok(stan(mixture, group)),
-        brms: Err(
+        brms: Err(NoTranslation::Absent(
             "brms has mixtures of a given number of regressions, but no Dirichlet process, in which the number of clusters \
-             is unknown"
-                .to_owned(),
-        ),
+             is unknown",
+        )),
     }
 }
 

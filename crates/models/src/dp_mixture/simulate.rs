@@ -15,10 +15,6 @@ use crate::numerics::wishart::inverse_wishart;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::rng::ChainRng;
 
-/// Why rows of some mixtures cannot be simulated.
-pub(super) const ALL_TAKE_PART: &str =
-    "rows are simulated only where no unit is held out; leave out model.held_out";
-
 /// What the units of a cluster have in common.
 struct Component {
     normal: Option<Normal>,

@@ -2,7 +2,7 @@
 
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
-use crate::translation::{Context, Program, Translation, brm_call, comment};
+use crate::translation::{Context, NoTranslation, Program, Translation, brm_call, comment};
 
 /// An example as far as it differs from others.
 pub(super) struct Described {
@@ -19,7 +19,7 @@ pub(super) struct Described {
     /// The log density of row `x[i]` in Stan.
     pub row: String,
     /// R code that calls brms, or why there is none.
-    pub brms: Result<String, String>,
+    pub brms: Result<String, NoTranslation>,
 }
 
 /// Names of the columns that a row holds.

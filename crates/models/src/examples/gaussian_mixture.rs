@@ -25,7 +25,7 @@ use super::described::{Described, brms, columns};
 use super::{Example, LOG_NORMAL, NormalPrior, PRIORS_ARE_SETTINGS, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::translation::{Context, Translation, listed, number as text};
+use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
 use crate::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
@@ -147,11 +147,10 @@ impl Template for GaussianMixture {
             ),
             brms: match (width, shift) {
                 (1, false) => Ok(in_brms()),
-                (1, true) => Err(
-                    "brms gives the centres of clusters independent priors; here the second depends on the first"
-                        .to_owned(),
-                ),
-                _ => Err("brms mixes distributions of one column, not of several".to_owned()),
+                (1, true) => Err(NoTranslation::Absent(
+                    "brms gives the centres of clusters independent priors; here the second depends on the first",
+                )),
+                _ => Err(NoTranslation::Absent("brms mixes distributions of one column, not of several")),
             },
         };
         Ok(described.all(context))

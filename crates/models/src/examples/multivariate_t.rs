@@ -20,8 +20,8 @@ use super::described::{Described, brms, columns};
 use super::{Example, PRIORS_ARE_SETTINGS, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::translation::{Context, Translation, listed, number as text};
-use crate::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
+use crate::{Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Template};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Declared as _, Field, SettingError};
@@ -131,10 +131,9 @@ impl Template for MultivariateT {
                     ],
                 ))
             } else {
-                Err(
-                    "brms estimates the correlations of several columns; here they are known"
-                        .to_owned(),
-                )
+                Err(NoTranslation::Absent(
+                    "brms estimates the correlations of several columns; here they are known",
+                ))
             },
         };
         Ok(described.all(context))
@@ -200,8 +199,8 @@ impl Example for Location {
         None
     }
 
-    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
-        Err("its prior is flat, and a flat prior cannot be drawn from")
+    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), NoPriorDraws> {
+        Err(NoPriorDraws::Flat)
     }
 
     fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {

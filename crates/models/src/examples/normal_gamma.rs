@@ -20,10 +20,9 @@ use super::described::{Described, columns};
 use super::{Example, LOG_NORMAL, PRIOR_MEAN, PRIORS_ARE_SETTINGS, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::translation::{Context, Translation, listed, number as text};
+use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
 use crate::{
-    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Prior,
-    Template,
+    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Prior, Template,
 };
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
@@ -89,11 +88,10 @@ impl Template for NormalGamma {
                 format!("tau ~ gamma({shape}, {rate});"),
             ],
             row: "normal_lpdf(x[i] | mu, inv_sqrt(tau))".to_owned(),
-            brms: Err(
+            brms: Err(NoTranslation::Absent(
                 "brms has priors of the standard deviation that are independent of the mean's; here the prior of the mean \
-                 depends on the precision"
-                    .to_owned(),
-            ),
+                 depends on the precision",
+            )),
         };
         Ok(described.all(context))
     }
@@ -217,9 +215,9 @@ impl Example for MeanPrecision {
         })
     }
 
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        let gamma = Gamma::new(self.shape, 1.0 / self.rate)
-            .map_err(|_outside| "the shape and the rate of its prior are out of range")?;
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
+        let gamma =
+            Gamma::new(self.shape, 1.0 / self.rate).map_err(|_outside| NoPriorDraws::Gamma)?;
         let tau: f64 = gamma.sample(rng);
         u[0] = self.mean + rng.sample::<f64, _>(StandardNormal) / tau.sqrt();
         u[1] = tau.ln();

@@ -1,7 +1,7 @@
 //! Matrix factorisation in other notations.
 
 use super::{FactorizationModel, KINDS, PrecisionPrior};
-use crate::translation::{Context, Program, Translation, comment, number};
+use crate::translation::{Context, NoTranslation, Program, Translation, comment, number};
 use ergodic_base::numerals::significant;
 
 /// Digits of what is computed from ratings or settings, in words; equations and programs have all.
@@ -14,10 +14,9 @@ pub(super) fn describe(context: &Context<'_>, model: &FactorizationModel) -> Tra
         words: words(context, model),
         equation: equation(context, model),
         stan: Ok(stan(context, model)),
-        brms: Err(
-            "brms has sums of effects of users and of items, but no products of factors of both"
-                .to_owned(),
-        ),
+        brms: Err(NoTranslation::Absent(
+            "brms has sums of effects of users and of items, but no products of factors of both",
+        )),
     }
 }
 

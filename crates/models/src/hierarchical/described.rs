@@ -8,7 +8,8 @@ use crate::ModelError;
 use crate::logistic::of_trials;
 use crate::numerics::wishart::NormalInverseWishart;
 use crate::translation::{
-    Context, Glm, Program, Translation, comment, each_of, index_letter, number, numbers,
+    Context, Glm, NoTranslation, Program, Translation, comment, each_of, index_letter, number,
+    numbers,
 };
 use ergodic_base::param::{Class, INTERCEPT};
 
@@ -22,11 +23,10 @@ pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError>
         words: words(context, &regression, &factor.name, factor.levels.len()),
         equation: equation(context, &regression, &chosen.niw, &factor.name),
         stan: Ok(stan(context, &regression, &chosen.niw, &factor.name)),
-        brms: Err(
+        brms: Err(NoTranslation::Absent(
             "brms gives groups standard deviations and LKJ correlations, not a covariance with an inverse-Wishart prior; \
-             template `mixed` with model.family = \"bernoulli\" is the model that brms has"
-                .to_owned(),
-        ),
+             template `mixed` with model.family = \"bernoulli\" is the model that brms has",
+        )),
     })
 }
 

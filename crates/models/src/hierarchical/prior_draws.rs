@@ -3,13 +3,13 @@
 use super::*;
 
 impl<F: RowFamily> PriorDraws for HierarchicalModel<F> {
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), NoPriorDraws> {
         let p = self.layout.terms;
         let (mut mu, mut lower) = (vec![0.0; p], vec![0.0; p * p]);
         self.prior
             .niw
             .draw(&mut Cholesky::empty(p), rng, &mut mu, &mut lower)
-            .map_err(|_not_positive| "the scale of its prior of Sigma is not positive definite")?;
+            .map_err(|_not_positive| NoPriorDraws::Covariance)?;
         self.layout.read_population(&mu, &lower, u);
         for z in &mut u[self.layout.factor().end..] {
             *z = rng.sample(StandardNormal);

@@ -4,8 +4,7 @@
 
 use super::super::ModelError;
 use super::super::translation::{
-    Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, formula_of_brms,
-    listed, moved, quoted, r_coding, with_raw_intercept,
+    Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of, formula_of_brms, listed, moved, numbers, quoted, r_coding, with_raw_intercept,
 };
 use super::{levels_of, name_of};
 use crate::design::DesignTerm;
@@ -274,7 +273,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    fn brms(&self) -> Result<String, String> {
+    fn brms(&self) -> Result<String, NoTranslation> {
         let design = self.context.design;
         let mut text = formula_of_brms(self.context.formula)?;
         let name = quote_name(&design.response.name);

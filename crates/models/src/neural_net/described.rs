@@ -1,7 +1,7 @@
 //! The network in other notations. Parameters of its Stan program stand in the order of the model's coordinates.
 
 use super::{Activation, NetSettings, Role, Shape, TEMPLATE, groups_of};
-use crate::translation::{Context, Program, Translation, comment, each_of, listed};
+use crate::translation::{Context, NoTranslation, Program, Translation, comment, each_of, listed, numbers};
 use crate::{ModelError, unordered_levels};
 use ergodic_base::settings::Declared as _;
 
@@ -34,7 +34,9 @@ pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError>
         words: it.words(),
         equation: it.equation(),
         stan: Ok(it.stan()),
-        brms: Err("brms has no networks with hidden units; the Stan program runs in cmdstanr or rstan as it is".to_owned()),
+        brms: Err(NoTranslation::Absent(
+            "brms has no networks with hidden units; the Stan program runs in cmdstanr or rstan as it is",
+        )),
     })
 }
 

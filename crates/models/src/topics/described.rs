@@ -1,17 +1,16 @@
 //! The topic model in other notations. Stan has no discrete unknowns, so that its program sums over the topic of each word.
 
 use super::reading::Documents;
-use crate::translation::{Context, Program, Translation, comment, number};
+use crate::translation::{Context, NoTranslation, Program, Translation, comment, number};
 
 pub(super) fn describe(context: &Context<'_>, documents: &Documents) -> Translation {
     Translation {
         words: words(context, documents),
         equation: equation(documents),
         stan: Ok(stan(context, documents)),
-        brms: Err(
-            "brms has mixtures of regressions, but no topic models, in which each word of a document has a topic of its own"
-                .to_owned(),
-        ),
+        brms: Err(NoTranslation::Absent(
+            "brms has mixtures of regressions, but no topic models, in which each word of a document has a topic of its own",
+        )),
     }
 }
 

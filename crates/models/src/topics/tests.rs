@@ -80,7 +80,7 @@ fn documents_held_out_take_no_part() {
         .simulation()
         .unwrap()
         .draw_all(&mut rng, &mut u, &mut [0.0; 16]);
-    assert!(refused.unwrap_err().contains("model.held_out"));
+    assert_eq!(refused, Err(NoPriorDraws::DocumentsHeldOut));
 }
 
 #[test]

@@ -4,8 +4,7 @@ use super::super::ModelError;
 use super::curves::{Curve, column_of};
 use super::groups::Group;
 use super::{
-    Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved,
-    number, quoted, stretched,
+    Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved, number, numbers, quoted, stretched,
 };
 use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;
@@ -494,7 +493,7 @@ impl Glm<'_> {
         program.generated.splice(0..0, lines);
     }
 
-    fn brms(&self) -> Result<String, String> {
+    fn brms(&self) -> Result<String, NoTranslation> {
         let Context {
             design, formula, ..
         } = self.context;
@@ -641,7 +640,7 @@ pub(in super::super) fn with_raw_intercept(formula: &str) -> String {
 
 /// The formula for data whose categories are factors already: `factor(x)` is `x`, and `cbind(r, s)` is of `r + s` trials. The
 /// error says why there is none.
-pub(in super::super) fn formula_of_brms(formula: &Formula) -> Result<String, String> {
+pub(in super::super) fn formula_of_brms(formula: &Formula) -> Result<String, NoTranslation> {
     let mut formula = formula.clone();
     let slopes = |formula: &Formula| {
         let of_groups = formula.groups.iter().flat_map(|group| &group.terms);
@@ -659,9 +658,7 @@ pub(in super::super) fn formula_of_brms(formula: &Formula) -> Result<String, Str
             .iter()
             .any(|other| other != category && other.column() == name)
         {
-            return Err(format!(
-                "`{name}` is used as numbers and as categories; for R make two columns of it, one of them a factor"
-            ));
+            return Err(NoTranslation::NumbersAndCategories(name.clone()));
         }
     }
     let of_groups = formula.groups.iter_mut().flat_map(|group| &mut group.terms);

@@ -43,8 +43,8 @@ pub fn translation_ui(
         (Err(why), _) => Err(why.to_string()),
         (Ok(all), Notation::Words) => Ok(all.words.clone()),
         (Ok(all), Notation::Equation) => Ok(all.equation.clone()),
-        (Ok(all), Notation::Stan) => all.stan.clone(),
-        (Ok(all), Notation::Brms) => all.brms.clone(),
+        (Ok(all), Notation::Stan) => all.stan.clone().map_err(|why| why.to_string()),
+        (Ok(all), Notation::Brms) => all.brms.clone().map_err(|why| why.to_string()),
     };
     ui.horizontal(|ui| {
         Segments::new("Notation", &mut view.notation)

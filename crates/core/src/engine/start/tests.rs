@@ -2,7 +2,7 @@ use super::*;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::engine::Sampling as _;
 use crate::fit::Fit;
-use crate::models::NO_SIMULATION;
+use crate::models::NoPriorDraws;
 use crate::models::density_of;
 use crate::samplers::Nuts;
 
@@ -174,7 +174,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     });
     let own = Fit::new(own).start_from(Start::Prior).plan().unwrap();
     let refused = own.start_position(0).unwrap_err();
-    assert_eq!(refused, StartError::NoPrior(NO_SIMULATION.into()));
+    assert_eq!(refused, StartError::NoPrior(NoPriorDraws::NotSaid));
     // A scale below 0 has no coordinates.
     let y: Vec<f64> = (0..40).map(|i| f64::from(i * i % 7)).collect();
     let columns = columns(&[("y", y), ("x", (0..40).map(f64::from).collect())]);

@@ -255,7 +255,7 @@ fn shares_of_yes_by_predictor_stand_beside_their_probabilities() {
         assert!((realised - predicted - number(&mean["observed"])).abs() < 1e-12);
         let range = &share["replicated"];
         assert!(number(&range["lower"]) < predicted && predicted < number(&range["upper"]));
-        // A share of so many rows is a whole number of them.
+        // A share of that number of rows is a whole number of them.
         let yes = realised * number(&mean["rows"]);
         assert!((yes - yes.round()).abs() < 1e-9, "{mean}");
     }

@@ -84,7 +84,7 @@ def shortest(work):
 
 
 def per_step(scan):
-    """Seconds of a step of `scan(steps)`, a compiled function of no arguments that makes so many."""
+    """Seconds of a step of `scan(steps)`, a compiled function of no arguments that makes that number of steps."""
     trial = 200
     steps = int(trial * STRETCH / shortest(scan(trial))) + 1
     return shortest(scan(steps)) / steps

@@ -175,7 +175,7 @@ pub enum Command {
     Refit(u64),
     /// Move the draws of a run for each row whose Pareto k is not good, and score these rows by them.
     MatchMoments(u64),
-    /// Fit a run again without each of so many parts of its rows, the second, and score every row by the fit that does not know it.
+    /// Fit a run again without each of a number of parts of its rows, the second, and score every row by the fit that does not know it.
     ScoreInFolds(u64, u32),
     /// Compare a run, the first, with another, the second.
     CompareRuns(u64, u64),
@@ -189,7 +189,7 @@ pub enum Command {
     FindAnswers(u64),
     /// Find it again, with more asked or less.
     AskAnswers(u64, AnswersAsked),
-    /// Check a run by data that its model makes, numbers in so many bins, or as many as suit the rows.
+    /// Check a run by data that its model makes, with numbers in that number of bins, or as many as suit the rows.
     Replicate(u64, Option<usize>),
     /// Score the predictions of the rows that a run holds out.
     ScoreHeldOut(u64),

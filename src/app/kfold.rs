@@ -36,7 +36,7 @@ pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
     }
 }
 
-/// Fits a run again without each of so many parts of its rows, unless that is being done.
+/// Fits a run again without each of `parts` parts of its rows, unless that is being done.
 pub(super) fn score(state: &mut AppState, id: u64, parts: u32, fx: &mut dyn Effects) {
     let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));
     let Some(entry) = state.run(id) else { return };
@@ -64,7 +64,7 @@ pub(super) fn score(state: &mut AppState, id: u64, parts: u32, fx: &mut dyn Effe
     );
 }
 
-/// Fits the run in the folder `place` again without each of so many parts, as the command line does: its recipe holds every choice.
+/// Fits the run in the folder `place` again without each of `parts` parts, as the command line does: its recipe holds every choice.
 fn folded(
     place: &Path,
     open: Option<Arc<Loaded>>,

@@ -36,7 +36,7 @@ const QUESTION: Question<Replicated> = Question {
     earlier_stays: false,
 };
 
-/// Checks a run with numbers in so many bins, unless that is done or a check is being made.
+/// Checks a run with numbers in `bins` bins, unless that is done or a check is being made.
 pub(super) fn replicate(
     state: &mut AppState,
     (id, bins): (u64, Option<usize>),

@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// Runs the draft with so many chains, each with this warm-up and so many draws, to their end.
+    /// Runs the draft with `chains` chains, each with this warm-up and `draws` draws, to their end.
     pub fn run(&mut self, chains: usize, warmup: u64, draws: u64) {
         self.send(Command::Draft(DraftChange::Run(RunSection {
             chains,

@@ -34,7 +34,7 @@ pub struct LooArgs {
     /// Most draws used of each run, evenly spaced, at least 100; all if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
     pub draws: Option<u64>,
-    /// Leave out so many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
+    /// Leave out this many rows of each run, drawn at random, and estimate the sum over all from them: for tall data
     #[arg(long, value_name = "ROWS", conflicts_with_all = ["refit", "draws"], value_parser = clap::value_parser!(u64).range(10..))]
     pub subsample: Option<u64>,
     /// Move draws towards the posterior without each row whose Pareto k is not good, and score it by them: seconds where --refit

@@ -34,7 +34,7 @@ pub struct ScoreArgs {
     /// Data file with rows to score, coded as those of the run; the rows that the run held out if absent
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Fit each run again without each of so many parts of its rows, drawn at random, and score every row by the fit that does not
+    /// Fit each run again without each of this many parts of its rows, drawn at random, and score every row by the fit that does not
     /// know it: cross-validation without approximation
     #[arg(long, value_name = "K", conflicts_with = "data", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub folds: Option<u32>,

@@ -199,7 +199,7 @@ fn control_variant(id: &str) -> Result<Variant, JobError> {
     (id.parse()).map_err(|error: VariantError| JobError::Impossible(error.to_string()))
 }
 
-/// The summary that the quadratic approximation at the mode gives: with so many rows that the posterior is normal it is as
+/// The summary that the quadratic approximation at the mode gives: where rows are so numerous that the posterior is normal it is as
 /// good a reference as an exact run, which would take hours. `None` if no mode was found.
 pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
     let centre = job.centre.as_ref()?;

@@ -103,7 +103,7 @@ pub enum Contrast {
     Slope,
     /// One unit more than each row has.
     Unit,
-    /// So much more than each row has: one standard deviation of the column (divisor n − 1).
+    /// One standard deviation of the column (divisor n − 1), which it holds, more than each row has.
     Sd(f64),
     /// All rows at one level with all rows at another.
     Levels {

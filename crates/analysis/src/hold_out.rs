@@ -97,14 +97,14 @@ pub(super) fn check(
 pub struct FittedRows {
     /// Rows that are not held out.
     pub total: usize,
-    /// Those of them that are used, which have all values.
+    /// Rows that are used: not held out, and with all values.
     pub used: usize,
     /// Rows held out: by `model.hold_out`, or with their units by a setting of the template.
     pub held_out: usize,
 }
 
 impl FittedRows {
-    /// Those of a job.
+    /// Rows as the fit of a job takes them.
     pub fn of(job: &Job) -> Self {
         let (design, of_units) = (&job.design, job.model.rows_held_out());
         Self {

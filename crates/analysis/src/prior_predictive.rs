@@ -70,7 +70,7 @@ const FAR: f64 = 4.6;
 /// Prior that expects more than this share to be absurd: most of it.
 const MOST: f64 = 0.5;
 /// Rows per predictor, of two outcomes those of the rarer one, from which the prior of all predictors together is of no
-/// consequence: so many are enough without any prior (Peduzzi et al. 1996).
+/// consequence: this many are enough without any prior (Peduzzi et al. 1996).
 const ROWS_PER_PREDICTOR: f64 = 10.0;
 
 /// Heights over equal cells.
@@ -176,11 +176,11 @@ pub enum Outcomes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Plausibility {
-    /// The data are among them.
+    /// The prior expects outcomes such as the data.
     Plausible,
-    /// So are others, most of which are absurd.
+    /// The prior expects outcomes such as the data, and others, most of which are absurd.
     VeryWide,
-    /// The data are not among them.
+    /// The prior does not expect outcomes such as the data.
     UnlikeTheData,
 }
 

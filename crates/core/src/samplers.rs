@@ -480,7 +480,7 @@ pub trait Sampler: Send + Sync + 'static {
     const FOLLOW: Option<Follow<Self::Config, Self::State>> = None;
 }
 
-/// Follows a trajectory of so many leapfrog steps with fresh momentum; the state changes in its working memory alone.
+/// Follows a trajectory of a number of leapfrog steps with fresh momentum; the state changes in its working memory alone.
 pub type Follow<C, S> =
     fn(&C, &mut S, usize, &mut Oracle, &mut ChainRng) -> Result<Trajectory, StepError>;
 

@@ -114,7 +114,7 @@ impl Rows for Filled {
 pub(super) struct Libsvm<'a> {
     /// File, for sentences.
     pub name: &'a str,
-    /// Where it comes from.
+    /// Where the file comes from.
     pub source: &'a str,
     /// The text, without a byte order mark.
     pub text: &'a str,

@@ -8,7 +8,7 @@ pub struct PublicSet {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it tells, in a few words.
+    /// What the data set is about, in a few words.
     pub subject: &'static str,
     /// Who uses it here, and what to know of its columns.
     pub about: &'static str,
@@ -24,7 +24,7 @@ pub struct PublicSet {
     pub command: &'static str,
 }
 
-/// All of them, by name.
+/// All public data sets, by name.
 pub const PUBLIC_SETS: &[PublicSet] = &[
     PublicSet {
         id: "cod-rna",

@@ -88,9 +88,9 @@ pub enum OutcomeKind {
     Rating(usize),
     /// Other numbers; how many different ones, unless they are very many.
     Number(Option<usize>),
-    /// So many levels that say their order.
+    /// Levels that say their order; how many.
     Levels(usize),
-    /// So many categories.
+    /// Categories without an order; how many.
     Categories(usize),
 }
 

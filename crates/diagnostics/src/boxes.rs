@@ -2,7 +2,7 @@
 
 use super::{Missing, quantiles};
 
-/// Whiskers end at the farthest draws that are not more than so many interquartile ranges from the box (Tukey 1977).
+/// Whiskers end at the farthest draws that are not more than this many interquartile ranges from the box (Tukey 1977).
 pub const WHISKER: f64 = 1.5;
 /// Draws beyond the whiskers that are kept at most, evenly spaced in their order.
 const MOST_OUTSIDE: usize = 100;

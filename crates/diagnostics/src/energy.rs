@@ -95,7 +95,7 @@ mod tests {
                 .collect();
             let found = ebfmi(&energies).unwrap();
             let expected = 2.0 * (1.0 - rho);
-            // The lag-one correlation of so many draws is known to sqrt((1 - rho²) / 100,000).
+            // The lag-one correlation of 100,000 draws is known to sqrt((1 - rho²) / 100,000).
             let error = 2.0 * ((1.0 - rho * rho) / 1e5).sqrt();
             assert!((found - expected).abs() < 4.0 * error, "{rho}: {found}");
         }

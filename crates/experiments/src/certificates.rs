@@ -18,7 +18,7 @@ use ergodic_data::samples;
 use ergodic_data::synthetic::PREFIX;
 use ergodic_diagnostics::{SummaryRow, Verdict};
 
-/// The table: with so many rows the posterior of a logistic regression is normal to within a few hundredths of its standard
+/// The table: with this many rows the posterior of a logistic regression is normal to within a few hundredths of its standard
 /// deviation, so that its quadratic approximation serves as the truth.
 const TABLE: &str = "20000x4";
 /// Steps of SGLD, relative to the default.

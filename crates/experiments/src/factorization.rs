@@ -510,7 +510,7 @@ fn best_step(trial: &Trial, method: Method, steps: &[f64], seed: u64) -> Result<
     }
 }
 
-/// The chains of so many seeds at the longest of these steps with which none explodes, and that step.
+/// The chains of a number of seeds at the longest of these steps with which none explodes, and that step.
 fn of_seeds(
     trial: &Trial,
     method: Method,

@@ -211,7 +211,7 @@ impl Potential {
         let y = y.map(|(x, z)| CORRELATION * x + rest * z).collect();
         let data = table("plane", vec![("x".to_owned(), x), ("y".to_owned(), y)])?;
         let problem = Problem::new(("multivariate-t", "~ x + y"), data, seed, |recipe| {
-            // A t distribution of so many degrees of freedom is normal to within a millionth.
+            // A t distribution of that many degrees of freedom is normal to within a millionth.
             for (key, value) in [("df", 1e9), ("correlation", CORRELATION)] {
                 recipe.model.settings.set(key, Value::Real(value));
             }

@@ -71,7 +71,7 @@ impl BenchOptions {
         if self.quick { quick } else { whole }
     }
 
-    /// Says that so many runs of about the same length begin.
+    /// Says that `runs` runs of about the same length begin.
     fn expect_runs(&self, runs: usize) {
         self.control.enter("runs");
         self.control.expect(runs as u64);

@@ -51,7 +51,7 @@ const DEAR_DRAWS: [u64; 2] = [150, 250];
 const DEAR: [&str; 3] = ["hmc", "sghmc", "sgld"];
 /// Warm-up of HMC with all rows.
 const WARMUP: u64 = 200;
-/// One row in so many is predicted, and at most as many as in the source.
+/// One row in eleven is predicted, and at most as many as in the source.
 const ONE_IN: usize = 11;
 const MOST_PREDICTED: usize = 500_000;
 /// What HMC with all rows costs at least where subsamples cost a small part of it.

@@ -277,7 +277,7 @@ fn in_order(mut chains: BTreeMap<u64, DrawList>, width: usize, count: usize) -> 
     (1..=count as u64).map(take).collect()
 }
 
-/// As [`read_by_chain`], of a table that has variables.
+/// Draws by chain, from 1, as [`read_by_chain`] finds them, of a table that has variables.
 fn read_variables(input: impl Read) -> Result<(Vec<ParamId>, BTreeMap<u64, DrawList>), DrawsError> {
     let (names, chains) = read_by_chain(input)?;
     if names.is_empty() {

@@ -36,7 +36,7 @@ impl Label {
         }
     }
 
-    /// That of the run folder `folder`; `None` where it has none that can be read.
+    /// The label of the run folder `folder`; `None` where it has none that can be read.
     pub fn read(folder: &Path) -> Option<Self> {
         let text = ergodic_data::bounded::read_text(&folder.join(LABEL)).ok()?;
         let Self { name, note } = toml::from_str(&text).ok()?;

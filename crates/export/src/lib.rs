@@ -231,7 +231,7 @@ pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), Expo
     write_watched(format, results, path, &Control::default())
 }
 
-/// As [`write`], for a file that may be given up while it is written.
+/// Writes results as [`write`] does, to a file that may be given up while it is written.
 ///
 /// # Errors
 /// As [`write`], and somebody cancelled: what stood there before stays.

@@ -107,7 +107,7 @@ pub struct Manifest {
     pub verdict_sentence: String,
     /// Result of the bias check, if it has run: worst shift in posterior sd and its variable, and what else it says.
     pub bias_check: Option<String>,
-    /// Its numbers, parameter by parameter.
+    /// Numbers of the bias check, parameter by parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<BiasReport>,
     /// Warnings.

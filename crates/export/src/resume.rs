@@ -32,7 +32,7 @@ pub enum Further {
     /// What was planned if it was cut short or stopped, otherwise as many again; fewer where the run was to end at a precision that it
     /// has not reached, and reaches it before.
     Usual,
-    /// So many more per chain.
+    /// This number of further draws per chain.
     Draws(u64),
     /// None but those that were planned of a run that was cut short: what there is is to be looked at.
     Nothing,

@@ -18,11 +18,11 @@ pub(crate) const CONSTANTS: [(&str, f64); 2] =
 /// How a program uses a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// As a number.
+    /// A number.
     Number,
-    /// As categories: an index, or compared with a text.
+    /// Categories: an index, or compared with a text.
     Group,
-    /// As the outcome of a distribution of categories: these, or their numbers from 1.
+    /// The outcome of a distribution of categories: these, or their numbers from 1.
     Category,
 }
 

@@ -32,14 +32,14 @@ const ROUNDING: f64 = 1e-9;
 /// How coordinates of a parameter stand in a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stands {
-    /// As e^{pu} u^q.
+    /// A factor e^{pu} u^q.
     As {
         /// p.
         exponent: f64,
         /// q.
         degree: u32,
     },
-    /// Otherwise.
+    /// Any other way.
     Otherwise,
 }
 

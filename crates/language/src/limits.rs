@@ -26,7 +26,7 @@ pub(crate) enum Limits {
 }
 
 impl Limits {
-    /// Those of what has the distribution.
+    /// Limits of what has a distribution with this support.
     fn of_values(support: Support) -> Self {
         match support {
             Support::Positive | Support::Above => Self::Positive,
@@ -157,7 +157,7 @@ pub(crate) struct Starts {
 }
 
 impl Starts {
-    /// Those of the program `text`.
+    /// What is asked about starts of the program `text`.
     pub fn of(lowered: &Lowered, text: &str) -> Self {
         let graph = &lowered.graph;
         let is_asked = |it: &&Limited| {

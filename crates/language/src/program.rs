@@ -110,7 +110,7 @@ impl Program {
         declared.chain(defined).chain(vectors).collect()
     }
 
-    /// What it reads of a table whose columns have these names.
+    /// What the program reads of a table whose columns have these names.
     fn reads<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Reads, Fault> {
         let names: Vec<&str> = names.collect();
         let vectors = columns_of(&self.tree, Some(&names))?;
@@ -210,7 +210,7 @@ impl Program {
         declarations.map(|it| it.name.text.as_str()).collect()
     }
 
-    /// What it reads of `columns`, N rows.
+    /// What the program reads of `columns`, N rows.
     fn columns_among(
         &self,
         columns: &[(String, Predictor)],

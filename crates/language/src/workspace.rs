@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// As many pieces of memory as there have been passes at the same time.
+/// Pieces of memory, as many as there have been passes at the same time.
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {

@@ -92,7 +92,7 @@ fn slopes(u: &[f64], mut f: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
     slopes_of_all(u, 1, |u, out| out[0] = f(u)).concat()
 }
 
-/// The same of `len` numbers at once, which `f` adds to zeros; a row for each coordinate.
+/// Central differences of `len` numbers at once, which `f` adds to zeros; a row for each coordinate.
 fn slopes_of_all(u: &[f64], len: usize, mut f: impl FnMut(&[f64], &mut [f64])) -> Vec<Vec<f64>> {
     let step = 1e-5;
     let mut at = u.to_vec();

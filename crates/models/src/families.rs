@@ -324,7 +324,7 @@ pub struct Auxiliary {
     pub meaning: fn(&Design) -> String,
     /// What values it can have.
     pub support: Support,
-    /// Whether it has the unit of the response.
+    /// Whether the parameter has the unit of the response.
     pub has_unit: bool,
     /// Prior where the user sets none, in the notation of recipes.
     pub prior: &'static str,

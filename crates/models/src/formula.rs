@@ -73,7 +73,7 @@ pub struct Response {
     pub column: String,
     /// The function of it that is explained; `None`: the column as it is.
     pub function: Option<Elementwise>,
-    /// Whether its values are levels with an order, which the template says where the formula does not.
+    /// Whether values of the response are levels with an order, which the template says where the formula does not.
     pub ordered: bool,
     /// Number of trials, if the column counts successes.
     pub trials: Option<Trials>,

@@ -98,7 +98,7 @@ pub fn built<T: Template>(
     built_by(T::SPEC.id, table, formula, response_use, options)
 }
 
-/// As [`built`], by the name of the template.
+/// The model of the template named `template` for `formula` on `table`, or the sentence that refuses it.
 pub fn built_by(
     template: &str,
     table: &dyn Columns,

@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         self.rows_but(0)
     }
 
-    /// As [`Self::rows`], where the model itself holds so many rows out.
+    /// How many rows are used, as in [`Self::rows`], where the model itself holds `held_out` rows out.
     pub fn rows_but(&self, held_out: usize) -> String {
         let count = |rows: usize| thousands(rows as u64);
         let design = self.design;

@@ -30,17 +30,17 @@ impl RowNames {
         Self { short, margin }
     }
 
-    /// Where a row stands on the y axis of a plot of so many rows.
+    /// Where the row numbered `row` stands on the y axis of a plot of `rows` rows.
     pub fn place(rows: usize, row: usize) -> f64 {
         (rows - 1 - row) as f64
     }
 
-    /// The range of the y axis of a plot of so many rows.
+    /// The range of the y axis of a plot of `rows` rows.
     pub fn range(rows: usize) -> (f64, f64) {
         (-0.5, rows as f64 - 0.5)
     }
 
-    /// Paints the names beside a plot; where rows are lower than a line of text, each so many-th has its name.
+    /// Paints the names beside a plot; where rows are lower than a line of text, only every second, third or later one has its name.
     pub fn paint(&self, ui: &Ui, p: &Palette, shown: &Shown) {
         let frame = *shown.transform.frame();
         let rows = self.short.len();

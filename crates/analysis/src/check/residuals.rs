@@ -196,7 +196,7 @@ struct Places {
     of_row: Vec<u32>,
 }
 
-/// How many stretches there are of `rows` rows: `bins` where so many were asked for, else that of `arm::binnedplot`, at most
+/// How many stretches there are of `rows` rows: `bins` where a number was asked for, else that of `arm::binnedplot`, at most
 /// [`STRETCHES`].
 fn stretches(rows: usize, bins: Option<usize>) -> usize {
     if let Some(bins) = bins {
@@ -307,7 +307,7 @@ pub(super) struct Looked {
 
 impl Looked {
     /// The expected outcome, predictors with their levels in the fit (`None` of numbers), and groupings, for the `rows` of a table;
-    /// numbers in so many bins, or as many as suit the rows.
+    /// numbers in `bins` bins, or as many as suit the rows.
     pub(super) fn at(
         table: &dyn Columns,
         rows: &[u32],

@@ -41,7 +41,7 @@ fn list(rows: &[Vec<f64>]) -> DrawList {
     list
 }
 
-/// By at most so many draws.
+/// A check by at most `draws` draws.
 fn by(draws: usize) -> Resolution {
     Resolution { draws, bins: None }
 }
@@ -561,7 +561,7 @@ fn censored_outcomes_are_compared_by_their_kaplan_meier_curve() {
     assert!(right < 0.3 && wrong > 0.6, "{right} {wrong}");
 }
 
-/// The same where some are known only to be smaller, and where some are smaller and some larger.
+/// Checks of outcomes of which some are known only to be smaller, and of which some are smaller and some larger.
 #[test]
 fn left_censored_outcomes_are_compared_in_reverse_or_by_turnbull() {
     let (_folder, fitted) = watched(42, |rng| [6.0 * rng.random::<f64>(), f64::INFINITY]);

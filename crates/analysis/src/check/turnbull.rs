@@ -167,7 +167,7 @@ impl Rows {
         self.above.push(0.0);
     }
 
-    /// The same of pieces in reverse order.
+    /// These pieces in reverse order.
     fn reversed(self) -> Self {
         let reverse = |mut of: Vec<f64>| {
             of.reverse();

@@ -30,7 +30,7 @@ pub enum Others {
     /// Numbers at their mean, categories at their most frequent level, in an average group.
     #[default]
     Typical,
-    /// As each row has them; outcomes are averaged over the rows.
+    /// What each row has; outcomes are averaged over the rows.
     Rows,
 }
 

@@ -46,7 +46,7 @@ pub struct LooR2 {
     pub interval: [f64; 2],
     /// Draws that rows were left out by.
     pub draws: usize,
-    /// Rows whose importance weights cannot be trusted by so many draws.
+    /// Rows whose importance weights cannot be trusted with the number of draws there is.
     pub doubtful: usize,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Posterior {
 pub(super) enum Rule {
     /// By linear predictors, which are the numbers.
     Linear(Linear),
-    /// As the model reads the rows ([`NewRows::read`]), from these draws.
+    /// By the model, which reads the rows itself ([`NewRows::read`]), from these draws.
     Read(Vec<Vec<f64>>),
 }
 

@@ -38,7 +38,7 @@ pub struct R2 {
     pub median: f64,
     /// Interval that leaves the same probability on both sides; it has that of [`INTERVAL`].
     pub interval: [f64; 2],
-    /// The same of rows left out; `None` where it is not defined, such as of censored outcomes.
+    /// R² of rows left out; `None` where it is not defined, such as of censored outcomes.
     pub loo: Option<LooR2>,
 }
 

@@ -42,7 +42,7 @@ pub struct RowNoise {
     /// N(û, H⁻¹) of the covariance C_Δ of one row's score difference this is N² L⁻¹ C_Δ L⁻ᵀ. Divided by B it is the noise
     /// covariance of a minibatch gradient in whitened units.
     pub differences: Vec<f64>,
-    /// κ = largest eigenvalue of [`Self::differences`], in rows: with so many rows per minibatch the noise of
+    /// κ = largest eigenvalue of [`Self::differences`], in rows: with that many rows per minibatch the noise of
     /// control-variate gradients has variance 1 in whitened units. About D for well-behaved predictors; infinite where scores at a
     /// typical distance are no numbers.
     pub difference_rows: f64,

@@ -46,7 +46,7 @@ pub const TIME_PLAIN: f64 = 0.5;
 pub const TIME_CENTRED: f64 = 1.0;
 /// Most steps per recorded draw by default: beyond it draws get correlated instead of a run endless.
 pub const STEPS_CAP: u64 = 2_000;
-/// Most rows per recorded draw by default: between draws a chain does not notice that it should stop, and so many take
+/// Most rows per recorded draw by default: between draws a chain does not notice that it should stop, and this many take
 /// some 50 ms.
 const ROWS_CAP: u64 = 4_000_000;
 /// Rows of the table for each row of the default batch.

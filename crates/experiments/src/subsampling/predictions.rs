@@ -111,7 +111,7 @@ impl Group {
         (self.predicted[0] - self.predicted[1]).abs()
     }
 
-    /// The same in standard errors that a realised share of so many rows has where the exact sampler is right.
+    /// The same in standard errors that a realised share of that number of rows has where the exact sampler is right.
     pub fn relative_difference(&self) -> f64 {
         let p = self.predicted[0];
         self.difference() / (p * (1.0 - p) / self.rows as f64).sqrt()

@@ -45,7 +45,7 @@ struct Made {
     name: String,
     /// The expression of columns as it is written here.
     expression: String,
-    /// Its type.
+    /// Type in Stan.
     values: &'static str,
 }
 

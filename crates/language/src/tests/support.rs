@@ -47,7 +47,8 @@ fn outside(support: Support) -> &'static [f64] {
     }
 }
 
-/// As columns, as constants and, where parameters may stand, as what depends on parameters, also beside values that it has.
+/// Values stand as columns, as constants and, where parameters may stand, as what depends on parameters, also beside values that the
+/// distribution has.
 #[test]
 fn outside_its_values_a_density_is_zero() {
     let z = 0.3;

@@ -6,7 +6,7 @@ use super::matrix::Design;
 use super::remark::Remark;
 use super::response::ResponseKind;
 
-/// Levels of a predictor from which a group is the better place for it: the spread of so many effects is well known, and with
+/// Levels of a predictor from which a group is the better place for it: the spread of this many effects is well known, and with
 /// it each of them better than alone.
 const MANY: usize = 20;
 /// Levels with fewer rows than this are rare; a predictor with many such is reported for them already.

@@ -23,7 +23,7 @@ use crate::design::columns::Columns;
 use crate::design::error::DesignError;
 use crate::formula::{Factor, Formula, Term, quote_term};
 
-/// A predictor with so many levels of fewer than [`FEW_ROWS`] rows each leaves much to the prior.
+/// A predictor with this many levels of fewer than [`FEW_ROWS`] rows each leaves much to the prior.
 const MANY_RARE: usize = 20;
 /// See [`MANY_RARE`].
 const FEW_ROWS: usize = 5;
@@ -371,7 +371,7 @@ impl<'a> FrameReader<'a> {
         found
     }
 
-    /// Those of `terms` that give no column, because a category that stands for differences from its reference has no other level; each
+    /// Members of `terms` that give no column, because a category that stands for differences from its reference has no other level; each
     /// with what it is.
     fn terms_without_columns<'t>(
         &self,

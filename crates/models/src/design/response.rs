@@ -121,7 +121,7 @@ impl ResponseInfo {
         }
     }
 
-    /// As a formula has it, with odd names in backticks.
+    /// The response as a formula has it, with odd names in backticks.
     pub fn written(&self) -> String {
         let column = quote_name(self.column());
         match self.kind.function() {

@@ -66,7 +66,7 @@ impl Predictor {
 /// A column of the design before scaling.
 #[derive(Clone, Debug)]
 pub(crate) struct RawColumn<'a> {
-    /// As reported between the brackets of `b[…]`.
+    /// Name between the brackets of `b[…]`.
     pub term: DesignTerm,
     /// n values.
     pub values: Cow<'a, [f64]>,

@@ -8,7 +8,7 @@ use crate::formula::factor::{Elementwise, Factor, Function, LEAST_K, Operator};
 /// A function of a column as a formula names it, with what was computed from the rows used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transform {
-    /// As in the formula.
+    /// The function as the formula has it.
     pub factor: Factor,
     /// From the innermost function outwards; all but the last give one number.
     steps: Vec<Step>,

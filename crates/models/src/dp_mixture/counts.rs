@@ -17,7 +17,7 @@ pub struct Block {
     pub name: String,
     /// Names of the levels (V).
     pub levels: Vec<String>,
-    /// Where its items stand among those of all blocks.
+    /// Where the items of the block stand among those of all blocks.
     pub items: Range<usize>,
     /// a.
     pub concentration: f64,

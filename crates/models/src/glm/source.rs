@@ -86,7 +86,7 @@ struct Worth {
 }
 
 impl Worth {
-    /// For groups of so many lanes out of these.
+    /// For groups of `group` lanes out of `blocks`.
     #[inline(always)]
     fn of(group: usize, blocks: &[Lane]) -> Self {
         /// Bytes of a group of which the first cache holds two, the one that is read and the next.

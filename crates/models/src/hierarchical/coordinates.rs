@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::numerics::wishart::NormalInverseWishart;
 use ergodic_base::linalg::{Cholesky, dot};
 
-/// Most terms that vary by group: working memory of densities is on the stack, and a covariance of so many would need
+/// Most terms that vary by group: working memory of densities is on the stack, and a covariance of this many would need
 /// thousands of groups.
 pub(super) const MAX_TERMS: usize = 64;
 

@@ -23,13 +23,13 @@ use ergodic_base::rng::ChainRng;
 pub(super) struct Curve {
     /// Name of the curve as it is reported: `s(x)`.
     pub name: String,
-    /// Where its coefficients are in u.
+    /// Where the coefficients of the curve are in u.
     pub bends: Range<usize>,
     /// Where the logarithm of its standard deviation is in u.
     pub scale: usize,
     /// The standard deviation.
     pub sd: Positive,
-    /// What its columns were divided by.
+    /// What the columns of the curve were divided by.
     widths: Vec<f64>,
 }
 

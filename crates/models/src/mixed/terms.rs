@@ -50,11 +50,11 @@ pub struct GroupTerm {
     pub eta: f64,
     /// Standard deviations (q).
     pub sds: Vec<Positive>,
-    /// Where its q log sds and its correlations are in u.
+    /// Where the term's q log sds and correlations are in u.
     pub scales: Range<usize>,
-    /// Where its coordinates of effects are in u, group by group.
+    /// Where the term's coordinates of effects are in u, group by group.
     pub effects: Range<usize>,
-    /// Where its effects are among those of all terms.
+    /// Where the term's effects are among those of all terms.
     pub start: usize,
 }
 

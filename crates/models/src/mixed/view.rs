@@ -30,7 +30,7 @@ pub trait MixedEffects: Send + Sync {
     fn num_auxiliaries(&self) -> usize;
     /// Effects of all terms together.
     fn num_effects(&self) -> usize;
-    /// Whether its own coordinates of effects are nearly independent of their scales, and of unit scale.
+    /// Whether the model's own coordinates of effects are nearly independent of their scales, and of unit scale.
     fn is_whitened(&self) -> bool;
     /// The model's coordinates become plain ones, in place.
     fn to_plain(&self, u: &mut [f64]);

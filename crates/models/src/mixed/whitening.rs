@@ -119,11 +119,11 @@ pub(super) struct Whitening {
 #[derive(Clone, Debug)]
 struct Stage {
     shape: Shape,
-    /// Where its scales are in u.
+    /// Where the scales of the term are in u.
     scales: Range<usize>,
-    /// Where its effects are in u.
+    /// Where the effects of the term are in u.
     effects: Range<usize>,
-    /// Which of the E columns those of its effects are.
+    /// Which of the E columns the effects of the term have.
     columns: Vec<usize>,
     /// Group of each cell.
     index: Vec<u32>,

@@ -16,7 +16,7 @@ pub(super) struct Workspace {
     pub numbers: Vec<f64>,
 }
 
-/// As much of it as there have been passes at the same time.
+/// Memory of passes: a piece for each of as many as there have been at the same time.
 #[derive(Default)]
 pub(super) struct Workspaces(Mutex<Vec<Workspace>>);
 

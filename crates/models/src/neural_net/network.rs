@@ -73,7 +73,7 @@ impl Shape {
         (bias, &rest[..before * own])
     }
 
-    /// The same to be written.
+    /// Biases and weights of the `l`-th layer behind the first one, to be written.
     fn layer_mut<'a>(&self, l: usize, weights: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
         let (first, before, own) = self.place(l);
         let (bias, rest) = weights[first..].split_at_mut(own);
@@ -142,7 +142,7 @@ fn layer_of<'a>(all: &'a [f64], before: &[usize], units: usize, len: usize) -> &
     &all[TILE_ROWS * before.iter().sum::<usize>()..][..len * units]
 }
 
-/// The same to be written, and those of the layer before it.
+/// The numbers of `len` rows in a hidden layer, to be written, and those of the layer before it.
 fn with_before<'a>(
     all: &'a mut [f64],
     before: &[usize],

@@ -7,8 +7,8 @@ use ergodic_base::settings::Value;
 
 const DATA: &str = "y,x,z\nred,1.5,-20\nblue,0.5,10\nnone,-2,0\nblue,3.5,40\nred,0,-5\nred,1,17\n";
 
-/// log p of a row by equations (4.6.2) and (4.6.3) of the source, with names for indices, in a network with so many `hidden` units in
-/// layers one after the other.
+/// log p of a row by equations (4.6.2) and (4.6.3) of the source, with names for indices, in a network with these
+/// numbers of `hidden` units in layers one after the other.
 fn by_the_source(
     model: &dyn Model,
     (theta, hidden, tanh): (&[f64], &[usize], bool),

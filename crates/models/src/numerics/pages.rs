@@ -19,7 +19,7 @@ pub struct Pages<T> {
 }
 
 impl<T: Pod> Pages<T> {
-    /// So many zeros.
+    /// Memory of `len` zeros.
     ///
     /// # Panics
     ///

@@ -6,7 +6,7 @@ use crate::design::response::ResponseUse;
 use crate::models::ModelOptions;
 use ergodic_base::settings::{Settings, Value};
 
-/// Settings of a network with so many hidden units and this activation.
+/// Settings of a network with `units` hidden units and this activation.
 fn settings(units: i64, activation: &str) -> Settings {
     let mut settings = Settings::default();
     settings.set("hidden_units", Value::Int(units));
@@ -14,7 +14,7 @@ fn settings(units: i64, activation: &str) -> Settings {
     settings
 }
 
-/// As [`settings`], with predictors standardised or not.
+/// Options of a network with `units` hidden units and this activation, predictors standardised or not.
 pub fn options(units: i64, activation: &str, standardize: bool) -> ModelOptions {
     ModelOptions {
         settings: settings(units, activation),

@@ -65,7 +65,7 @@ fn meaning(chains: &Chains<'_>, name: &str) -> Option<String> {
     Some(format!("`{name}`: {}", found.help))
 }
 
-/// The values of a column in all chains, at most so many `points` twice; `None` where none is finite.
+/// The values of a column in all chains, at most twice as many as `points`; `None` where none is finite.
 fn panel(chains: &Chains<'_>, column: usize, points: usize) -> Option<Panel> {
     let name = chains.info_names()[column].as_str();
     let mut panel = in_order(chains, name, &chains.info(column), points);

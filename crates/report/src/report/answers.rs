@@ -16,7 +16,7 @@ use crate::{FigureInputs, ReadModel, ReportError};
 const MOST_OF_ONE: usize = 20;
 const MOST_SENTENCES: usize = 200;
 /// Densities of rows held out under a draw that a report may take, a second or so; where there are many rows, fewer draws are used, but
-/// so many at least.
+/// no fewer than [`LEAST_DRAWS`].
 const MOST_SCORING: usize = 20_000_000;
 const LEAST_DRAWS: usize = 400;
 /// Predictors whose curves are drawn.

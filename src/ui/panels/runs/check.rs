@@ -30,7 +30,7 @@ const PICTURE: f32 = 240.0;
 pub(super) struct CheckPane {
     density: bool,
     rows: RowsView,
-    /// Bins that numbers are divided in, where somebody asked for so many.
+    /// Bins that numbers are divided in, where somebody chose their number.
     bins: Option<usize>,
 }
 

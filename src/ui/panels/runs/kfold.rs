@@ -56,7 +56,7 @@ pub(super) fn folds_ui(
     } else {
         widgets::hint(
             ui,
-            "Divides the rows into so many folds, fits the model once without each, and scores every row by the fit that has not seen it: \
+            "Divides the rows into this many folds, fits the model once without each, and scores every row by the fit that has not seen it: \
              no approximation, but as many runs as folds",
         );
     }

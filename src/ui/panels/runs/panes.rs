@@ -375,7 +375,8 @@ impl Pane for Autocorrelation {
     const ID: &'static str = "autocorrelation";
     const TITLE: &'static str = "Autocorrelation";
     const ICON: char = icons::CHART_LINE;
-    const ABOUT: &'static str = "Correlation of draws with those so many iterations before them";
+    const ABOUT: &'static str =
+        "Correlation of draws with earlier ones, by how many iterations lie between";
     const HOME: Home = Home::Above;
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {

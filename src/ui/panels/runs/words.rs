@@ -209,7 +209,7 @@ pub fn check_cost_in_brackets(entry: &RunEntry) -> String {
     }
 }
 
-/// How long it takes to fit the run again so many times.
+/// How long it takes to fit the run again `times` times.
 pub fn time_of_fits(entry: &RunEntry, times: usize) -> String {
     let secs = entry.view().map_or(f64::NAN, |view| view.elapsed_secs);
     folds::time_of_fits(times, secs)

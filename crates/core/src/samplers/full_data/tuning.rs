@@ -218,7 +218,7 @@ impl Tuning {
         Ok(true)
     }
 
-    /// Follows a trajectory of so many steps of this size from `place` with fresh momentum; `spare` is working memory.
+    /// Follows a trajectory of a number of steps of this size from `place` with fresh momentum; `spare` is working memory.
     ///
     /// # Errors
     /// [`StepError::Interrupted`].

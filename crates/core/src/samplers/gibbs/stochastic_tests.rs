@@ -68,7 +68,7 @@ fn blocks_have_steps_and_minibatches_of_their_own() {
 fn small_steps_in_blocks_lead_to_the_posterior() {
     let (model, centre) = logistic_with_centre();
     let [x, y, xx, yy, _] = grid_moments(model.as_ref(), [centre.u[0], centre.u[1]], [4.0, 5.0]);
-    // What a step of 0.02 adds to a variance is below what so many draws can tell.
+    // What a step of 0.02 adds to a variance is below what that number of draws can tell.
     for kernel in ["sgld", "sgld-cv", "sghmc-cv"] {
         let names = parts(model.as_ref());
         let step = if kernel == "sghmc-cv" { 0.1 } else { 0.02 };

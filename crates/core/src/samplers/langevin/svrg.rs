@@ -34,7 +34,7 @@ ergodic_base::settings! {
     pub struct Own {
         renew_every: Option<u64> = Field::int("Steps between passes", 1, 1_000_000_000, None)
             .help(
-                "m of the source: after so many steps the centre of the control variates moves to the present position, which takes \
+                "m of the source: after this many steps the centre of the control variates moves to the present position, which takes \
                  a pass over all rows",
             )
             .why("N/B: passes then cost as much as the minibatches between them");

@@ -126,8 +126,8 @@ ergodic_base::settings! {
             .why("adapted to the target acceptance");
         renew_every: u64 = Field::int("Renewal of centre and metric", 0, 1_000_000, Some(0))
             .help(
-                "In warm-up, every so many iterations, the mean of the draws since the last time becomes the centre of the control \
-                 variates, and the curvature there the metric (200 in Dang et al. 2019); 0: once at most, at half of warm-up",
+                "In warm-up, each time this many iterations have passed, the mean of the draws since the last time becomes the centre \
+                 of the control variates, and the curvature there the metric (200 in Dang et al. 2019); 0: once at most, at half of warm-up",
             )
             .why("the mode is known and seldom far, and each renewal costs two passes over all rows");
     }

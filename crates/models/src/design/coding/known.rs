@@ -20,7 +20,7 @@ pub struct GroupColumn {
     pub group: Vec<String>,
     /// Name of the column.
     pub name: String,
-    /// Its values in the groups of the fit.
+    /// Values of the column in the groups of the fit.
     pub values: BTreeSet<String>,
     /// Whether the fit has a group for each of these values with all that the other columns have.
     pub is_crossed: bool,

@@ -68,7 +68,7 @@ impl Gauss {
     }
 }
 
-/// Points along each axis of a grid, which ends at so many standard deviations of a shard.
+/// Points along each axis of a grid, and the standard deviations of a shard at which it ends.
 const POINTS: usize = 121;
 const REACH: f64 = 6.0;
 

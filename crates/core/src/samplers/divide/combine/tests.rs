@@ -136,7 +136,7 @@ fn the_nonparametric_product_is_that_of_densities_widened_by_the_kernel() {
 #[test]
 fn only_draws_that_lie_close_together_are_combined() {
     let count = 1000;
-    // In turn by so many draws, so that pairs of draws are of all four combinations of peaks.
+    // In turns of `turn` draws, so that pairs of draws are of all four combinations of peaks.
     let peaks = |other: f64, turn: usize, rng: &mut ChainRng| -> Vec<f64> {
         let draws = (0..count).map(|i| {
             let z: f64 = StandardNormal.sample(rng);

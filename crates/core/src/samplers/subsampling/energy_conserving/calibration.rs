@@ -188,7 +188,7 @@ impl Spread {
         (one_row / variance).max(least)
     }
 
-    /// Gradients of rows that [`Self::measure`] costs, with so many at a point and one at the mode.
+    /// Gradients of rows that [`Self::measure`] costs, with `evaluations` at a point and one at the mode.
     fn cost(num_obs: usize, evaluations: u64) -> u64 {
         (POINTS * ROWS.min(num_obs)) as u64 * (evaluations + 1)
     }

@@ -354,7 +354,7 @@ impl Subsample {
         self.blocks[0] as usize..self.len() + self.fresh
     }
 
-    /// Draws rows to replace the oldest block; false if there is no memory for so many, which has probability below
+    /// Draws rows to replace the oldest block; false if there is no memory for their number, which has probability below
     /// 1e-15.
     pub fn propose(
         &mut self,

@@ -60,7 +60,7 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
 pub(super) fn refresh_centre(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
     if entry.report().is_some_and(|it| !it.estimates.is_empty()) {
-        state.refuse(keep::refusal("A centre needs"));
+        state.refuse(keep::NotKept("A centre needs").to_string());
         return;
     }
     let start = entry.view().and_then(|view| {

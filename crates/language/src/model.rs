@@ -7,7 +7,9 @@ use ergodic_base::rng::ChainRng;
 use ergodic_core::arithmetic::{SimdLevel, run_loop};
 use ergodic_core::design::ObservationModel;
 use ergodic_core::models::{
-    Block, CentreRows, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, NoPriorDraws, ParamInfo, Posterior, Prior, PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch, add_differences, sum_of_rows,
+    Block, ChosenBy, KnownConditional, LinearRows, LogDensity, Model, NoPriorDraws, ParamInfo,
+    Posterior, Prior, PriorRows, PriorSource, RowKernel, RowLikelihood, Rows, Scratch,
+    add_differences, sum_of_rows,
 };
 
 use crate::code::{Code, Input, Plate, once, plate};

@@ -26,8 +26,9 @@ use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::simplex::{SimplexCounts, log_probabilities, position};
 use super::translation::{self, Context, NoTranslation, Program, Translation};
 use super::{
-    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template,
-    sum_of_rows,
+    CentreRows, LogDensity, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws,
+    ParamInfo, Posterior, PriorDraws, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch,
+    Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};

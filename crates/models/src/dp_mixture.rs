@@ -31,7 +31,8 @@ use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::translation::{Context, Translation};
 use super::units::rows_held_out;
 use super::{
-    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, Prior, PriorSource, PriorSpec, Simulation, Template,
+    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior,
+    Prior, PriorSource, PriorSpec, Simulation, Template,
 };
 use crate::design::Remark;
 use crate::design::matrix::{Design, Predictor};

@@ -10,7 +10,9 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    CentreRows, ChosenBy, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions, NoPriorDraws, ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    CentreRows, ChosenBy, KnownConditional, LogDensity, Marginal, Model, ModelError, ModelOptions,
+    NoPriorDraws, ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec,
+    RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;

@@ -36,7 +36,9 @@ use statrs::function::gamma::ln_gamma;
 use super::dp_mixture::AlphaPrior as PrecisionPrior;
 use super::translation::{Context, Translation};
 use super::{
-    CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo,
+    Posterior, Prior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Scratch,
+    Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::observation::ObservationModel;

@@ -53,8 +53,9 @@ use super::head::Head;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::{
-    Block, CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood, Rows, Scratch, Template,
-    sum_of_rows,
+    Block, CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec,
+    NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood,
+    Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::families::Family;

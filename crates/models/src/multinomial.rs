@@ -21,7 +21,9 @@ use super::predicts::{Law, Point, Predicts};
 use super::regression::COEFFICIENT_PRIORS;
 use super::translation::{Context, Translation};
 use super::{
-    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, RowLikelihood, Rows, Scratch, Template, sum_of_rows, unordered_levels,
+    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo,
+    Posterior, PriorDraws, PriorOf, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
+    unordered_levels,
 };
 use crate::design::DesignTerm;
 use crate::design::matrix::Design;

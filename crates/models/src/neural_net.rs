@@ -29,8 +29,9 @@ use super::predicts::{HiddenLayer, Law, Point, Predicts};
 use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
-    Block, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Template, refuse_group_terms,
-    sum_of_rows, unordered_levels,
+    Block, LogDensity, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo,
+    Posterior, PriorDraws, PriorOf, PriorSource, PriorSpec, RowLikelihood, Rows, Template,
+    refuse_group_terms, sum_of_rows, unordered_levels,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;

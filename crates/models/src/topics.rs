@@ -24,7 +24,8 @@ use std::sync::Arc;
 use super::prior_text::PriorError;
 use super::translation::{Context, Translation};
 use super::{
-    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior, PriorSource, PriorSpec, Simulation, Template,
+    ChosenBy, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Posterior,
+    PriorSource, PriorSpec, Simulation, Template,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;

@@ -22,7 +22,8 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::translation::{Context, NoTranslation, Translation, listed, number as text};
 use crate::{
-    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws, ParamInfo, Prior, Template,
+    Form, KnownConditional, Marginal, Model, ModelError, ModelOptions, ModelSpec, NoPriorDraws,
+    ParamInfo, Prior, Template,
 };
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;

@@ -4,7 +4,8 @@
 
 use super::super::ModelError;
 use super::super::translation::{
-    Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of, formula_of_brms, listed, moved, numbers, quoted, r_coding, with_raw_intercept,
+    Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of,
+    formula_of_brms, listed, moved, quoted, r_coding, with_raw_intercept,
 };
 use super::{levels_of, name_of};
 use crate::design::DesignTerm;

@@ -1,7 +1,7 @@
 //! The network in other notations. Parameters of its Stan program stand in the order of the model's coordinates.
 
 use super::{Activation, NetSettings, Role, Shape, TEMPLATE, groups_of};
-use crate::translation::{Context, NoTranslation, Program, Translation, comment, each_of, listed, numbers};
+use crate::translation::{Context, NoTranslation, Program, Translation, comment, each_of, listed};
 use crate::{ModelError, unordered_levels};
 use ergodic_base::settings::Declared as _;
 

@@ -4,7 +4,8 @@ use super::super::ModelError;
 use super::curves::{Curve, column_of};
 use super::groups::Group;
 use super::{
-    Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved, number, numbers, quoted, stretched,
+    Context, FLAT, NoTranslation, Program, Translation, brm_call, brms_name, comment, each_of,
+    listed, moved, number, quoted, stretched,
 };
 use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;

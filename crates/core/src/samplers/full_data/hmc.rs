@@ -34,11 +34,11 @@
 use rand::RngExt as _;
 
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::full_data::hamiltonian::{Place, Point, Trajectory, divide};
-use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuning};
+use crate::samplers::full_data::hamiltonian::{Point, Trajectory, divide};
+use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuned};
 use crate::samplers::recommend::Traits;
 use crate::samplers::{
-    ACCEPT, Conditional, Follow, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    ACCEPT, Conditional, Follow, InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
 use ergodic_base::rng::{ChainRng, Streams};
@@ -91,8 +91,7 @@ pub struct Config {
 
 /// State of [`Hmc`].
 pub struct State {
-    place: Place,
-    tuning: Tuning,
+    tuned: Tuned,
     /// 1 once lengths have a unit: the metric came from the curvature or from draws.
     scaled: u64,
     /// Working memory: the end of the trajectory.
@@ -144,13 +143,11 @@ impl Sampler for Hmc {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let place = Place::start(u0, oracle)?;
         let mut point = Point::empty(u0.len());
         let rng = &mut streams.noise;
-        let tuning = Tuning::start(&config.plan, &place, oracle, rng, &mut point)?;
+        let tuned = Tuned::start(&config.plan, u0, oracle, rng, &mut point)?;
         Ok(State {
-            place,
-            tuning,
+            tuned,
             scaled: u64::from(config.plan.from_curvature),
             point,
         })
@@ -164,9 +161,7 @@ impl Sampler for Hmc {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        if at.phase == Phase::Draw {
-            state.tuning.settle(&config.plan);
-        }
+        state.tuned.settle(&config.plan, at);
         let summary = transition(config, state, oracle, &mut streams.noise)?;
         info.copy_from_slice(&[
             summary.accept,
@@ -174,35 +169,25 @@ impl Sampler for Hmc {
             summary.num_leapfrog as f64,
             f64::from(u8::from(summary.divergent)),
             summary.energy,
-            state.place.log_density,
+            state.tuned.place.log_density,
         ]);
-        if let Phase::Warmup { length } = at.phase {
-            let replaced = state.tuning.learn(
-                &config.plan,
-                at.iter,
-                length,
-                summary.accept,
-                &state.place,
-                oracle,
-                &mut streams.noise,
-                &mut state.point,
-            )?;
-            state.scaled |= u64::from(replaced);
-        }
+        let (rng, spare) = (&mut streams.noise, &mut state.point);
+        let accept = summary.accept;
+        let replaced = (state.tuned).learn(&config.plan, at, accept, oracle, rng, spare)?;
+        state.scaled |= u64::from(replaced);
         Ok(())
     }
 
     fn position(state: &State) -> &[f64] {
-        &state.place.u
+        &state.tuned.place.u
     }
 
     fn gradient(state: &State) -> Option<&[f64]> {
-        Some(&state.place.grad)
+        Some(&state.tuned.place.grad)
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
-        state.place.visit(visitor);
-        state.tuning.visit(visitor);
+        state.tuned.visit(visitor);
         visitor.counter("scaled", &mut state.scaled);
     }
 }
@@ -218,18 +203,18 @@ fn follow(
     let (length, longest) = lengths(config, state);
     let (_, step_size) = divide(length, longest);
     let (spare, along) = (&mut state.point, (steps, step_size));
-    state.tuning.follow(&state.place, along, oracle, rng, spare)
+    state.tuned.follow(along, oracle, rng, spare)
 }
 
 impl Conditional for Hmc {
     fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.place.refresh(oracle)
+        state.tuned.place.refresh(oracle)
     }
 }
 
 /// How long trajectories are but for jitter, and the longest step.
 fn lengths(config: &Config, state: &State) -> (f64, f64) {
-    let step_size = state.tuning.step_size;
+    let step_size = state.tuned.step_size;
     if state.scaled == 1 {
         // Beyond the longest trajectory a step size means nothing.
         let most = config.length * (1.0 + config.jitter);
@@ -247,15 +232,14 @@ fn transition(
     rng: &mut ChainRng,
 ) -> Result<Summary, StepError> {
     let (length, longest) = lengths(config, state);
-    let tuning = &state.tuning;
     let time = length * (1.0 + config.jitter * (2.0 * rng.random::<f64>() - 1.0));
-    let point = &mut state.point;
-    point.launch(&state.place, &tuning.metric, rng);
-    let travel = point.travel(&tuning.metric, divide(time, longest), oracle)?;
+    let State { tuned, point, .. } = state;
+    point.launch(&tuned.place, &tuned.metric, rng);
+    let travel = point.travel(&tuned.metric, divide(time, longest), oracle)?;
     let accept = travel.acceptance();
     let accepted = rng.random::<f64>() < accept;
     if accepted {
-        std::mem::swap(&mut state.place, &mut point.at);
+        std::mem::swap(&mut tuned.place, &mut point.at);
     }
     Ok(Summary {
         accept,

@@ -32,15 +32,15 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::full_data::hamiltonian::{MetricKind, Place, Point};
-use crate::samplers::full_data::tuning::{Plan, Tuning};
+use crate::samplers::full_data::hamiltonian::{MetricKind, Point};
+use crate::samplers::full_data::tuning::{Plan, Tuned};
 use crate::samplers::langevin::{
     self, PRECONDITION, Precondition, STEPS_CAP, STEPS_PER_DRAW, step_for_excess,
 };
 use crate::samplers::recommend::Traits;
 use crate::samplers::{
-    ACCEPT, Conditional, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
-    StateVisitor, Target, Tick,
+    ACCEPT, Conditional, InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError};
@@ -142,13 +142,11 @@ pub struct Config {
     plan: Plan,
     /// h where it is fixed.
     step_size: Option<f64>,
-    steps_per_draw: u64,
 }
 
 /// State of both samplers.
 pub struct State {
-    place: Place,
-    tuning: Tuning,
+    tuned: Tuned,
     /// Steps since the last recorded draw, and the sum of their acceptance probabilities.
     steps: u64,
     sum_accept: f64,
@@ -178,7 +176,7 @@ impl<V: Variant> Sampler for FullLangevin<V> {
     }
 
     fn steps_per_draw(config: &Config) -> u64 {
-        config.steps_per_draw
+        config.plan.steps_per_draw
     }
 
     fn init(
@@ -187,13 +185,11 @@ impl<V: Variant> Sampler for FullLangevin<V> {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let place = Place::start(u0, oracle)?;
         let mut point = Point::empty(u0.len());
         let rng = &mut streams.noise;
-        let tuning = Tuning::start(&config.plan, &place, oracle, rng, &mut point)?;
+        let tuned = Tuned::start(&config.plan, u0, oracle, rng, &mut point)?;
         Ok(State {
-            place,
-            tuning,
+            tuned,
             steps: 0,
             sum_accept: 0.0,
             point,
@@ -208,14 +204,12 @@ impl<V: Variant> Sampler for FullLangevin<V> {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        if at.phase == Phase::Draw {
-            state.tuning.settle(&config.plan);
-        }
-        let (tuning, point, rng) = (&state.tuning, &mut state.point, &mut streams.noise);
-        let epsilon = tuning.step_size;
-        point.launch(&state.place, &tuning.metric, rng);
+        state.tuned.settle(&config.plan, at);
+        let (tuned, point, rng) = (&mut state.tuned, &mut state.point, &mut streams.noise);
+        let epsilon = tuned.step_size;
+        point.launch(&tuned.place, &tuned.metric, rng);
         let start = point.energy();
-        point.leapfrog(&tuning.metric, epsilon, oracle)?;
+        point.leapfrog(&tuned.metric, epsilon, oracle)?;
         let end = point.energy();
         let accept = (start - end).exp().min(1.0);
         if !V::ADJUSTED && !end.is_finite() {
@@ -225,9 +219,9 @@ impl<V: Variant> Sampler for FullLangevin<V> {
             ));
         }
         if !V::ADJUSTED || rng.random::<f64>() < accept {
-            std::mem::swap(&mut state.place, &mut point.at);
+            std::mem::swap(&mut tuned.place, &mut point.at);
         }
-        if state.steps == config.steps_per_draw {
+        if state.steps == config.plan.steps_per_draw {
             state.steps = 0;
             state.sum_accept = 0.0;
         }
@@ -236,37 +230,25 @@ impl<V: Variant> Sampler for FullLangevin<V> {
         let all = [
             state.sum_accept / state.steps as f64,
             config.step_size.unwrap_or_else(|| langevin_time(epsilon)),
-            state.place.log_density,
+            tuned.place.log_density,
         ];
         info.copy_from_slice(&all[INFO.len() - info.len()..]);
-        if let Phase::Warmup { length } = at.phase
-            && V::ADJUSTED
-        {
-            state.tuning.learn(
-                &config.plan,
-                at.iter,
-                length.map(|length| length * config.steps_per_draw),
-                accept,
-                &state.place,
-                oracle,
-                &mut streams.noise,
-                &mut state.point,
-            )?;
+        if V::ADJUSTED {
+            tuned.learn(&config.plan, at, accept, oracle, rng, point)?;
         }
         Ok(())
     }
 
     fn position(state: &State) -> &[f64] {
-        &state.place.u
+        &state.tuned.place.u
     }
 
     fn gradient(state: &State) -> Option<&[f64]> {
-        Some(&state.place.grad)
+        Some(&state.tuned.place.grad)
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
-        state.place.visit(visitor);
-        state.tuning.visit(visitor);
+        state.tuned.visit(visitor);
         visitor.counter("steps", &mut state.steps);
         visitor.scalar("sum_accept", &mut state.sum_accept);
     }
@@ -274,7 +256,7 @@ impl<V: Variant> Sampler for FullLangevin<V> {
 
 impl<V: Variant> Conditional for FullLangevin<V> {
     fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.place.refresh(oracle)
+        state.tuned.place.refresh(oracle)
     }
 }
 
@@ -319,10 +301,10 @@ impl Variant for Adjusted {
                 learns_metric: precondition != Curvature,
                 target_accept: settings.target_accept,
                 step_size: settings.step_size.map(leapfrog_size),
+                steps_per_draw: *(settings.steps_per_draw)
+                    .get_or_insert((target.dim as f64).cbrt().ceil().max(1.0) as u64),
             },
             step_size: settings.step_size,
-            steps_per_draw: *(settings.steps_per_draw)
-                .get_or_insert((target.dim as f64).cbrt().ceil().max(1.0) as u64),
         })
     }
 }
@@ -383,11 +365,11 @@ impl Variant for Unadjusted {
                 learns_metric: false,
                 target_accept: BEST_ACCEPT,
                 step_size: Some(leapfrog_size(step_size)),
+                steps_per_draw: *(settings.steps_per_draw).get_or_insert_with(|| {
+                    ((1.0 / (step_size * slow)).ceil() as u64).clamp(1, STEPS_CAP)
+                }),
             },
             step_size: Some(step_size),
-            steps_per_draw: *(settings.steps_per_draw).get_or_insert_with(|| {
-                ((1.0 / (step_size * slow)).ceil() as u64).clamp(1, STEPS_CAP)
-            }),
         })
     }
 }

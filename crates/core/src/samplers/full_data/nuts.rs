@@ -27,11 +27,11 @@
 //! **Not for** targets without gradients or with jumps, and not for data so tall that one pass takes seconds.
 
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::full_data::hamiltonian::{Place, Trajectory};
-use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuning};
+use crate::samplers::full_data::hamiltonian::Trajectory;
+use crate::samplers::full_data::tuning::{LeapfrogSettings, Plan, Tuned};
 use crate::samplers::recommend::{LEAPFROGS, Standing, Traits};
 use crate::samplers::{
-    ACCEPT, Conditional, Follow, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
+    ACCEPT, Conditional, Follow, InfoColumn, STEP_SIZE, Sampler, SamplerFamily, SamplerSpec,
     StateVisitor, Target, Tick,
 };
 use ergodic_base::rng::{ChainRng, Streams};
@@ -71,8 +71,7 @@ pub struct Config {
 
 /// State of [`Nuts`].
 pub struct State {
-    place: Place,
-    tuning: Tuning,
+    tuned: Tuned,
     /// Working memory.
     tree: Tree,
 }
@@ -113,15 +112,10 @@ impl Sampler for Nuts {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let place = Place::start(u0, oracle)?;
         let mut tree = Tree::new(u0.len(), config.max_depth);
         let rng = &mut streams.noise;
-        let tuning = Tuning::start(&config.plan, &place, oracle, rng, tree.spare())?;
-        Ok(State {
-            place,
-            tuning,
-            tree,
-        })
+        let tuned = Tuned::start(&config.plan, u0, oracle, rng, tree.spare())?;
+        Ok(State { tuned, tree })
     }
 
     fn step(
@@ -132,13 +126,11 @@ impl Sampler for Nuts {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        if at.phase == Phase::Draw {
-            state.tuning.settle(&config.plan);
-        }
-        let step_size = state.tuning.step_size;
+        state.tuned.settle(&config.plan, at);
+        let step_size = state.tuned.step_size;
         let summary = state.tree.transition(
-            &mut state.place,
-            &state.tuning.metric,
+            &mut state.tuned.place,
+            &state.tuned.metric,
             step_size,
             oracle,
             &mut streams.noise,
@@ -150,34 +142,24 @@ impl Sampler for Nuts {
             summary.num_leapfrog as f64,
             f64::from(u8::from(summary.divergent)),
             summary.energy,
-            state.place.log_density,
+            state.tuned.place.log_density,
         ]);
-        if let Phase::Warmup { length } = at.phase {
-            state.tuning.learn(
-                &config.plan,
-                at.iter,
-                length,
-                summary.accept,
-                &state.place,
-                oracle,
-                &mut streams.noise,
-                state.tree.spare(),
-            )?;
-        }
+        let (rng, spare) = (&mut streams.noise, state.tree.spare());
+        let accept = summary.accept;
+        (state.tuned).learn(&config.plan, at, accept, oracle, rng, spare)?;
         Ok(())
     }
 
     fn position(state: &State) -> &[f64] {
-        &state.place.u
+        &state.tuned.place.u
     }
 
     fn gradient(state: &State) -> Option<&[f64]> {
-        Some(&state.place.grad)
+        Some(&state.tuned.place.grad)
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
-        state.place.visit(visitor);
-        state.tuning.visit(visitor);
+        state.tuned.visit(visitor);
     }
 }
 
@@ -189,13 +171,13 @@ fn follow(
     oracle: &mut Oracle,
     rng: &mut ChainRng,
 ) -> Result<Trajectory, StepError> {
-    let (spare, along) = (state.tree.spare(), (steps, state.tuning.step_size));
-    state.tuning.follow(&state.place, along, oracle, rng, spare)
+    let (spare, along) = (state.tree.spare(), (steps, state.tuned.step_size));
+    state.tuned.follow(along, oracle, rng, spare)
 }
 
 impl Conditional for Nuts {
     fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.place.refresh(oracle)
+        state.tuned.place.refresh(oracle)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::samplers::full_data::hamiltonian::{
     Metric, MetricKind, Place, Point, Trajectory, energy_errors, first_step_size,
 };
 use crate::samplers::recommend::dense_pays;
-use crate::samplers::{StateVisitor, Target};
+use crate::samplers::{Phase, StateVisitor, Target, Tick};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, SettingError};
 
@@ -68,6 +68,8 @@ pub(in crate::samplers) struct Plan {
     pub target_accept: f64,
     /// ε where it is fixed.
     pub step_size: Option<f64>,
+    /// Steps per draw, in which the length of a warm-up is told.
+    pub steps_per_draw: u64,
 }
 
 impl Plan {
@@ -104,6 +106,7 @@ impl Plan {
             learns_metric: true,
             target_accept: settings.target_accept,
             step_size: settings.step_size,
+            steps_per_draw: 1,
         })
     }
 
@@ -114,8 +117,10 @@ impl Plan {
     }
 }
 
-/// Metric and step size in use, and what is known of better ones.
-pub(in crate::samplers) struct Tuning {
+/// A position, the metric and step size in use there, and what is known of better ones.
+pub(in crate::samplers) struct Tuned {
+    /// The position.
+    pub place: Place,
     /// The metric in use.
     pub metric: Metric,
     /// ε in use.
@@ -128,20 +133,21 @@ pub(in crate::samplers) struct Tuning {
     frozen: u64,
 }
 
-impl Tuning {
-    /// Before the first step from `place`; `spare` is working memory.
+impl Tuned {
+    /// Before the first step from `u0`; `spare` is working memory.
     ///
     /// # Errors
-    /// [`StepError::NotPositiveDefinite`] for the curvature, [`StepError::NonFinite`] when no step size is short enough,
-    /// [`StepError::Interrupted`].
+    /// Those of [`Place::start`]; [`StepError::NotPositiveDefinite`] for the curvature, [`StepError::NonFinite`] when no step size is
+    /// short enough, [`StepError::Interrupted`].
     pub fn start(
         plan: &Plan,
-        place: &Place,
+        u0: &[f64],
         oracle: &mut Oracle,
         rng: &mut ChainRng,
         spare: &mut Point,
     ) -> Result<Self, StepError> {
-        let dim = place.u.len();
+        let place = Place::start(u0, oracle)?;
+        let dim = u0.len();
         let metric = match plan.start_covariance(oracle) {
             Some(covariance) => Metric::from_covariance(plan.metric, covariance, dim)
                 .map_err(|_not_positive| not_positive_definite(0))?,
@@ -149,10 +155,11 @@ impl Tuning {
         };
         let step_size = match plan.step_size {
             Some(step_size) => step_size,
-            None => first_step_size(FIRST_TRIAL, place, &metric, oracle, rng, spare)?,
+            None => first_step_size(FIRST_TRIAL, &place, &metric, oracle, rng, spare)?,
         };
         let window_dim = if plan.learns_metric { dim } else { 0 };
         Ok(Self {
+            place,
             metric,
             step_size,
             averaging: DualAveraging::new(plan.target_accept, step_size),
@@ -162,9 +169,9 @@ impl Tuning {
         })
     }
 
-    /// To be called before each step after warm-up: ends the adaptation, once.
-    pub fn settle(&mut self, plan: &Plan) {
-        if self.frozen == 0 {
+    /// To be called before each step: ends the adaptation, once, when warm-up is over.
+    pub fn settle(&mut self, plan: &Plan, at: Tick) {
+        if at.phase == Phase::Draw && self.frozen == 0 {
             self.frozen = 1;
             if plan.step_size.is_none() {
                 self.step_size = self.averaging.averaged();
@@ -172,25 +179,24 @@ impl Tuning {
         }
     }
 
-    /// To be called after each step of warm-up, of which `length` are planned: what Stan does then. `accept` is the
-    /// acceptance probability of the step, `place` where it ended. True if the metric was replaced.
+    /// To be called after each step: what Stan does then in warm-up. `accept` is the acceptance probability of the step. True if
+    /// the metric was replaced.
     ///
     /// # Errors
     /// As [`Self::start`].
     pub fn learn(
         &mut self,
         plan: &Plan,
-        iter: u64,
-        length: Option<u64>,
+        at: Tick,
         accept: f64,
-        place: &Place,
         oracle: &mut Oracle,
         rng: &mut ChainRng,
         spare: &mut Point,
     ) -> Result<bool, StepError> {
-        if self.frozen == 1 {
+        let (0, Phase::Warmup { length }) = (self.frozen, at.phase) else {
             return Ok(false);
-        }
+        };
+        let length = length.map(|length| length * plan.steps_per_draw);
         if plan.step_size.is_none() {
             self.step_size = self.averaging.learn(accept);
         }
@@ -200,7 +206,7 @@ impl Tuning {
         let Some(windows) = windows.filter(|_windows| plan.learns_metric) else {
             return Ok(false);
         };
-        self.window.add(&place.u);
+        self.window.add(&self.place.u);
         if !windows.ends_at(warmup_iter) {
             return Ok(false);
         }
@@ -208,29 +214,28 @@ impl Tuning {
         let start = plan.start_covariance(oracle);
         self.metric
             .replace_inverse(|inverse| window.regularised(start, inverse))
-            .map_err(|_not_positive| not_positive_definite(iter))?;
+            .map_err(|_not_positive| not_positive_definite(at.iter))?;
         window.restart();
         if plan.step_size.is_none() {
-            self.step_size =
-                first_step_size(self.step_size, place, &self.metric, oracle, rng, spare)?;
+            let (place, metric) = (&self.place, &self.metric);
+            self.step_size = first_step_size(self.step_size, place, metric, oracle, rng, spare)?;
             self.averaging.restart(self.step_size);
         }
         Ok(true)
     }
 
-    /// Follows a trajectory of a number of steps of this size from `place` with fresh momentum; `spare` is working memory.
+    /// Follows a trajectory of a number of steps of this size from the position with fresh momentum; `spare` is working memory.
     ///
     /// # Errors
     /// [`StepError::Interrupted`].
     pub fn follow(
         &self,
-        place: &Place,
         (steps, step_size): (usize, f64),
         oracle: &mut Oracle,
         rng: &mut ChainRng,
         spare: &mut Point,
     ) -> Result<Trajectory, StepError> {
-        spare.launch(place, &self.metric, rng);
+        spare.launch(&self.place, &self.metric, rng);
         let along = (steps, step_size);
         Ok(Trajectory {
             step_size,
@@ -241,6 +246,7 @@ impl Tuning {
 
     /// Visits every number.
     pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        self.place.visit(visitor);
         self.metric.visit(visitor);
         visitor.scalar("step_size", &mut self.step_size);
         self.averaging.visit(visitor);

@@ -1,4 +1,4 @@
-use crate::samplers::configure;
+use crate::samplers::{Phase, configure};
 use std::sync::Arc;
 
 use super::*;
@@ -71,6 +71,7 @@ fn ula_says_what_it_needs() {
     assert_eq!(
         configure::<Ula>(&settings(&given), &blind)
             .unwrap()
+            .plan
             .steps_per_draw,
         7
     );

@@ -1,6 +1,6 @@
 //! NUTS against closed forms, a grid, and what is known of Stan's behaviour.
 
-use crate::samplers::{configure, configured};
+use crate::samplers::{Phase, configure, configured};
 use std::sync::Arc;
 
 use super::*;

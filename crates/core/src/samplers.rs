@@ -486,12 +486,9 @@ pub type Follow<C, S> =
 
 /// A sampler whose target may change between its steps, as that of a block does in Gibbs sampling.
 pub trait Conditional: Sampler {
-    /// Computes again what is remembered about the density at the present position, after the target has changed; nothing where nothing
-    /// is remembered.
+    /// Computes again what is remembered about the density at the present position, after the target has changed.
     ///
     /// # Errors
     /// [`StepError::NonFinite`] where the new target is not finite at the position, [`StepError::Interrupted`].
-    fn refresh(_state: &mut Self::State, _oracle: &mut Oracle) -> Result<(), StepError> {
-        Ok(())
-    }
+    fn refresh(state: &mut Self::State, oracle: &mut Oracle) -> Result<(), StepError>;
 }

@@ -552,19 +552,13 @@ pub trait Template: 'static {
     }
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
-    /// The model in words, as an equation and as code of other programs. By default that of a regression of [`Self::family`]; a template
-    /// without one says it itself.
+    /// The model in words, as an equation and as code of other programs.
     ///
     /// # Errors
-    /// Priors that are not understood, or a template without a family that does not translate its models.
+    /// Priors that are not understood.
     fn translate(
         context: &translation::Context<'_>,
-    ) -> Result<translation::Translation, ModelError> {
-        let Some(family) = Self::family(&context.options.settings) else {
-            return Err(ModelError::unfit(Self::SPEC.id, "is not translated"));
-        };
-        Ok(translation::Glm::of(context, family)?.describe())
-    }
+    ) -> Result<translation::Translation, ModelError>;
 }
 
 /// A function that builds a model, see [`Template::build`].

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, SLOPES};
 use super::regression::{priors_with, regression};
+use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -42,6 +43,10 @@ impl Template for Linear {
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         super::check_response(&design, ResponseUse::Number, Self::SPEC.id)?;
         regression(Family::Gaussian, design, &Self::SPEC.priors, options)
+    }
+
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
+        Ok(Glm::of(context, Family::Gaussian)?.describe())
     }
 }
 

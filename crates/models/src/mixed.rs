@@ -52,6 +52,7 @@ use super::glm::{GlmRows, TermsOf, ValueOf};
 use super::head::Head;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
+use super::translation::{Context, Glm, Translation};
 use super::{
     Block, CentreRows, ChosenBy, LogDensity, Model, ModelError, ModelOptions, ModelSpec,
     NoPriorDraws, ParamInfo, Posterior, PriorDraws, PriorOf, PriorSource, RoundTrip, RowLikelihood,
@@ -122,6 +123,10 @@ impl Template for Mixed {
                 options,
             },
         )
+    }
+
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
+        Ok(Glm::of(context, family_of(&context.options.settings))?.describe())
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, SLOPES};
 use super::regression::{priors_with, regression};
+use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -47,6 +48,10 @@ impl Template for NegativeBinomial {
             &Self::SPEC.priors,
             options,
         )
+    }
+
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
+        Ok(Glm::of(context, Family::NegativeBinomial)?.describe())
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::coefficients::SLOPES;
 use super::cut_points::CUTS;
 use super::regression::regression;
+use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, PriorSpec, RoundTrip, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -49,6 +50,10 @@ impl Template for Ordered {
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         super::refuse_group_terms(&design, Self::SPEC.id)?;
         regression(Family::Ordered, design, &Self::SPEC.priors, options)
+    }
+
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
+        Ok(Glm::of(context, Family::Ordered)?.describe())
     }
 }
 

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use super::regression::{COEFFICIENT_PRIORS, regression};
+use super::translation::{Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Storage, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -38,6 +39,10 @@ impl Template for Poisson {
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         super::check_response(&design, ResponseUse::Count, Self::SPEC.id)?;
         regression(Family::Poisson, design, &Self::SPEC.priors, options)
+    }
+
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
+        Ok(Glm::of(context, Family::Poisson)?.describe())
     }
 }
 

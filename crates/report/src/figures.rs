@@ -98,7 +98,7 @@ impl Takes {
     /// No parameters: a figure of all that there is.
     const NONE: Self = Self::of(0, 0, 0);
 
-    /// From `least` to `most` parameters, and so many where none is named.
+    /// From `least` to `most` parameters, `unasked` where none is named.
     const fn of(least: usize, most: usize, unasked: usize) -> Self {
         Self {
             least,

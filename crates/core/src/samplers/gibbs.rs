@@ -308,7 +308,7 @@ pub struct State {
 }
 
 impl Described for ExactKernels {
-    const FOR_ADVISER: Traits = Traits::ORDINARY.passes(30.0, 0.5);
+    const FOR_ADVISER: Traits = Traits::FULL_DATA;
     const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "gibbs",
         family: SamplerFamily::FullData,

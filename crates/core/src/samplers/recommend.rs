@@ -123,6 +123,9 @@ impl Traits {
         because: None,
     };
 
+    /// Default traits of a sampler that sees all rows at each step: as many, by exact passes.
+    pub const FULL_DATA: Self = Self::ORDINARY.passes(30.0, 0.5);
+
     /// The traits with `passes` · D^`by_dim` exact passes for an effective draw.
     #[must_use]
     pub const fn passes(self, passes: f64, by_dim: f64) -> Self {

@@ -69,7 +69,7 @@ fn make(chains: &Chains<'_>, parameters: &[usize]) -> Result<Figure, Trouble> {
     Ok(figure)
 }
 
-/// A panel of the values of each chain in the order of its draws, at most so many `columns` with two of them.
+/// A panel of the values of each chain in the order of its draws, two in each of `columns` columns at most.
 pub(super) fn in_order(
     chains: &Chains<'_>,
     name: &str,

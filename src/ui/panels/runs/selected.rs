@@ -48,8 +48,9 @@ pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize)
                 head.response.rect.center().y,
                 galley,
             );
-            let rows = rows(entry, report, row);
-            let unit = prior(entry, &row.variable).1.place;
+            let (prior, source) = prior(entry, &row.variable);
+            let rows = rows(report, row, (prior, source.to_string()));
+            let unit = source.place;
             for (label, value, why) in rows {
                 let response = value_row(ui, label, &value);
                 if !why.is_empty() {
@@ -75,10 +76,11 @@ pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize)
         });
 }
 
+/// Label, value and what the value means; the prior is given with where it comes from.
 fn rows(
-    entry: &RunEntry,
     report: &Report,
     row: &SummaryRow,
+    (prior, source): (String, String),
 ) -> [(&'static str, String, String); 5] {
     let missing = row
         .missing
@@ -114,7 +116,6 @@ fn rows(
         Some(draws) => format!("about {} per chain", about(draws)),
         None => number::NOT_AVAILABLE.to_owned(),
     };
-    let (prior, source) = prior(entry, &row.variable);
     [
         (
             "median, 90% interval",
@@ -141,7 +142,7 @@ fn rows(
                 number::ess(wanted)
             ),
         ),
-        ("prior", prior, source.to_string()),
+        ("prior", prior, source),
     ]
 }
 

@@ -311,7 +311,7 @@ impl Variant for Adjusted {
 
 impl Variant for Unadjusted {
     const ADJUSTED: bool = false;
-    const ADVICE: Traits = Traits::ORDINARY.passes(30.0, 0.5);
+    const ADVICE: Traits = Traits::FULL_DATA;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "ula",
         family: SamplerFamily::FullData,

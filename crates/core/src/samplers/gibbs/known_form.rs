@@ -100,7 +100,12 @@ impl Sampler for KnownForm {
     }
 }
 
-impl Conditional for KnownForm {}
+impl Conditional for KnownForm {
+    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
+        // Nothing is remembered.
+        Ok(())
+    }
+}
 
 impl State {
     /// Draws all coordinates together; the log density of the draw.

@@ -140,7 +140,15 @@ where
     }
 }
 
-impl<R: Rows> Conditional for Langevin<R> where Self: Described {}
+impl<R: Rows> Conditional for Langevin<R>
+where
+    Self: Described,
+{
+    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
+        // Nothing is remembered of the density.
+        Ok(())
+    }
+}
 
 impl Described for Sgld {
     // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.

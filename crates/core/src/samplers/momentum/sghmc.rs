@@ -297,7 +297,15 @@ where
     }
 }
 
-impl<R: Rows> Conditional for Friction<R> where Self: Described {}
+impl<R: Rows> Conditional for Friction<R>
+where
+    Self: Described,
+{
+    fn refresh(_state: &mut PhaseSpace, _oracle: &mut Oracle) -> Result<(), StepError> {
+        // Nothing is remembered of the density.
+        Ok(())
+    }
+}
 
 impl Described for Sghmc {
     const DESCRIPTION: SamplerSpec = SamplerSpec {

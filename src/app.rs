@@ -20,16 +20,12 @@ mod drafting;
 pub mod entry;
 pub mod examples;
 pub mod extras;
-#[cfg(test)]
-mod failing_tests;
 mod file_change;
 pub mod fixes;
 pub mod following;
 mod from_draws;
 pub mod held_out;
 pub mod kfold;
-#[cfg(test)]
-mod known_answers_tests;
 pub mod likelihood;
 mod naming;
 mod opening;
@@ -54,6 +50,8 @@ pub mod state;
 pub mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 pub mod trials;
 pub mod update;
 mod writing;

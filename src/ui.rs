@@ -13,8 +13,6 @@ use ergodic_base::reporter::{Severity, Warning};
 mod actions;
 pub mod command_palette;
 mod dialogs;
-#[cfg(test)]
-mod first_model_tests;
 mod help;
 pub mod icons;
 mod landmarks;
@@ -30,10 +28,10 @@ mod system_fonts;
 pub mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 pub mod theme;
 mod typed_path;
-#[cfg(test)]
-mod typed_tests;
 pub mod widgets;
 
 use outbox::Outbox;

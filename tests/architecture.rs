@@ -61,7 +61,7 @@ fn code(path: &Path) -> Vec<String> {
             || stem == "golden_draws"
     }) || path.components().any(|part| {
         let part = part.as_os_str();
-        part == "tests" || part == "model_tests" || part == "conformance" || part == "testing"
+        part == "tests" || part == "conformance" || part == "testing"
     });
     if is_test_file {
         return Vec::new();
@@ -308,6 +308,20 @@ fn the_core_builds_without_tables_windows_and_command_lines() {
     assert!(seen.len() > 20, "{seen:?}");
     for heavy in ["polars", "clap", "egui", "eframe"] {
         assert!(!seen.iter().any(|name| name.starts_with(heavy)), "{heavy}");
+    }
+}
+
+#[test]
+fn tests_of_a_file_stand_in_its_folder() {
+    for folder in [root().join("src"), root().join("crates")] {
+        for file in sources(&folder) {
+            let stem = file.file_stem().unwrap().to_string_lossy();
+            assert!(
+                !stem.ends_with("_tests"),
+                "tests of `foo.rs` stand in `foo/tests.rs` or `foo/tests/`: {}",
+                file.display()
+            );
+        }
     }
 }
 

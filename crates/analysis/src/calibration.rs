@@ -514,5 +514,4 @@ impl Fit<'_> {
 }
 
 #[cfg(test)]
-#[path = "calibration_tests.rs"]
 mod tests;

@@ -620,5 +620,4 @@ fn remarks(runs: &[(String, &CrossValidation)]) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "loo_tests.rs"]
 mod tests;

@@ -49,10 +49,6 @@ use posterior::Rule;
 
 pub mod log_lik;
 pub mod loo_r2;
-#[cfg(test)]
-mod network_tests;
-#[cfg(test)]
-mod own_tests;
 pub mod picture;
 pub mod plug_in;
 mod posterior;

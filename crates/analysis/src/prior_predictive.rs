@@ -779,5 +779,4 @@ fn percent(share: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "prior_predictive_tests.rs"]
 mod tests;

@@ -458,5 +458,4 @@ impl ParameterRow {
 }
 
 #[cfg(test)]
-#[path = "run_comparison_tests.rs"]
 mod tests;

@@ -242,5 +242,4 @@ fn densities(
 }
 
 #[cfg(test)]
-#[path = "sensitivity_tests.rs"]
 mod tests;

@@ -52,13 +52,13 @@ mod allocations;
 pub mod engine;
 pub mod estimators;
 pub mod fit;
-#[cfg(test)]
-mod model_tests;
 mod numerics;
 pub mod oracle;
 pub mod samplers;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use ergodic_models as models;
 pub use ergodic_models::{arithmetic, design, families, formula, synthetic};

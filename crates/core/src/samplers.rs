@@ -35,20 +35,14 @@ use ergodic_diagnostics::Remedy;
 #[cfg(test)]
 mod autoregressive;
 mod block_steps;
-#[cfg(test)]
-mod centred_tests;
 mod choice;
 pub mod cir;
 #[cfg(test)]
 mod conformance;
 pub mod divide;
 mod entry;
-#[cfg(test)]
-mod examples_tests;
 mod fisher_scoring;
 pub(crate) mod full_data;
-#[cfg(test)]
-mod full_data_tests;
 mod gibbs;
 #[cfg(test)]
 mod golden_draws;
@@ -56,11 +50,7 @@ mod groups;
 mod info;
 mod kernel;
 mod langevin;
-#[cfg(test)]
-mod logistic_tests;
 mod minibatch_settings;
-#[cfg(test)]
-mod mixed_tests;
 mod momentum;
 pub(crate) mod named_blocks;
 pub mod names;
@@ -70,13 +60,13 @@ mod piecewise;
 mod process;
 pub mod recommend;
 mod registry;
-#[cfg(test)]
-mod regression_tests;
 mod schedule;
 mod simplex;
 mod subsampling;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 mod topics;
 mod unsuitable;
 mod written;

@@ -321,5 +321,4 @@ fn contours(heights: &[f64], level: f64) -> Vec<Vec<[f64; 2]>> {
 }
 
 #[cfg(test)]
-#[path = "contours_tests.rs"]
 mod tests;

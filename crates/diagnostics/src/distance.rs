@@ -496,5 +496,4 @@ fn density(cloud: &Cloud, x: &[f64], near: &mut Vec<(f64, f64)>) -> Result<(f64,
 }
 
 #[cfg(test)]
-#[path = "distance_tests.rs"]
 mod tests;

@@ -339,5 +339,4 @@ fn value(extra: Extra, pooled: &mut Pooled, inputs: &ExtraInputs<'_>) -> Option<
 }
 
 #[cfg(test)]
-#[path = "extra_tests.rs"]
 mod tests;

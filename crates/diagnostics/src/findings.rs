@@ -748,5 +748,4 @@ fn time_left(inputs: &VerdictInputs<'_>) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "verdict_tests.rs"]
 mod tests;

@@ -279,5 +279,4 @@ fn ellipse(mean: [f64; 2], [xx, xy, yy]: [f64; 3]) -> Option<Vec<[f64; 2]>> {
 }
 
 #[cfg(test)]
-#[path = "joint_tests.rs"]
 mod tests;

@@ -371,5 +371,4 @@ impl Loo {
 }
 
 #[cfg(test)]
-#[path = "loo_tests.rs"]
 mod tests;

@@ -620,5 +620,4 @@ fn middle(sorted: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "pooled_tests.rs"]
 mod tests;

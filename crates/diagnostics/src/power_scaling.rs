@@ -187,5 +187,4 @@ fn one_sided(steps: impl Iterator<Item = (f64, f64)>, n: usize) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "power_scaling_tests.rs"]
 mod tests;

@@ -151,5 +151,4 @@ pub fn influence(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> Result<Vec<Vec<f6
 }
 
 #[cfg(test)]
-#[path = "weights_tests.rs"]
 mod tests;

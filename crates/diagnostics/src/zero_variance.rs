@@ -546,5 +546,4 @@ fn estimate(pooled: &mut Pooled, series: &[f64]) -> Result<(f64, f64), Missing> 
 }
 
 #[cfg(test)]
-#[path = "zero_variance_tests.rs"]
 mod tests;

@@ -623,9 +623,4 @@ fn response_ui(ui: &mut Ui, check: &ModelCheck) {
 }
 
 #[cfg(test)]
-#[path = "model/tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "model/text_tests.rs"]
-mod text_tests;

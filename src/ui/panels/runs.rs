@@ -31,8 +31,6 @@ mod energy;
 mod export_menu;
 mod folding;
 mod group_head;
-#[cfg(test)]
-mod groups_tests;
 mod held_out;
 mod info;
 mod kfold;
@@ -41,8 +39,6 @@ mod lesson;
 mod likelihood_comparison;
 mod likelihood_ratio;
 mod loo;
-#[cfg(test)]
-mod mixing_tests;
 mod mode;
 mod moments;
 mod pairs;
@@ -56,8 +52,6 @@ mod run_bar;
 mod selected;
 mod sizes;
 mod status;
-#[cfg(test)]
-mod steady_tests;
 mod summary;
 mod summary_columns;
 mod table_layout;

@@ -335,5 +335,4 @@ impl LogLik {
 }
 
 #[cfg(test)]
-#[path = "log_lik_tests.rs"]
 mod tests;

@@ -224,5 +224,4 @@ fn bootstrap(rows: &[LeftOut], control: &Control) -> Result<Vec<f64>, PredictErr
 }
 
 #[cfg(test)]
-#[path = "loo_r2_tests.rs"]
 mod tests;

@@ -170,5 +170,4 @@ impl Fitted {
 }
 
 #[cfg(test)]
-#[path = "r2_tests.rs"]
 mod tests;

@@ -726,6 +726,4 @@ fn num_censored(rows: &[ScoredRow]) -> usize {
 }
 
 #[cfg(test)]
-mod levels_tests;
-#[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! Predictions against closed forms, importance-free sums, and `predict` of lme4.
 
+mod network;
+mod own;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -24,21 +24,15 @@ mod ascent;
 mod bfgs;
 pub(crate) mod blocks;
 pub(crate) mod covariance;
-#[cfg(test)]
-mod curve_tests;
 pub(crate) mod data;
 pub(crate) mod em;
 mod error;
 mod expectation;
 mod factor;
-#[cfg(test)]
-mod family_tests;
 pub mod fit;
 mod gaussian;
 mod generalised;
 mod integral;
-#[cfg(test)]
-mod integral_tests;
 pub(crate) mod laplace;
 pub(crate) mod mcem;
 mod objective;

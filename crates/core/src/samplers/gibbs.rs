@@ -607,6 +607,4 @@ impl Part {
 }
 
 #[cfg(test)]
-mod stochastic_tests;
-#[cfg(test)]
 mod tests;

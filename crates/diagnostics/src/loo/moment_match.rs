@@ -385,5 +385,4 @@ fn covariance_of(points: &[f64], weights: &[f64], centre: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[path = "moment_match_tests.rs"]
 mod tests;

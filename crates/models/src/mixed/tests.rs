@@ -1,4 +1,4 @@
-//! Maps, correlations, priors and shares of variance, and what is refused. References are in `samplers/mixed_tests.rs`.
+//! Maps, correlations, priors and shares of variance, and what is refused. References are in `samplers/tests/mixed.rs`.
 
 use crate::conformance::{add_group_terms, add_intercepts, add_slopes, some_working_rows};
 use crate::design::response::ResponseUse;

@@ -1,5 +1,7 @@
 //! Clicks and keys on the model page, and the commands they send.
 
+mod text;
+
 use eframe::egui::Key;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};

@@ -600,5 +600,4 @@ fn doubtful_ui(
 }
 
 #[cfg(test)]
-#[path = "loo_tests.rs"]
 mod tests;

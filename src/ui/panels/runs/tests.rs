@@ -1,5 +1,9 @@
 //! The page over real runs of the bundled data.
 
+mod groups;
+mod mixing;
+mod steady;
+
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::{Role, Toggled};

@@ -1,5 +1,7 @@
 //! Scores against densities of another library and sums by hand.
 
+mod levels;
+
 use std::path::{Path, PathBuf};
 
 use statrs::distribution::{

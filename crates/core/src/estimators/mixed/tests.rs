@@ -1,5 +1,9 @@
 //! Agreement with lme4, with each other, and with derivatives by differences.
 
+mod curve;
+mod family;
+mod integral;
+
 use super::integral::Integral;
 use super::laplace::Laplace;
 use super::profile::Profile;

@@ -1,3 +1,5 @@
+mod stochastic;
+
 use std::sync::Arc;
 
 use super::*;

@@ -725,10 +725,4 @@ fn adapt(
 }
 
 #[cfg(test)]
-mod cost_tests;
-#[cfg(test)]
-mod general_rows_tests;
-#[cfg(test)]
-mod renewal_tests;
-#[cfg(test)]
 mod tests;

@@ -13,18 +13,21 @@ use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions};
 use crate::oracle::Centre;
 use crate::samplers::Unsuitable;
-use crate::samplers::regression_tests::reported_by;
 use crate::samplers::testing::{
     Chain, Density, KNOWN_TO, Run, Session, assert_restored, assert_weighted_moments, exact_oracle,
     logistic_with_centre, mean, sd, small_logistic, weighted_estimate,
 };
+use crate::samplers::tests::regression::reported_by;
 use crate::testing::{built_by, table_of};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 
+mod cost;
+mod general_rows;
 mod pseudo_marginal;
+mod renewal;
 
 const ACCEPT_AT: usize = 0;
 const ACCEPT_ROWS_AT: usize = 1;

@@ -82,6 +82,12 @@ fn topics_are_found_summarised_exported_and_replayed() {
         drop(report);
         let html = fs::read_to_string(folder.join("report.html")).unwrap();
         assert!(html.contains("<h3>Topics</h3>"), "{sampler}");
+        // Damaged, they are told and left out.
+        fs::write(folder.join(&out).join("topics.json"), "{}").unwrap();
+        let done = program(folder, ["summarise", &out]).output().unwrap();
+        let (said, notes) = (text(&done.stdout), text(&done.stderr));
+        assert!(notes.contains("; the topics are left out"), "{notes}");
+        assert!(!said.contains("Topics of"), "{said}");
     }
     let done = program(
         folder,

@@ -280,21 +280,55 @@ fn partitions_are_kept_saved_and_continued() {
     let job = Arc::clone(part.job());
     let results = Results::of(&job, &part.view(), &part.report());
     let marks = part.continuation().marks;
+    let mut told = Vec::new();
     place
-        .save_all(&claim, &job, &results, &marks, &mut |_file| {})
+        .save_all(&claim, &job, &results, &marks, &mut |file| {
+            told.push(file.to_owned());
+        })
         .unwrap();
+    let files = [
+        "draws.csv",
+        "info.csv",
+        "summary.csv",
+        "summary.json",
+        "partitions.csv",
+    ];
+    assert_eq!(told, files);
     let back = place.results().unwrap();
     let clusters = back.clusters.unwrap();
     let made = part.report().clusters.clone().unwrap();
+    let written = std::fs::read(place.path().join("clusters.json")).unwrap();
+    let mut text = serde_json::to_vec(&*made).unwrap();
+    text.push(b'\n');
+    assert!(written == text);
     assert!(clusters.partition == made.partition && clusters.together == made.together);
     assert!(clusters.units == made.units && clusters.pairs == made.pairs);
     assert_eq!((clusters.partition.len(), clusters.draws), (1000, 80));
     let sizes: usize = clusters.profiles.iter().map(|profile| profile.size).sum();
     assert_eq!(sizes, 1000);
     assert!(clusters.profiles[0].sentence().starts_with("age "));
-    for file in ["partition.csv", "partitions.csv", "clusters.json"] {
-        assert!(place.path().join(file).is_file(), "{file}");
+    for file in [
+        "partition.csv",
+        "partitions.csv",
+        "density.csv",
+        "clusters.json",
+    ] {
+        let path = place.path().join(file);
+        assert!(path.is_file(), "{file}");
+        let over = ergodic_export::check_spares(&path, [""; 0]).unwrap_err();
+        assert!(over.to_string().contains("is one of a run"), "{over}");
     }
+
+    // Damaged, they are told and left out; what decides is asked of the clusters.
+    std::fs::write(place.path().join("clusters.json"), "{}").unwrap();
+    let damaged = place.results().unwrap();
+    assert!(damaged.clusters.is_none() && damaged.labels == back.labels);
+    let [remark] = &damaged.remarks[..] else {
+        panic!("{:?}", damaged.remarks)
+    };
+    assert!(remark.contains("clusters.json"), "{remark}");
+    assert!(remark.ends_with("; the clusters are left out"), "{remark}");
+    std::fs::write(place.path().join("clusters.json"), &written).unwrap();
 
     let mut recipe = place.recipe().unwrap();
     recipe.run.draws = 130;

@@ -418,6 +418,49 @@ mod tests {
     use super::*;
     use crate::models::dp_mixture::AlphaPrior;
     use crate::testing::mixtures::{counts, names, numeric};
+    use ergodic_base::draws::DrawList;
+    use ergodic_diagnostics::findings::{VerdictInputs, judge};
+    use ergodic_diagnostics::summarise;
+
+    /// A row of each of two chains that disagree about everything.
+    fn rows(names: [&str; 4], means: [f64; 4]) -> Vec<SummaryRow> {
+        let chains = [0.5, 1.5].map(|side| {
+            let mut list = DrawList::new(4);
+            for k in 0..100 {
+                let wave = 1.0 + 0.1 * f64::from(k).sin();
+                list.push(&means.map(|mean| mean * side * wave));
+            }
+            list
+        });
+        let chains: Vec<&DrawList> = chains.iter().collect();
+        summarise(&names.map(ParamId::from), &chains, &[], 0.0)
+    }
+
+    #[test]
+    fn weights_of_clusters_that_are_mostly_missing_do_not_decide_and_are_told() {
+        let names = ["alpha", "weight[1]", "weight[2]", "weight[3]"];
+        let rows = rows(names, [0.001, 0.5, 0.005, 0.002]);
+        let deciding = |with_clusters| rows.iter().map(criterion(with_clusters)).collect();
+        let (with, without): (Vec<bool>, Vec<bool>) = (deciding(true), deciding(false));
+        assert_eq!(with, [true, true, false, false]);
+        assert_eq!(without, [true; 4]);
+        let told = |rows: &[SummaryRow]| {
+            let others: Vec<Finding> = negligible(rows, 2).into_iter().collect();
+            let inputs = VerdictInputs {
+                others: &others,
+                ..VerdictInputs::of(rows, 100, 2)
+            };
+            let mut findings = judge(&inputs).findings.into_iter();
+            let found = findings.find(|it| it.code == "negligible-clusters")?;
+            Some(found.to_string())
+        };
+        let why = "a cluster of less than 1 % of the units is missing from most draws, which chains cannot agree on";
+        let one = format!("`weight[2]` does not count for the verdict: {why}");
+        let two = format!("`weight[2]` and 1 smaller do not count for the verdict: {why}");
+        assert_eq!(told(&rows[..3]), Some(one));
+        assert_eq!(told(&rows), Some(two));
+        assert_eq!(told(&rows[..2]), None);
+    }
 
     #[test]
     fn units_that_were_not_kept_join_the_cluster_that_predicts_them() {

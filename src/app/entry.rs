@@ -456,14 +456,12 @@ impl RunEntry {
 
     /// Whether the run has what `format` writes.
     pub fn has(&self, format: &Format) -> bool {
-        let report = self.report();
-        let clusters = report.as_ref().and_then(|report| report.clusters.as_ref());
         match format.needs {
             Needs::Draws | Needs::Starts => true,
             Needs::LogLik => self.has_row_densities(),
-            Needs::Clusters => clusters.is_some(),
-            Needs::Densities => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
-            Needs::Topics => (report.as_ref()).is_some_and(|report| report.topics.is_some()),
+            Needs::Found(in_found) => {
+                (self.report()).is_some_and(|report| in_found(&report.found).is_ok())
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use ergodic_base::draws::{ChainDraws, DrawList};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::monitor::nest;
 use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason, clusters};
+use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason, found};
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::findings::{VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
@@ -134,7 +134,7 @@ fn read_run(
     let limits = Limits {
         chains: view.usable().count(),
         superchains,
-        decides: clusters::criterion(results.clusters.is_some()),
+        decides: found::criterion(results.found.kinds()),
     };
     // Of the parameters as they are named here.
     let bias = (manifest.as_ref().and_then(|manifest| manifest.bias.clone()))
@@ -152,8 +152,7 @@ fn read_run(
         limits,
         warnings,
         bias: bias.map(Arc::new),
-        clusters: results.clusters,
-        topics: results.topics,
+        found: results.found,
         corrected: results.corrected,
     };
     ReadRun {

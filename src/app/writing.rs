@@ -170,8 +170,7 @@ pub(super) fn results_of(entry: &RunEntry) -> Option<Results> {
             sensitivity: None,
             bayes_factors: None,
             log_lik: None,
-            clusters: read.report.clusters.clone(),
-            topics: read.report.topics.clone(),
+            found: read.report.found.clone(),
             labels: Vec::new(),
             units_kept: Vec::new(),
             remarks: Vec::new(),
@@ -208,7 +207,7 @@ pub(super) fn export_run(
     let (title, source) = (entry.title(), source(entry));
     let export = move |control: &Control| {
         let found = ergodic_export::find(format).map_err(|error| error.to_string())?;
-        if let Some(source) = source.filter(|_| found.needs == Needs::LogLik) {
+        if let Some(source) = source.filter(|_| matches!(found.needs, Needs::LogLik)) {
             let fitted = source.fitted(control).map_err(|error| error.to_string())?;
             let (draws, weights) = results.usable();
             let log_lik = fitted.log_lik(&draws, &weights, usize::MAX, control);

@@ -16,9 +16,9 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::{self, decimals_by_error};
 use ergodic_base::param::ParamId;
-use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::engine::found::clusters::Clusters;
+use ergodic_core::engine::found::topics::TopWords;
 use ergodic_core::engine::keep::KEY;
-use ergodic_core::engine::topics::TopWords;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::estimates::Estimate;
@@ -205,13 +205,14 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = of_folder(&folder)?;
-    if format.needs == Needs::LogLik {
+    if matches!(format.needs, Needs::LogLik) {
         let log_lik = log_lik(&folder, &results).map_err(Failure::request)?;
         results.log_lik = Some(Arc::new(log_lik));
     }
     format.check(&results).map_err(Failure::request)?;
-    if format.needs == Needs::Clusters
-        && let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)
+    if format.id == "partition"
+        && let (Some(clusters), Some(manifest)) =
+            (results.found.get::<Clusters>(), &results.manifest)
         && clusters.units.len() == manifest.rows_used
         && manifest.rows_used < manifest.rows_total
     {
@@ -259,11 +260,11 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
             output::result("\n");
             output::result(&bayes_factors_table(factors));
         }
-        if let Some(clusters) = &results.clusters {
-            output::result(&clusters_text(clusters));
+        if let Some(clusters) = results.found.get() {
+            output::result(&clusters_text(&clusters));
         }
-        if let Some(topics) = &results.topics {
-            output::result(&topics_text(topics));
+        if let Some(topics) = results.found.get() {
+            output::result(&topics_text(&topics));
         }
     }
     Ok(())

@@ -12,8 +12,8 @@
 
 pub mod chain;
 pub mod checkpoint;
-pub mod clusters;
 mod collector;
+pub mod found;
 pub mod gradients;
 pub mod keep;
 pub mod labels;
@@ -25,10 +25,8 @@ mod remark;
 pub mod run;
 pub mod run_section;
 pub(crate) mod sampling;
-mod shards;
 pub mod stages;
 pub mod start;
-pub mod topics;
 pub mod trajectories;
 mod unvisited;
 

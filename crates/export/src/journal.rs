@@ -29,7 +29,7 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::Report;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{
-    ChainState, Published, RunState, RunView, StopReason, checkpoint, clusters,
+    ChainState, Published, RunState, RunView, StopReason, checkpoint, labels,
 };
 
 mod recovery;
@@ -63,7 +63,7 @@ struct Header {
     info_names: Vec<String>,
     /// Rows in one pass over the data.
     num_obs: usize,
-    /// Names of the units whose clusters are kept.
+    /// Names of the units whose labels are kept.
     #[serde(default)]
     units_kept: Vec<String>,
     /// Fingerprint of the job.
@@ -344,7 +344,7 @@ impl Writer {
             variables: job.variables(),
             info_names: job.info_names(),
             num_obs: job.model.num_obs(),
-            units_kept: clusters::names_kept(job.model.as_ref()),
+            units_kept: labels::names_kept(job.model.as_ref()),
             job: Some(job.fingerprint()),
             base: base.clone(),
             wanted: Some(writing.wanted()),

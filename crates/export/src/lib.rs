@@ -18,6 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ergodic_base::control::Control;
+use ergodic_core::engine::found::Found;
 
 pub mod check;
 mod claim;
@@ -77,7 +78,7 @@ pub struct Format {
 }
 
 /// What a format writes, and so needs results to have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Needs {
     /// Draws, as all results have.
     Draws,
@@ -85,12 +86,8 @@ pub enum Needs {
     Starts,
     /// [`Results::log_lik`], which who writes the format has to add to the results first.
     LogLik,
-    /// Clusters of a mixture.
-    Clusters,
-    /// Predictive densities of a mixture.
-    Densities,
-    /// Topics of a corpus.
-    Topics,
+    /// What an output of the sampler comes to; otherwise the function says what is lacking.
+    Found(fn(&Found) -> Result<(), &'static str>),
 }
 
 impl Format {
@@ -109,9 +106,7 @@ impl Format {
                 Err("explains no outcome, or its model and data are not known")
             }
             Needs::LogLik => Ok(()),
-            Needs::Clusters => partitions::clusters(results).map(|_| ()),
-            Needs::Densities => partitions::densities(results).map(|_| ()),
-            Needs::Topics => topics::top_words(results).map(|_| ()),
+            Needs::Found(in_found) => in_found(&results.found),
         };
         let title = self.title;
         found.map_err(|lacks| ExportError::Unsuitable { title, lacks })
@@ -181,7 +176,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there \
                 (NA for one alone, or one of more than 2000); names that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::POINT,
-        needs: Needs::Clusters,
+        needs: Needs::Found(|found| partitions::clusters(found).map(drop)),
         is_summary: false,
         write: partitions::write_point,
     },
@@ -191,7 +186,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band; names \
                 that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::DENSITY,
-        needs: Needs::Densities,
+        needs: Needs::Found(|found| partitions::with_densities(found).map(drop)),
         is_summary: false,
         write: partitions::write_density,
     },
@@ -201,7 +196,7 @@ pub static FORMATS: &[Format] = &[
         about: "One row per word of each topic, the most probable ones: topic with its share of words, rank, word and probability; \
                 words that begin as a formula of spreadsheets have ' before them",
         file_name: topics::WORDS,
-        needs: Needs::Topics,
+        needs: Needs::Found(|found| topics::top_words(found).map(drop)),
         is_summary: false,
         write: topics::write,
     },

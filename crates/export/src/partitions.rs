@@ -7,8 +7,8 @@ use super::Results;
 use super::number::shortest;
 use super::spreadsheet::inert;
 use ergodic_base::draws::LabelList;
-use ergodic_core::engine::clusters::Clusters;
-use ergodic_core::engine::clusters::predictive::Predictive;
+use ergodic_core::engine::found::Found;
+use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::labels::label_list;
 
 /// The point partition per unit.
@@ -17,27 +17,24 @@ pub const POINT: &str = "partition.csv";
 pub const DRAWS: &str = "partitions.csv";
 /// The predictive density of numeric columns.
 pub const DENSITY: &str = "density.csv";
-/// Profiles, common clusters, and what else panels show.
-pub const CLUSTERS: &str = "clusters.json";
-
 /// The clusters; otherwise what the run lacks.
-pub(super) fn clusters(results: &Results) -> Result<&Clusters, &'static str> {
-    let clusters = results.clusters.as_deref();
+pub(super) fn clusters(found: &Found) -> Result<Arc<Clusters>, &'static str> {
+    let clusters = found.get();
     clusters.ok_or("has no clusters, which only mixtures have")
 }
 
-/// The predictive densities; otherwise what the run lacks.
-pub(super) fn densities(results: &Results) -> Result<&[Predictive], &'static str> {
-    let densities = results.clusters.as_ref().map(|it| &it.densities[..]);
-    densities
-        .filter(|densities| !densities.is_empty())
+/// The clusters with predictive densities; otherwise what the run lacks.
+pub(super) fn with_densities(found: &Found) -> Result<Arc<Clusters>, &'static str> {
+    let clusters = found.get::<Clusters>();
+    clusters
+        .filter(|clusters| !clusters.densities.is_empty())
         .ok_or("has no predictive density, which only finished mixtures with numeric columns have")
 }
 
 /// One row per unit: its name, its cluster from 1, the share of draws in which it was with the others of its cluster. Rows of
 /// the data stand in their order, other units by name; the design's own order is random.
 pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let clusters = clusters(results).map_err(io::Error::other)?;
+    let clusters = clusters(&results.found).map_err(io::Error::other)?;
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["unit", "cluster", "together"])?;
     let mut order: Vec<usize> = (0..clusters.units.len()).collect();
@@ -60,10 +57,10 @@ pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 
 /// One row per point of each numeric column: the predictive density there and its 90 % band, in the unit of the column.
 pub fn write_density(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let densities = densities(results).map_err(io::Error::other)?;
+    let clusters = with_densities(&results.found).map_err(io::Error::other)?;
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["column", "x", "density", "q5", "q95"])?;
-    for density in densities {
+    for density in &clusters.densities {
         for (k, &x) in density.x.iter().enumerate() {
             let numbers = [x, density.mean[k], density.low[k], density.high[k]].map(shortest);
             let numbers = numbers.iter().map(String::as_str);
@@ -112,16 +109,12 @@ pub fn read_draws(input: impl Read, chains: usize) -> Option<Vec<LabelList>> {
     Some(lists)
 }
 
-/// The clusters of a run folder.
-pub fn read_clusters(input: impl Read) -> Option<Arc<Clusters>> {
-    serde_json::from_reader(input).ok().map(Arc::new)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ergodic_base::draws::DrawList;
-    use ergodic_core::engine::clusters::Pairs;
+    use ergodic_core::engine::found::clusters::Pairs;
+    use ergodic_core::engine::found::clusters::predictive::Predictive;
 
     fn results() -> Results {
         let mut list = label_list(2);
@@ -129,7 +122,7 @@ mod tests {
         list.push(1, vec![0, 1, 2].into());
         let empty = || (Vec::new(), vec![DrawList::new(0); 2]);
         Results {
-            clusters: Some(Arc::new(Clusters {
+            found: Found(vec![Arc::new(Clusters {
                 units: ["c", "10", "a, b", "9"].map(str::to_owned).to_vec(),
                 partition: vec![0, 1, 1, 0],
                 together: vec![None, Some(0.25), Some(0.5), Some(1.0)],
@@ -150,7 +143,7 @@ mod tests {
                     low: vec![0.25, 0.75],
                     high: vec![1.0, 1.5],
                 }],
-            })),
+            })]),
             labels: vec![list, label_list(2)],
             units_kept: vec!["a, b".to_owned(), "c".to_owned(), "d".to_owned()],
             ..Results::new(Vec::new(), vec![DrawList::new(0); 2], empty(), 0.0)
@@ -192,7 +185,7 @@ mod tests {
             "column,x,density,q5,q95\nx,0.25,0.5,0.25,1\nx,0.75,1,0.75,1.5\n"
         );
         let without = Results {
-            clusters: None,
+            found: Found::default(),
             ..results
         };
         let error = write_point(&without, &mut Vec::new()).unwrap_err();

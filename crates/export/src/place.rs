@@ -62,7 +62,7 @@ fn is_of_run(target: &Path) -> bool {
     };
     let is_there = |file: &&str| target.with_file_name(file).is_file();
     let is_run = [MANIFEST, SAVING, journal::DRAWS].iter().any(is_there);
-    is_run && (saving::NAMES.contains(&name) || name == LOCK)
+    is_run && (saving::is_own(name) || name == LOCK)
 }
 
 /// The table of the run folder or recipe `input`.

@@ -14,10 +14,10 @@ use ergodic_base::moments::RunningMoments;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::checkpoint::ChainMark;
-use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::found::Found;
 use ergodic_core::engine::keep::NotKept;
+use ergodic_core::engine::labels;
 use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::topics::TopWords;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{WEIGHT, energy_column, weight_column};
 use ergodic_diagnostics::energy::ebfmi;
@@ -60,10 +60,8 @@ pub struct Results {
     pub bayes_factors: Option<Arc<Vec<BayesFactor>>>,
     /// The log likelihood of each row at each draw, if somebody asked.
     pub log_lik: Option<Arc<LogLik>>,
-    /// The clusters, for samplers of partitions.
-    pub clusters: Option<Arc<Clusters>>,
-    /// The most probable words of topics, for samplers of topics.
-    pub topics: Option<Arc<TopWords>>,
+    /// What outputs of the sampler come to.
+    pub found: Found,
     /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
     pub labels: Vec<LabelList>,
     /// Names of the units that these partition.
@@ -101,14 +99,13 @@ impl Results {
             sensitivity: None,
             bayes_factors: None,
             log_lik: None,
-            clusters: report.clusters.clone(),
-            topics: report.topics.clone(),
+            found: report.found.clone(),
             labels: view
                 .chains
                 .iter()
                 .map(|chain| chain.draws.labels.clone())
                 .collect(),
-            units_kept: clusters::names_kept(job.model.as_ref()),
+            units_kept: labels::names_kept(job.model.as_ref()),
             remarks: Vec::new(),
         }
     }
@@ -147,8 +144,7 @@ impl Results {
             bayes_factors: None,
             log_lik: None,
             warmup_of_chains: None,
-            clusters: None,
-            topics: None,
+            found: Found::default(),
             labels: Vec::new(),
             units_kept: Vec::new(),
             remarks: Vec::new(),

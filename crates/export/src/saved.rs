@@ -11,9 +11,9 @@ use super::error::reason;
 use super::manifest::Manifest;
 use super::record::{self, RecordError, Records};
 use super::results::{Results, info_of};
-use super::{ExportError, files, partitions, summary, topics};
+use super::{ExportError, files, partitions, summary};
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::{checkpoint, gradients};
+use ergodic_core::engine::{checkpoint, found, gradients};
 use ergodic_data::bounded::Bounded;
 
 /// File name of the manifest.
@@ -290,22 +290,15 @@ impl<'a> SavedFiles<'a> {
                 }
             }
         }
-        if records.contains_key(partitions::CLUSTERS) || self.open(partitions::CLUSTERS).is_ok() {
-            let read = self.checked(partitions::CLUSTERS, &records, |input| {
-                partitions::read_clusters(input).ok_or(Damage::Unlike(partitions::CLUSTERS))
-            });
-            match read {
-                Ok(clusters) => results.clusters = Some(clusters),
-                Err(why) => remarks.push(format!("{why}; the clusters are left out")),
-            }
-        }
-        if records.contains_key(topics::TOPICS) || self.open(topics::TOPICS).is_ok() {
-            let read = self.checked(topics::TOPICS, &records, |input| {
-                topics::read(input).ok_or(Damage::Unlike(topics::TOPICS))
-            });
-            match read {
-                Ok(topics) => results.topics = Some(topics),
-                Err(why) => remarks.push(format!("{why}; the topics are left out")),
+        for (file, kind) in found::files() {
+            if records.contains_key(file) || self.open(file).is_ok() {
+                let read = self.checked(file, &records, |input| {
+                    (kind.read)(input).ok_or(Damage::Unlike(file))
+                });
+                match read {
+                    Ok(one) => results.found.0.push(one),
+                    Err(why) => remarks.push(format!("{why}; the {} are left out", kind.output)),
+                }
             }
         }
         if !manifest.not_kept.is_empty() {
@@ -339,14 +332,10 @@ impl<'a> SavedFiles<'a> {
                 )),
             }
         }
-        let read_above = [
-            DRAWS,
-            INFO,
-            STARTS,
-            partitions::DRAWS,
-            partitions::CLUSTERS,
-            topics::TOPICS,
-        ];
+        let read_above: Vec<&str> = [DRAWS, INFO, STARTS, partitions::DRAWS]
+            .into_iter()
+            .chain(found::files().map(|(file, _)| file))
+            .collect();
         for name in records
             .keys()
             .filter(|it| !read_above.contains(&it.as_str()))

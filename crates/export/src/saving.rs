@@ -9,25 +9,20 @@ use super::folder::RunFolder;
 use super::label::LABEL;
 use super::record::{self, FileRecord, Records};
 use super::saved::{DRAWS, INFO, MANIFEST, MARKS, Pending, RECIPE, SAVING, STARTS, SavedFiles};
-use super::{ExportError, Results, files, find, journal, partitions, topics};
+use super::{ExportError, FORMATS, Format, Needs, Results, files, find, journal, partitions};
 use ergodic_analysis::{Job, Recipe};
 use ergodic_core::engine::checkpoint::{self, ChainMark};
+use ergodic_core::engine::found;
 
-/// Names of everything that a run folder may hold: temporary files of these are removed where a crash left them, and no other output
-/// replaces them.
-pub(super) const NAMES: &[&str] = &[
+/// Names of everything that a run folder may hold besides what outputs of samplers come to.
+const NAMES: &[&str] = &[
     RECIPE,
     DRAWS,
     INFO,
     STARTS,
     "summary.csv",
     "summary.json",
-    partitions::POINT,
-    partitions::DENSITY,
     partitions::DRAWS,
-    partitions::CLUSTERS,
-    topics::WORDS,
-    topics::TOPICS,
     MANIFEST,
     MARKS,
     SAVING,
@@ -35,6 +30,20 @@ pub(super) const NAMES: &[&str] = &[
     journal::MARKS,
     LABEL,
 ];
+
+/// Tables of what outputs of samplers come to.
+fn tables() -> impl Iterator<Item = &'static Format> {
+    let formats = FORMATS.iter();
+    formats.filter(|format| matches!(format.needs, Needs::Found(_)))
+}
+
+/// Whether a run folder may hold a file of this name: temporary files of these are removed where a crash left them, and no other output
+/// replaces them.
+pub(super) fn is_own(name: &str) -> bool {
+    NAMES.contains(&name)
+        || tables().any(|format| format.file_name == name)
+        || found::files().any(|(file, _)| file == name)
+}
 
 /// What became of results that were to be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,7 +180,7 @@ pub(super) fn tidy(claim: &Claim) -> Result<(), ExportError> {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let whole = name.to_str().and_then(files::whole_of);
-        if whole.is_some_and(|whole| NAMES.contains(&whole)) {
+        if whole.is_some_and(is_own) {
             // One that stays only takes room.
             drop(files::remove(&entry.path()));
         }
@@ -206,8 +215,7 @@ impl RunFolder {
             let format = find("starts-csv")?;
             stage.put(format.file_name, |out| (format.write)(results, out))?;
         }
-        put_clusters(&mut stage, results, progress)?;
-        put_topics(&mut stage, results)?;
+        put_found(&mut stage, results, progress)?;
         let text = recipe_text(&self.recipe_of(job, results));
         stage.put(RECIPE, |out| out.write_all(text.as_bytes()))?;
         let Some(manifest) = &results.manifest else {
@@ -303,42 +311,34 @@ impl RunFolder {
     }
 }
 
-/// The clusters, where there are some.
-fn put_clusters(
+/// What outputs come to as tables, labels of units where there are some, and all that is to be read again.
+fn put_found(
     stage: &mut Stage<'_>,
     results: &Results,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), ExportError> {
-    let Some(clusters) = &results.clusters else {
+    if results.found.0.is_empty() {
+        // Where all chains failed, nothing comes of their labels.
         return Ok(());
-    };
-    progress(partitions::DRAWS);
-    let point = find("partition")?;
-    stage.put(partitions::POINT, |out| (point.write)(results, out))?;
-    if !clusters.densities.is_empty() {
-        let density = find("density")?;
-        stage.put(partitions::DENSITY, |out| (density.write)(results, out))?;
     }
-    stage.put(partitions::DRAWS, |out| {
-        partitions::write_draws(results, out)
-    })?;
-    stage.put(partitions::CLUSTERS, |out| {
-        serde_json::to_writer(&mut *out, clusters.as_ref())?;
-        out.write_all(b"\n")
-    })
-}
-
-/// The topics, where there are some.
-fn put_topics(stage: &mut Stage<'_>, results: &Results) -> Result<(), ExportError> {
-    let Some(topics) = &results.topics else {
-        return Ok(());
-    };
-    let words = find("top-words")?;
-    stage.put(topics::WORDS, |out| (words.write)(results, out))?;
-    stage.put(topics::TOPICS, |out| {
-        serde_json::to_writer(&mut *out, topics.as_ref())?;
-        out.write_all(b"\n")
-    })
+    let has_labels = results.labels.iter().any(|list| !list.is_empty());
+    if has_labels {
+        progress(partitions::DRAWS);
+    }
+    for format in tables().filter(|format| format.check(results).is_ok()) {
+        stage.put(format.file_name, |out| (format.write)(results, out))?;
+    }
+    if has_labels {
+        stage.put(partitions::DRAWS, |out| {
+            partitions::write_draws(results, out)
+        })?;
+    }
+    for one in &results.found.0 {
+        if let Some(file) = one.kind().file {
+            stage.put(file, |out| one.write(out))?;
+        }
+    }
+    Ok(())
 }
 
 fn recipe_text(recipe: &Recipe) -> String {

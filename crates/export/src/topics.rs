@@ -1,27 +1,26 @@
-//! Topics on disk: their most probable words, as a table and as panels show them.
+//! Topics on disk: their most probable words, as a table.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::Results;
 use super::number::shortest;
 use super::spreadsheet::inert;
-use ergodic_core::engine::topics::TopWords;
+use ergodic_core::engine::found::Found;
+use ergodic_core::engine::found::topics::TopWords;
 
 /// The words of topics as a table.
 pub const WORDS: &str = "topics.csv";
-/// The words of topics as panels read them.
-pub const TOPICS: &str = "topics.json";
 
 /// The topics; otherwise what the run lacks.
-pub(super) fn top_words(results: &Results) -> Result<&TopWords, &'static str> {
-    let topics = results.topics.as_deref();
+pub(super) fn top_words(found: &Found) -> Result<Arc<TopWords>, &'static str> {
+    let topics = found.get();
     topics.ok_or("has no topics, which only template `topics` finds")
 }
 
 /// One row per word of each topic: topic from 1, that with the most words first, its share of words, rank, word, probability.
 pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let topics = top_words(results).map_err(io::Error::other)?;
+    let topics = top_words(&results.found).map_err(io::Error::other)?;
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["topic", "share", "rank", "word", "probability"])?;
     for (k, topic) in topics.topics.iter().enumerate() {
@@ -34,16 +33,12 @@ pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-/// The topics of a run folder.
-pub fn read(input: impl Read) -> Option<Arc<TopWords>> {
-    serde_json::from_reader(input).ok().map(Arc::new)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ergodic_base::draws::DrawList;
-    use ergodic_core::engine::topics::Topic;
+    use ergodic_core::engine::found::topics::Topic;
+    use ergodic_core::engine::found::{self, Told as _};
 
     #[test]
     fn topics_read_back_as_they_were_written() {
@@ -57,7 +52,7 @@ mod tests {
         };
         let empty = (Vec::new(), vec![DrawList::new(0)]);
         let results = Results {
-            topics: Some(Arc::new(topics.clone())),
+            found: Found(vec![Arc::new(topics.clone())]),
             ..Results::new(Vec::new(), vec![DrawList::new(0)], empty, 0.0)
         };
         let mut bytes = Vec::new();
@@ -67,11 +62,16 @@ mod tests {
             text,
             "topic,share,rank,word,probability\n1,0.75,1,oak,0.5\n1,0.75,2,'=1+1,0.125\n"
         );
-        let json = serde_json::to_vec(&topics).unwrap();
-        assert_eq!(*read(json.as_slice()).unwrap(), topics);
-        assert_eq!(read(b"{}".as_slice()), None);
+        let mut json = Vec::new();
+        topics.write(&mut json).unwrap();
+        let (_, kind) = found::files()
+            .find(|(file, _)| *file == "topics.json")
+            .unwrap();
+        let read = |json: &[u8]| Found((kind.read)(&mut &*json).into_iter().collect()).get();
+        assert_eq!(read(&json), Some(Arc::new(topics)));
+        assert_eq!(read(b"{}"), None);
         let without = Results {
-            topics: None,
+            found: Found::default(),
             ..results
         };
         let error = write(&without, &mut Vec::new()).unwrap_err();

@@ -12,6 +12,7 @@ use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 use ergodic_core::arithmetic::Class;
+use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::protocol::{RunState, StopReason};
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_export::journal::Journal;
@@ -295,8 +296,8 @@ fn partitions_are_kept_saved_and_continued() {
     ];
     assert_eq!(told, files);
     let back = place.results().unwrap();
-    let clusters = back.clusters.unwrap();
-    let made = part.report().clusters.clone().unwrap();
+    let clusters = back.found.get::<Clusters>().unwrap();
+    let made = part.report().found.get::<Clusters>().unwrap();
     let written = std::fs::read(place.path().join("clusters.json")).unwrap();
     let mut text = serde_json::to_vec(&*made).unwrap();
     text.push(b'\n');
@@ -322,7 +323,7 @@ fn partitions_are_kept_saved_and_continued() {
     // Damaged, they are told and left out; what decides is asked of the clusters.
     std::fs::write(place.path().join("clusters.json"), "{}").unwrap();
     let damaged = place.results().unwrap();
-    assert!(damaged.clusters.is_none() && damaged.labels == back.labels);
+    assert!(damaged.found.0.is_empty() && damaged.labels == back.labels);
     let [remark] = &damaged.remarks[..] else {
         panic!("{:?}", damaged.remarks)
     };

@@ -3,7 +3,7 @@
 use super::{FigureInputs, ReportError};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
-use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::engine::found::Found;
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Marginal;
 use ergodic_core::samplers::{DIVERGENT, energy_column};
@@ -97,9 +97,9 @@ impl<'a> Chains<'a> {
         self.results.manifest.as_ref()?.mode.as_ref()
     }
 
-    /// The clusters, for samplers of partitions.
-    pub fn clusters(&self) -> Option<&'a Clusters> {
-        self.results.clusters.as_deref()
+    /// What outputs of the sampler come to.
+    pub fn found(&self) -> &'a Found {
+        &self.results.found
     }
 
     /// Identifier of the sampler; `None` for draws of other origin.

@@ -13,8 +13,7 @@ use ergodic_analysis::predict::scores::PredictionScores;
 use ergodic_analysis::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_core::design::censoring;
-use ergodic_core::engine::clusters::Clusters;
-use ergodic_core::engine::topics::TopWords;
+use ergodic_core::engine::found::Found;
 use ergodic_export::label::Label;
 use ergodic_export::manifest::Manifest;
 use ergodic_export::{Results, RunFolder};
@@ -68,10 +67,8 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// Pictures that cannot be drawn, and why.
     pub no_figures: Vec<String>,
-    /// The clusters of a mixture.
-    pub clusters: Option<std::sync::Arc<Clusters>>,
-    /// The most probable words of topics.
-    pub topics: Option<std::sync::Arc<TopWords>>,
+    /// What outputs of the sampler come to.
+    pub found: Found,
     /// What to know about the files of the run.
     pub remarks: Vec<String>,
 }
@@ -138,8 +135,7 @@ impl Report {
             description,
             figures,
             no_figures,
-            clusters: results.clusters.clone(),
-            topics: results.topics.clone(),
+            found: results.found.clone(),
             remarks: results.remarks.clone(),
             manifest,
         })

@@ -24,6 +24,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::StopReason;
 use ergodic_core::engine::checkpoint::{ChainMark, Marks};
+use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::trajectories::trajectories;
 use ergodic_core::samplers::{DIVERGENT, WEIGHT};
 use ergodic_diagnostics::quantiles;

@@ -1,6 +1,7 @@
 //! What a run keeps of the labels that a sampler gives to units: those of at most [`MOST_UNITS`] of them, a fixed random subset,
 //! in at most [`MOST_DRAWS`] draws.
 
+use crate::models::Model;
 use ergodic_base::draws::{ChainDraws, LabelList, Labels};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::partition::numbered;
@@ -13,6 +14,16 @@ pub const MOST_DRAWS: usize = 200;
 /// Which of `count` units have their labels kept, in order.
 pub fn units_kept(count: usize) -> Vec<u32> {
     some_of(count, MOST_UNITS)
+}
+
+/// Names of the units of `model` whose labels are kept; none where units get none.
+pub fn names_kept(model: &dyn Model) -> Vec<String> {
+    model.partition().map_or_else(Vec::new, |mixture| {
+        let units = units_kept(mixture.num_units()).into_iter();
+        units
+            .map(|unit| mixture.unit_names[unit as usize].clone())
+            .collect()
+    })
 }
 
 /// At most `most` of `count` positions, in order; the same ones always.

@@ -7,16 +7,15 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::chain::Warmup;
-use super::clusters::{self, Clusters};
 use super::collector::Waker;
+use super::found::{self, Found};
 use super::mode_drift;
 use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
-use super::topics::TopWords;
-use super::{gradients, shards, unvisited};
+use super::{gradients, unvisited};
 use crate::design::Remark;
-use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
+use crate::samplers::{DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
 use ergodic_base::moments::RunningMoments;
 use ergodic_base::param::ParamId;
@@ -66,10 +65,8 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// The bias check, if it has run.
     pub bias: Option<Arc<BiasReport>>,
-    /// What the drawn partitions say, for samplers of partitions.
-    pub clusters: Option<Arc<Clusters>>,
-    /// The most probable words of topics, for samplers of topics.
-    pub topics: Option<Arc<TopWords>>,
+    /// What outputs of the sampler come to.
+    pub found: Found,
     /// Estimates corrected by control variates, where the run keeps gradients for them and has draws enough.
     pub corrected: Option<Arc<Corrected>>,
 }
@@ -90,8 +87,7 @@ impl Report {
             limits: Limits::of(1),
             warnings: Vec::new(),
             bias: None,
-            clusters: None,
-            topics: None,
+            found: Found::default(),
             corrected: None,
         }
     }
@@ -229,11 +225,10 @@ pub fn report(
     let superchains = nest(&mut summary, view, &weights, job.run_section().superchains);
     let moments: Vec<&RunningMoments> = view.usable().map(|it| &*it.draws.unkept).collect();
     let estimates = estimates(&job.unkept_variables(), &moments, &weights);
-    let with_clusters = job.sampler().makes(CLUSTERS);
     let limits = Limits {
         chains: chains.len(),
         superchains,
-        decides: clusters::criterion(with_clusters),
+        decides: found::criterion(found::kinds_of(job.sampler())),
     };
     let draws_per_chain = view.draws_per_chain();
     let divergences = divergences(job, view.usable());
@@ -265,10 +260,8 @@ pub fn report(
         .filter(|distance| mode_drift::is_far(*distance, job.model().dim()));
     let proved = (bias.as_deref()).is_some_and(|bias| bias.verdict == Verdict::Good);
     others.extend(far.map(|distance| mode_drift::finding(distance, biased, proved)));
-    if with_clusters {
-        others.extend(clusters::negligible(&summary, chains.len()));
-    }
-    others.extend(shards::finding(view, job.model().dim()));
+    let found = Found::of(job, view);
+    others.extend(found.findings(&summary, chains.len()));
     if draws_per_chain >= limits.least_draws() {
         others.extend(unvisited::finding(job, unvisited::count(job, &chains)));
     }
@@ -312,8 +305,7 @@ pub fn report(
         limits,
         warnings: judgement.findings,
         bias,
-        clusters: Clusters::of(job, view).map(Arc::new),
-        topics: TopWords::of(job, view).map(Arc::new),
+        found,
         corrected: corrected(job, view, &chains, &weights).map(Arc::new),
     }
 }

@@ -38,18 +38,6 @@ ergodic_base::remarks! {
              the posterior"
         ) advice ("Run more chains, which start in each mode in turn, and compare what they say");
 
-        /// Chains sample a shard of the rows differently.
-        ShardsDisagree {
-            /// Which, from 1.
-            shard: usize,
-            /// The largest R-hat of its coordinates.
-            rhat: f64,
-        }
-        Watch "shards-disagree" (
-            "The chains disagree about shard {shard} of the rows (R-hat {rhat:.2}), so that what is combined from it is not its \
-             subposterior"
-        ) advice ("Allow more draws per shard (`sampler.shard_draws`) and a longer warm-up, or divide the rows into fewer shards");
-
         /// A chain began to keep draws although its criterion did not hold.
         CriterionNotMet {
             /// Which, from 1.
@@ -91,19 +79,6 @@ ergodic_base::remarks! {
         }
         Info "going-on" (
             "After {} draws per chain {lack}, so the run goes on to {}", thousands(*draws), thousands(*more)
-        );
-
-        /// Weights of clusters too small to count for the verdict.
-        NegligibleClusters {
-            /// The largest of these weights.
-            variable: String,
-            /// How many more there are.
-            more: usize,
-        }
-        Info "negligible-clusters" (
-            "`{variable}` {} not count for the verdict: a cluster of less than 1 % of the units is missing from most draws, which \
-             chains cannot agree on",
-            if *more == 0 { "does".to_owned() } else { format!("and {more} smaller do") }
         );
     }
 }

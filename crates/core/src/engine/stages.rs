@@ -4,11 +4,10 @@
 //! work stays small. Every chain waits at the end of a stage, and what is decided there depends on the draws alone: the
 //! same recipe gives the same draws on every machine and under any load. A run folder records how many there were.
 
-use super::clusters;
+use super::found;
 use super::remark::Remark;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
-use crate::samplers::CLUSTERS;
 use crate::samplers::recommend::{Work, pass_secs, work_secs};
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::SummaryRow;
@@ -73,7 +72,7 @@ pub(super) fn next(job: &dyn Sampling, summary: &[SummaryRow], stage: &Stage) ->
         ..
     } = stage;
     let precision = precision(stage.chains);
-    let decides = clusters::criterion(job.sampler().makes(CLUSTERS));
+    let decides = found::criterion(found::kinds_of(job.sampler()));
     let deciding: Vec<&SummaryRow> = summary.iter().filter(|row| decides(row)).collect();
     if precision.is_met(&deciding) {
         return Next::Enough;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{DRAWS, Frame, HEAD, Header, MAGIC, MAGIC_UNSEALED, frame_sum};
 use crate::manifest::{ChainManifest, Manifest};
@@ -12,7 +11,7 @@ use crate::{ExportError, Results, files};
 use ergodic_base::checksum::unseal;
 use ergodic_base::draws::{DrawList, LabelList, Labels};
 use ergodic_core::engine::StopReason;
-use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::found;
 use ergodic_core::engine::labels;
 use ergodic_core::engine::monitor::is_stuck;
 use ergodic_core::samplers::{self, DIVERGENT};
@@ -478,7 +477,7 @@ fn recovered(
     }
 }
 
-/// Adds what takes time: the summary, the clusters and the verdict.
+/// Adds what takes time: the summary, what outputs come to, and the verdict.
 pub(crate) fn judge_recovered(results: &mut Results, seconds: f64) {
     results.summarise(seconds);
     let Some(mut manifest) = results.manifest.take() else {
@@ -502,8 +501,9 @@ pub(crate) fn judge_recovered(results: &mut Results, seconds: f64) {
     let partitions: Vec<&[u32]> = (usable.iter().filter_map(|&chain| results.labels.get(chain)))
         .flat_map(|list| list.iter().map(|(_, labels)| labels.as_ref()))
         .collect();
-    if results.clusters.is_none() {
-        results.clusters = Clusters::of_labels(&results.units_kept, &partitions).map(Arc::new);
+    if let Some(sampler) = samplers::find(&manifest.sampler) {
+        let units = &results.units_kept;
+        results.found.recover(sampler, units, &partitions);
     }
     let said = judged(&manifest, results, [&usable, &failed, &stuck]);
     (manifest.verdict, manifest.verdict_sentence) = (said.verdict, said.sentence);
@@ -531,18 +531,17 @@ fn judged(
         .filter(|(chain, _)| usable.contains(chain))
         .filter_map(|(chain, fraction)| Some((chain + 1, fraction?)))
         .collect();
-    let is_mixture = results.clusters.is_some();
-    let remark = is_mixture.then(|| clusters::negligible(&results.summary, usable.len()));
-    let remarks: Vec<_> = remark.flatten().into_iter().collect();
+    let found = &results.found;
+    let others: Vec<_> = found.findings(&results.summary, usable.len()).collect();
     judge(&VerdictInputs {
         failed: &one_based(failed),
         stuck: &one_based(stuck),
         divergences: manifest.divergences,
         ebfmi: &fractions,
         biased: manifest.approximation.as_ref().map(|_| title),
-        decides: clusters::criterion(is_mixture),
+        decides: found::criterion(found.kinds()),
         unkept: results.estimates.len(),
-        others: &remarks,
+        others: &others,
         ..VerdictInputs::of(&results.summary, draws_per_chain, manifest.chains.len())
     })
 }

@@ -6,6 +6,8 @@ use ergodic_analysis::bias_check;
 use ergodic_analysis::recipe::Recipe;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_core::engine::found::Found;
+use ergodic_core::engine::found::clusters::Clusters;
 
 fn recipe(draws: u64) -> Recipe {
     let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age");
@@ -412,10 +414,8 @@ fn partitions_reach_the_journal_and_come_back() {
         assert_eq!(list.len(), 55);
     }
     assert_eq!(back.units_kept.len(), 1000);
-    let (mine, made) = (
-        back.clusters.unwrap(),
-        run.report().clusters.clone().unwrap(),
-    );
+    let clusters = |found: &Found| found.get::<Clusters>().unwrap();
+    let (mine, made) = (clusters(&back.found), clusters(&run.report().found));
     assert_eq!(
         (&mine.partition, &mine.pairs),
         (&made.partition, &made.pairs)

@@ -1,12 +1,14 @@
 //! Clusters of a mixture: how often units were together, and where a further unit would lie.
 
+use std::sync::Arc;
+
 use super::{FigureEntry, Trouble, columns_for, roomy};
 use crate::Chains;
 use crate::figure::{Axis, Band, Cells, Figure, Ink, Key, Line, Panel, Swatch};
 use ergodic_base::numerals::significant;
 use ergodic_core::design::columns::plural;
-use ergodic_core::engine::clusters::predictive::Predictive;
-use ergodic_core::engine::clusters::{Clusters, Pairs};
+use ergodic_core::engine::found::clusters::predictive::Predictive;
+use ergodic_core::engine::found::clusters::{Clusters, Pairs};
 
 pub const ENTRY: FigureEntry = FigureEntry {
     id: "clusters",
@@ -25,7 +27,7 @@ const HEIGHT: f64 = 200.0;
 const ALONE_MM: f64 = 85.0;
 
 fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
-    let clusters = chains.clusters().ok_or(Trouble::Nothing(
+    let clusters: Arc<Clusters> = chains.found().get().ok_or(Trouble::Nothing(
         "only mixtures have clusters, and the run is of none",
     ))?;
     let densities = &clusters.densities;
@@ -44,7 +46,7 @@ fn make(chains: &Chains<'_>, _parameters: &[usize]) -> Result<Figure, Trouble> {
             Key::new("data", Ink::Muted, Swatch::Curve),
         ];
     }
-    let (cells, together) = matrix(clusters);
+    let (cells, together) = matrix(&clusters);
     let side = cells.names.len() as f64;
     let axis = |range| Axis {
         range,

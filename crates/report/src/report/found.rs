@@ -4,6 +4,8 @@
 use super::Report;
 use ergodic_base::numerals::{decimals_by_error, fixed, significant, thousands};
 use ergodic_core::design::columns::plural;
+use ergodic_core::engine::found::clusters::Clusters;
+use ergodic_core::engine::found::topics::TopWords;
 
 /// Clusters whose profiles are listed.
 const MOST_CLUSTERS: usize = 20;
@@ -18,9 +20,16 @@ pub struct Found {
     pub lines: Vec<String>,
 }
 
+/// All that a report may have, in its order.
+const ALL: [fn(&Report) -> Option<Found>; 3] = [scores, clusters, topics];
+
 /// All that a report has.
 pub fn of(report: &Report) -> Vec<Found> {
-    let scores = report.held_out.as_ref().map(|scores| {
+    ALL.iter().filter_map(|find| find(report)).collect()
+}
+
+fn scores(report: &Report) -> Option<Found> {
+    report.held_out.as_ref().map(|scores| {
         let lines = scores.measures.iter().map(|(measure, score)| {
             let (name, about) = (measure.name(), measure.about());
             match score.se {
@@ -40,8 +49,11 @@ pub fn of(report: &Report) -> Vec<Found> {
             ),
             lines: lines.chain(scores.remarks()).collect(),
         }
-    });
-    let clusters = report.clusters.as_ref().map(|clusters| {
+    })
+}
+
+fn clusters(report: &Report) -> Option<Found> {
+    report.found.get::<Clusters>().map(|clusters| {
         let total = clusters.profiles.len();
         let profiles = clusters.profiles.iter().take(MOST_CLUSTERS);
         let lines = profiles.map(|profile| {
@@ -61,8 +73,11 @@ pub fn of(report: &Report) -> Vec<Found> {
             ),
             lines: lines.chain(more).collect(),
         }
-    });
-    let topics = report.topics.as_ref().map(|topics| {
+    })
+}
+
+fn topics(report: &Report) -> Option<Found> {
+    report.found.get::<TopWords>().map(|topics| {
         let lines = topics.topics.iter().map(|topic| {
             format!(
                 "{:.1} % of words: {}",
@@ -78,6 +93,5 @@ pub fn of(report: &Report) -> Vec<Found> {
             ),
             lines: lines.collect(),
         }
-    });
-    scores.into_iter().chain(clusters).chain(topics).collect()
+    })
 }

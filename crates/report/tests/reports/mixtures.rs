@@ -18,7 +18,7 @@ fn reports_of_mixtures_have_their_clusters_and_rows() {
     let manifest = &report.manifest;
     assert_eq!((manifest.rows_total, manifest.rows_used), (32, 32));
     assert_eq!(manifest.rows_held_out, 8);
-    assert!(report.clusters.is_some());
+    assert!(report.found.get::<Clusters>().is_some());
     for (id, list) in [
         ("html", "<h3>Clusters</h3>"),
         ("markdown", "### Clusters\n\nThe point partition has"),

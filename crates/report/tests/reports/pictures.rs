@@ -123,7 +123,7 @@ fn the_picture_of_a_bias_check_has_its_shifts_the_largest_first() {
 #[test]
 fn the_picture_of_clusters_has_the_matrix_and_the_densities() {
     let ran = two_clusters();
-    let clusters = ran.results.clusters.as_ref().unwrap();
+    let clusters = ran.results.found.get::<Clusters>().unwrap();
     let figure = figure_of(ran, find("clusters").unwrap()).unwrap();
     assert_eq!(figure.panels.len(), 1 + clusters.densities.len());
     assert_eq!(clusters.densities.len(), 1);

@@ -20,10 +20,9 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, paint, spark};
 use ergodic_core::design::columns::plural;
-use ergodic_core::engine::clusters::predictive::Predictive;
-use ergodic_core::engine::clusters::{Clusters, Pairs, Scatter};
+use ergodic_core::engine::found::clusters::predictive::Predictive;
+use ergodic_core::engine::found::clusters::{Clusters, Pairs, Scatter};
 use ergodic_core::engine::{Report, RunView};
-use ergodic_core::samplers::CLUSTERS;
 
 /// Widths of a cluster's number, of its size and share, and of its profile at least.
 const NUMBER: f32 = 48.0;
@@ -63,11 +62,9 @@ impl Pane for ClustersView {
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        let makes = of.entry.job().map(|job| job.sampler.makes(CLUSTERS));
-        if of.report.clusters.is_some() || makes == Some(true) {
-            Ok(())
-        } else {
-            Err("Only mixtures have clusters; this model is none")
+        match of.finds::<Clusters>() {
+            true => Ok(()),
+            false => Err("Only mixtures have clusters; this model is none"),
         }
     }
 
@@ -77,7 +74,7 @@ impl Pane for ClustersView {
 }
 
 fn clusters_pane(ui: &mut Ui, id: u64, run: &RunView, report: &Report, view: &mut ClustersView) {
-    let Some(clusters) = &report.clusters else {
+    let Some(clusters) = &report.found.get::<Clusters>() else {
         let waits = run
             .chains
             .iter()

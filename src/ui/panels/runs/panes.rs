@@ -21,6 +21,7 @@ use crate::ui::widgets::{self, Segments, number, paint};
 use ergodic_analysis::bias_check;
 use ergodic_base::param::ParamId;
 use ergodic_base::shown::capitalised;
+use ergodic_core::engine::found::Summary;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
 use ergodic_diagnostics::Missing;
@@ -76,6 +77,13 @@ pub struct Variable<'a> {
 }
 
 impl<'a> Variable<'a> {
+    /// Whether the run has a summary of type `S`, or will have one.
+    pub fn finds<S: Summary>(&self) -> bool {
+        let job = self.entry.job();
+        self.report.found.get::<S>().is_some()
+            || job.is_some_and(|job| job.sampler.makes(S::OUTPUT))
+    }
+
     /// The selected one of those called `names`; `None` if there are none.
     pub fn new(
         state: &'a AppState,

@@ -14,6 +14,7 @@ use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
 use crate::app::{Command, Depth, DraftChange, Product};
 use crate::ui::testing::{Shown, page_harness, press_t_over};
+use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::FORMATS;
@@ -525,7 +526,8 @@ fn clusters_of_a_mixture_are_listed() {
     session.send(Command::Draft(DraftChange::Sampler("dp-slice".to_owned())));
     session.run(2, 20, 60);
     let entry = session.state.selected().unwrap();
-    let clusters = entry.report().unwrap().clusters.clone().unwrap();
+    let found = &entry.report().unwrap().found;
+    let clusters = found.get::<Clusters>().unwrap();
     let size = clusters.profiles[0].size;
     let mut harness = page(session);
     harness

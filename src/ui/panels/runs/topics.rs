@@ -10,8 +10,7 @@ use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, number};
 use ergodic_core::design::columns::plural;
-use ergodic_core::engine::topics::TopWords;
-use ergodic_core::samplers::TOPICS;
+use ergodic_core::engine::found::topics::TopWords;
 
 /// Widths of a topic's number, of its share, and of its words at least.
 const NUMBER: f32 = 48.0;
@@ -30,17 +29,15 @@ impl Pane for TopicsView {
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        let makes = of.entry.job().map(|job| job.sampler.makes(TOPICS));
-        if of.report.topics.is_some() || makes == Some(true) {
-            Ok(())
-        } else {
-            Err("Only documents have topics; this model finds none")
+        match of.finds::<TopWords>() {
+            true => Ok(()),
+            false => Err("Only documents have topics; this model finds none"),
         }
     }
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
-        match &of.report.topics {
-            Some(topics) => topics_ui(ui, topics),
+        match of.report.found.get() {
+            Some(topics) => topics_ui(ui, &topics),
             None => {
                 let text =
                     "Topics of documents appear here with the first draws; other models have none";
@@ -91,6 +88,7 @@ mod tests {
     use eframe::egui::accesskit::Role;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+    use super::TopWords;
     use crate::app::testing::Session;
     use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
@@ -105,7 +103,8 @@ mod tests {
         )));
         session.run(2, 20, 60);
         let entry = session.state.selected().unwrap();
-        let topics = entry.report().unwrap().topics.clone().unwrap();
+        let found = &entry.report().unwrap().found;
+        let topics = found.get::<TopWords>().unwrap();
         assert_eq!(topics.topics.len(), 10);
         let mut harness = page_harness(session, runs_ui);
         harness.run_steps(3);

@@ -1,14 +1,66 @@
 //! Whether chains agree about each shard that divide and conquer samples: combined draws can agree where those of shards do not.
 
-use super::protocol::RunView;
-use super::remark::Remark;
+use serde::{Deserialize, Serialize};
+
+use super::Summary;
+use crate::engine::{RunView, Sampling};
 use crate::samplers::SHARD_MOMENTS;
 use ergodic_base::reporter::Warning;
-use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::findings::Finding;
+use ergodic_diagnostics::{SummaryRow, Verdict};
 
 /// R-hat from which chains disagree about a shard. Batches are of some hundred draws, whose own R-hat comes to 1.02 by chance.
 const LIMIT: f64 = 1.05;
+
+ergodic_base::remarks! {
+    /// What is remarkable about shards.
+    pub enum Remark {
+        /// Chains sample a shard of the rows differently.
+        Disagree {
+            /// Which, from 1.
+            shard: usize,
+            /// The largest R-hat of its coordinates.
+            rhat: f64,
+        }
+        Watch "shards-disagree" (
+            "The chains disagree about shard {shard} of the rows (R-hat {rhat:.2}), so that what is combined from it is not its \
+             subposterior"
+        ) advice ("Allow more draws per shard (`sampler.shard_draws`) and a longer warm-up, or divide the rows into fewer shards");
+    }
+}
+
+/// The shard that chains disagree most about.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Disagreement {
+    /// Which, from 1.
+    shard: usize,
+    /// The largest R-hat of its coordinates.
+    rhat: f64,
+}
+
+impl Summary for Disagreement {
+    const OUTPUT: &'static str = SHARD_MOMENTS;
+
+    fn of(job: &dyn Sampling, view: &RunView) -> Option<Self> {
+        let chains: Vec<&[f64]> = view
+            .usable()
+            .map(|chain| chain.numbers_called(SHARD_MOMENTS))
+            .collect();
+        let (shard, rhat) =
+            largest(&chains, job.model().dim()).filter(|(_, rhat)| *rhat > LIMIT)?;
+        Some(Self { shard, rhat })
+    }
+
+    fn finding(&self, _rows: &[SummaryRow], _chains: usize) -> Option<Finding> {
+        let &Self { shard, rhat } = self;
+        Some(Finding::new(
+            Verdict::Watch,
+            &format!("chains disagree about shard {shard} (R-hat {rhat:.2})"),
+            Some("more draws per shard, or fewer shards"),
+            Some(Warning::from(Remark::Disagree { shard, rhat })),
+        ))
+    }
+}
 
 /// The shard (1-based) with the largest R-hat of a coordinate between chains, and that R-hat. `chains` are the output
 /// [`SHARD_MOMENTS`] of each chain for `dim` coordinates; `None` with fewer than two chains that have one.
@@ -37,21 +89,6 @@ fn largest(chains: &[&[f64]], dim: usize) -> Option<(usize, f64)> {
     (0..width / (2 * dim))
         .map(of_shard)
         .max_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-/// What to tell where chains disagree about a shard of a model with `dim` coordinates.
-pub fn finding(view: &RunView, dim: usize) -> Option<Finding> {
-    let chains: Vec<&[f64]> = view
-        .usable()
-        .map(|chain| chain.numbers_called(SHARD_MOMENTS))
-        .collect();
-    let (shard, rhat) = largest(&chains, dim).filter(|(_, rhat)| *rhat > LIMIT)?;
-    Some(Finding::new(
-        Verdict::Watch,
-        &format!("chains disagree about shard {shard} (R-hat {rhat:.2})"),
-        Some("more draws per shard, or fewer shards"),
-        Some(Warning::from(Remark::ShardsDisagree { shard, rhat })),
-    ))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! What a run says about clusters: the point partition with its profiles, and how often units were together.
 //!
-//! Chains keep the clusters of some units in some draws ([`super::labels`]). The point
+//! Chains keep the clusters of some units in some draws ([`crate::engine::labels`]). The point
 //! partition is made from these; units outside the subset join the cluster that predicts them best, size included.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::labels::{self, some_of};
-use super::protocol::RunView;
-use super::remark::Remark;
-use super::sampling::Sampling;
-use crate::models::{Mixture, Model};
+use super::Summary;
+use crate::engine::labels::{self, some_of};
+use crate::engine::{RunView, Sampling};
+use crate::models::Mixture;
+use crate::samplers::CLUSTERS;
 use ergodic_base::draws::ChainDraws;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_diagnostics::SummaryRow;
@@ -39,27 +39,22 @@ fn decides(row: &SummaryRow) -> bool {
         || row.mean.is_none_or(|mean| mean >= NEGLIGIBLE_SHARE)
 }
 
-/// Which variables of a run count for its verdict: all but those of units that may change their numbers and, where its draws come
-/// with clusters ([`crate::samplers::CLUSTERS`]), weights of clusters that are there.
-pub fn criterion(with_clusters: bool) -> fn(&SummaryRow) -> bool {
-    match with_clusters {
-        true => decides,
-        false => |row| !row.variable.is_exchangeable(),
+ergodic_base::remarks! {
+    /// What is remarkable about clusters.
+    pub enum Remark {
+        /// Weights of clusters too small to count for the verdict.
+        Negligible {
+            /// The largest of these weights.
+            variable: String,
+            /// How many more there are.
+            more: usize,
+        }
+        Info "negligible-clusters" (
+            "`{variable}` {} not count for the verdict: a cluster of less than 1 % of the units is missing from most draws, which \
+             chains cannot agree on",
+            if *more == 0 { "does".to_owned() } else { format!("and {more} smaller do") }
+        );
     }
-}
-
-/// A remark on weights of clusters that would have decided if they counted.
-pub fn negligible(rows: &[SummaryRow], chains: usize) -> Option<Finding> {
-    let all = Limits::of(chains);
-    let mut left_out = rows
-        .iter()
-        .filter(|row| !decides(row) && all.verdict(row) != Verdict::Good);
-    let first = left_out.next()?;
-    let remark = Remark::NegligibleClusters {
-        variable: first.variable.to_string(),
-        more: left_out.count(),
-    };
-    Some(Finding::new(Verdict::Good, "", None, Some(remark.into())))
 }
 
 /// Clusters of a run.
@@ -161,24 +156,13 @@ pub struct Scatter {
     pub points: Vec<[f64; 2]>,
 }
 
-/// Units whose clusters are kept, in order; none for models without clusters.
-fn units_kept(model: &dyn Model) -> Vec<u32> {
-    (model.partition()).map_or_else(Vec::new, |mixture| labels::units_kept(mixture.num_units()))
-}
+impl Summary for Clusters {
+    const OUTPUT: &'static str = CLUSTERS;
+    const FILE: Option<&'static str> = Some("clusters.json");
+    /// Not weights of clusters that are not there.
+    const DECIDES: Option<fn(&SummaryRow) -> bool> = Some(decides);
 
-/// Names of the units whose clusters are kept.
-pub fn names_kept(model: &dyn Model) -> Vec<String> {
-    model.partition().map_or_else(Vec::new, |mixture| {
-        let units = units_kept(model).into_iter();
-        units
-            .map(|unit| mixture.unit_names[unit as usize].clone())
-            .collect()
-    })
-}
-
-impl Clusters {
-    /// The clusters of a run as it stands; `None` for models without clusters and before the first draws.
-    pub fn of(job: &dyn Sampling, view: &RunView) -> Option<Self> {
+    fn of(job: &dyn Sampling, view: &RunView) -> Option<Self> {
         let mixture = job.model().partition()?;
         let is_alpha = |name: &ParamId| *name == "alpha";
         let alpha = job.variables().iter().position(is_alpha);
@@ -198,7 +182,7 @@ impl Clusters {
             })
             .collect();
         let partitions: Vec<&[u32]> = draws.iter().map(|(labels, _)| *labels).collect();
-        let kept = units_kept(job.model().as_ref());
+        let kept = labels::units_kept(mixture.num_units());
         let clusters = Self::new(mixture, &kept, &partitions)?;
         let densities = match lacks_alpha {
             true => Vec::new(),
@@ -210,34 +194,8 @@ impl Clusters {
         })
     }
 
-    /// The clusters of `mixture` from `draws` with one label for each of the units `kept`.
-    fn new(mixture: &Mixture, kept: &[u32], draws: &[&[u32]]) -> Option<Self> {
-        let point = point_partition(draws)?;
-        let partition = spread(mixture, kept, &point.labels, point.clusters);
-        let records = records(mixture, &partition, point.clusters);
-        let pairs = Pairs::of(kept, &point.labels, draws);
-        let mut of_all = vec![None; partition.len()];
-        for (&unit, share) in kept.iter().zip(together(&point.labels, draws)) {
-            of_all[unit as usize] = share;
-        }
-        Some(Self {
-            units: mixture.unit_names[..mixture.num_units()].to_vec(),
-            together: of_all,
-            distance: point.distance,
-            draws: draws.len(),
-            profiles: records
-                .iter()
-                .map(|record| profile(mixture, record, &records))
-                .collect(),
-            pairs,
-            scatter: scatter(mixture),
-            densities: Vec::new(),
-            partition,
-        })
-    }
-
-    /// What `draws` with one label for each of `units` tell without the data: profiles are sizes alone.
-    pub fn of_labels(units: &[String], draws: &[&[u32]]) -> Option<Self> {
+    /// Without the data, profiles are sizes alone.
+    fn of_labels(units: &[String], draws: &[&[u32]]) -> Option<Self> {
         let point = point_partition(draws)?;
         let all: Vec<u32> = (0..units.len() as u32).collect();
         let pairs = Pairs::of(&all, &point.labels, draws);
@@ -266,7 +224,49 @@ impl Clusters {
         })
     }
 
-    /// Whether the data told what the clusters are like ([`Self::of_labels`]).
+    /// A remark on weights of clusters that would have decided if they counted.
+    fn finding(&self, rows: &[SummaryRow], chains: usize) -> Option<Finding> {
+        let all = Limits::of(chains);
+        let mut left_out = rows
+            .iter()
+            .filter(|row| !decides(row) && all.verdict(row) != Verdict::Good);
+        let first = left_out.next()?;
+        let remark = Remark::Negligible {
+            variable: first.variable.to_string(),
+            more: left_out.count(),
+        };
+        Some(Finding::new(Verdict::Good, "", None, Some(remark.into())))
+    }
+}
+
+impl Clusters {
+    /// The clusters of `mixture` from `draws` with one label for each of the units `kept`.
+    fn new(mixture: &Mixture, kept: &[u32], draws: &[&[u32]]) -> Option<Self> {
+        let point = point_partition(draws)?;
+        let partition = spread(mixture, kept, &point.labels, point.clusters);
+        let records = records(mixture, &partition, point.clusters);
+        let pairs = Pairs::of(kept, &point.labels, draws);
+        let mut of_all = vec![None; partition.len()];
+        for (&unit, share) in kept.iter().zip(together(&point.labels, draws)) {
+            of_all[unit as usize] = share;
+        }
+        Some(Self {
+            units: mixture.unit_names[..mixture.num_units()].to_vec(),
+            together: of_all,
+            distance: point.distance,
+            draws: draws.len(),
+            profiles: records
+                .iter()
+                .map(|record| profile(mixture, record, &records))
+                .collect(),
+            pairs,
+            scatter: scatter(mixture),
+            densities: Vec::new(),
+            partition,
+        })
+    }
+
+    /// Whether the data told what the clusters are like ([`Summary::of_labels`]).
     pub fn has_profiles(&self) -> bool {
         let told = |profile: &Profile| !profile.numbers.is_empty() || !profile.levels.is_empty();
         self.profiles.iter().any(told)
@@ -416,7 +416,10 @@ fn scatter(mixture: &Mixture) -> Option<Scatter> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::found::{criterion, kinds_of};
     use crate::models::dp_mixture::AlphaPrior;
+    use crate::samplers::find;
+    use crate::samplers::names::{DP_GIBBS, NUTS};
     use crate::testing::mixtures::{counts, names, numeric};
     use ergodic_base::draws::DrawList;
     use ergodic_diagnostics::findings::{VerdictInputs, judge};
@@ -440,12 +443,16 @@ mod tests {
     fn weights_of_clusters_that_are_mostly_missing_do_not_decide_and_are_told() {
         let names = ["alpha", "weight[1]", "weight[2]", "weight[3]"];
         let rows = rows(names, [0.001, 0.5, 0.005, 0.002]);
-        let deciding = |with_clusters| rows.iter().map(criterion(with_clusters)).collect();
-        let (with, without): (Vec<bool>, Vec<bool>) = (deciding(true), deciding(false));
+        let deciding = |sampler| {
+            let kinds = kinds_of(find(sampler).unwrap());
+            rows.iter().map(criterion(kinds)).collect()
+        };
+        let (with, without): (Vec<bool>, Vec<bool>) = (deciding(DP_GIBBS), deciding(NUTS));
         assert_eq!(with, [true, true, false, false]);
         assert_eq!(without, [true; 4]);
+        let clusters = Clusters::of_labels(&["a".to_owned()], &[&[0]]).unwrap();
         let told = |rows: &[SummaryRow]| {
-            let others: Vec<Finding> = negligible(rows, 2).into_iter().collect();
+            let others: Vec<Finding> = clusters.finding(rows, 2).into_iter().collect();
             let inputs = VerdictInputs {
                 others: &others,
                 ..VerdictInputs::of(rows, 100, 2)

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::protocol::RunView;
-use super::sampling::Sampling;
+use super::Summary;
+use crate::engine::{RunView, Sampling};
 use crate::models::Corpus;
 use crate::samplers::{TOPIC_SHARES, TOPICS};
 
@@ -44,9 +44,11 @@ impl Topic {
     }
 }
 
-impl TopWords {
-    /// The topics of a run as it stands; `None` for models without topics and before the first draws.
-    pub fn of(job: &dyn Sampling, view: &RunView) -> Option<Self> {
+impl Summary for TopWords {
+    const OUTPUT: &'static str = TOPICS;
+    const FILE: Option<&'static str> = Some("topics.json");
+
+    fn of(job: &dyn Sampling, view: &RunView) -> Option<Self> {
         let corpus = job.model().corpus()?;
         let mut chains = view.chains.iter().enumerate();
         chains.find_map(|(index, chain)| {
@@ -55,7 +57,9 @@ impl TopWords {
             (!phi.is_empty()).then(|| Self::new(corpus, index + 1, phi, shares))
         })
     }
+}
 
+impl TopWords {
     /// The topics with probabilities `phi` (V×K) and `shares` (K).
     fn new(corpus: &Corpus, chain: usize, phi: &[f64], shares: &[f64]) -> Self {
         let names = corpus.vocabulary_words();

@@ -1,6 +1,7 @@
 //! Tests of reading, changing and writing recipes.
 
 use super::*;
+use crate::recipe_keys::RECIPE_KEYS;
 use ergodic_core::engine::run_section::{DEFAULT_DRAWS, PRECISION_DRAWS};
 
 const TEXT: &str =
@@ -201,4 +202,58 @@ fn mistakes_are_named_with_their_line() {
     assert!(error(TEXT, &["nonsense".into()]).contains("key=value"));
     assert!(error(TEXT, &["run.draws=many".into()]).contains("many"));
     assert!(error(&format!("format = 9\n{TEXT}"), &[]).contains("format 9"));
+}
+
+/// Runs know what they were made with by this text, so neither the order of entries nor what is left out may change.
+#[test]
+fn entries_are_written_in_order_and_left_out_where_nobody_chose() {
+    let plain = Recipe::parse(TEXT, &[]).unwrap();
+    let full: Vec<String> = (RECIPE_KEYS.iter())
+        .map(|entry| format!("{}={}", entry.key.replace("NAME", "b"), entry.example))
+        .collect();
+    let full = plain.changed(&full).unwrap();
+    let written = plain.to_toml() + "# With every entry:\n" + &full.to_toml();
+    assert_eq!(written, include_str!("tests/written.toml"));
+}
+
+#[test]
+fn numbers_out_of_range_are_refused_in_words() {
+    let seconds = "a number above 0";
+    let spread = "a number above 0, at most 1000000";
+    for (key, value, takes) in [
+        ("run.chains", "0", "1 to 256"),
+        ("run.chains", "257", "1 to 256"),
+        ("run.draws", "0", "at least 1"),
+        ("run.start_spread", "0", spread),
+        ("run.start_spread", "1000000.5", spread),
+        ("run.start_spread", "NaN", spread),
+        ("run.max_seconds", "0", seconds),
+        ("run.max_seconds", "inf", seconds),
+        ("run.max_seconds", "NaN", seconds),
+        ("run.target_ess", "-1", seconds),
+        ("run.target_rhat", "1", "a number above 1"),
+        ("model.top_levels.x", "0", "at least 1"),
+    ] {
+        let refused = Recipe::parse(TEXT, &[format!("{key}={value}")]).unwrap_err();
+        let sentence = format!("Setting `{key}` takes {takes}, not `{value}`");
+        assert_eq!(refused.to_string(), sentence);
+    }
+    for taken in ["run.chains=256", "run.draws=1", "run.start_spread=1000000"] {
+        Recipe::parse(TEXT, &[taken.to_owned()]).unwrap();
+    }
+    let seeded = |run: u64, hold_out: Option<u64>| {
+        let mut recipe = Recipe::parse(TEXT, &[]).unwrap();
+        recipe.run.seed = run;
+        recipe.model.hold_out_seed = hold_out;
+        recipe.changed(&[]).map_err(|error| error.to_string())
+    };
+    let most = i64::MAX as u64;
+    seeded(most, Some(most)).unwrap();
+    for (key, refused) in [
+        ("run.seed", seeded(most + 1, None)),
+        ("model.hold_out_seed", seeded(1, Some(most + 1))),
+    ] {
+        let sentence = format!("Setting `{key}` takes 0 to {most}, not `{}`", most + 1);
+        assert_eq!(refused.unwrap_err(), sentence);
+    }
 }

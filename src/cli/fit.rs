@@ -1,6 +1,7 @@
 //! `fit` and `demo`: prepare a job, run it, save its folder, print its summary.
 
 use ergodic_analysis::templates;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -196,35 +197,31 @@ impl Request {
     }
 }
 
+/// The change of a recipe that a flag asks for.
+fn change(key: &str, value: &Option<impl Display>) -> Option<String> {
+    value.as_ref().map(|value| format!("{key}={value}"))
+}
+
 /// The recipe of the flags.
 pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
-    let mut changes: Vec<String> = Vec::new();
-    let mut change = |key: &str, value: Option<String>| {
-        changes.extend(value.map(|value| format!("{key}={value}")));
-    };
-    change("model.template", args.template.clone());
-    change("model.hold_out", args.hold_out.clone());
-    change("sampler.id", args.sampler.clone());
-    change("mode.method", args.mode.clone());
-    change("run.start", args.start.clone());
-    change("run.chains", args.chains.map(|value| value.to_string()));
-    change(
-        "run.superchains",
-        args.superchains.map(|value| value.to_string()),
-    );
-    change("run.warmup", args.warmup.map(|value| value.to_string()));
-    change("run.draws", args.draws.map(|value| value.to_string()));
-    change("run.keep", args.keep.clone());
-    change(
-        "run.zero_variance",
-        (args.zero_variance).map(|degree| Order::from(degree).word().to_owned()),
-    );
-    change("run.seed", args.seed.map(|value| value.to_string()));
-    change(
-        "run.max_seconds",
-        args.max_seconds.map(|value| value.to_string()),
-    );
-    changes.extend(args.set.iter().cloned());
+    let zero_variance = args.zero_variance.map(|degree| Order::from(degree).word());
+    let of_flags = [
+        change("model.template", &args.template),
+        change("model.hold_out", &args.hold_out),
+        change("sampler.id", &args.sampler),
+        change("mode.method", &args.mode),
+        change("run.start", &args.start),
+        change("run.chains", &args.chains),
+        change("run.superchains", &args.superchains),
+        change("run.warmup", &args.warmup),
+        change("run.draws", &args.draws),
+        change("run.keep", &args.keep),
+        change("run.zero_variance", &zero_variance),
+        change("run.seed", &args.seed),
+        change("run.max_seconds", &args.max_seconds),
+    ];
+    let set = args.set.iter().cloned();
+    let changes: Vec<String> = of_flags.into_iter().flatten().chain(set).collect();
     if let Some(Source::Recipe(path)) = &args.source {
         let flags = [
             ("--formula", args.formula.is_some()),

@@ -213,12 +213,10 @@ fn response_families_are_named_in_their_files_only() {
 
 /// Words that are names of templates or samplers and mean something else where they stand: the start of a path, and the word.
 const HOMONYMS: &[(&str, &str)] = &[
-    ("crates/analysis/src/recipe.rs", "categorical"),
     ("crates/models/src/families/", "ordered"),
     ("crates/models/src/families/", "poisson"),
     ("crates/models/src/families/", "student"),
     ("crates/models/src/formula/", "ordered"),
-    ("crates/analysis/src/recipe_keys.rs", "linear"),
     ("crates/core/src/samplers/partition/dp_stochastic.rs", "own"),
     ("crates/core/src/samplers/output.rs", "topics"),
     ("crates/core/src/samplers/topics.rs", "topics"),

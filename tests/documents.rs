@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
-use ergodic_analysis::recipe_keys::RECIPE_KEYS;
+use ergodic_analysis::recipe_keys::recipe_keys;
 use ergodic_analysis::templates;
 use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Field;
@@ -288,11 +288,11 @@ fn settings_page() -> String {
     page.push_str(
         "## Recipe\n\n`NAME` stands for a column, a class of parameters or a parameter.\n\n",
     );
-    let rows = RECIPE_KEYS.iter().map(|entry| {
+    let rows = recipe_keys().into_iter().map(|entry| {
         vec![
             code(entry.key),
-            values(entry.takes),
-            entry.default.to_owned(),
+            values(&entry.takes),
+            entry.default,
             entry.about.to_owned(),
         ]
     });
@@ -386,10 +386,9 @@ fn flags(page: &mut String, command: &Command, fit: &Command) {
     if own.is_empty() {
         return;
     }
+    let keys = recipe_keys();
     let rows = own.into_iter().map(|arg| {
-        let entry = RECIPE_KEYS
-            .iter()
-            .find(|entry| is_fit && sets(arg, entry.key));
+        let entry = keys.iter().find(|entry| is_fit && sets(arg, entry.key));
         let default: Vec<String> = arg
             .get_default_values()
             .iter()
@@ -402,7 +401,7 @@ fn flags(page: &mut String, command: &Command, fit: &Command) {
             .collect();
         let values = match (takes_value(arg), entry) {
             (false, _) => "switch".to_owned(),
-            (true, Some(entry)) => entry.takes.to_owned(),
+            (true, Some(entry)) => entry.takes.clone(),
             (true, None) if possible.is_empty() => kind_of(arg),
             (true, None) => possible.join(", "),
         };

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::args::{FitArgs, ListArgs, Listing};
 use super::{Failure, fit, output};
 use ergodic_analysis::Job;
-use ergodic_analysis::recipe_keys::RECIPE_KEYS;
+use ergodic_analysis::recipe_keys::recipe_keys;
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{duration, thousands};
 use ergodic_base::settings::Field;
@@ -204,7 +204,7 @@ fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
              `ergodic list settings nuts`, `ergodic list settings run`",
         )
     })?;
-    let entries: Vec<Json> = RECIPE_KEYS
+    let entries: Vec<Json> = recipe_keys()
         .iter()
         .filter(|entry| entry.key.split('.').next() == Some(id))
         .map(|entry| {

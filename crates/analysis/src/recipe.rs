@@ -5,16 +5,13 @@
 
 use crate::templates;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::hold_out::HoldOut;
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Numbers, Section as _, SettingError, Settings, Value, is_default};
 use ergodic_core::engine::keep;
-use ergodic_core::engine::run_section::MAX_CHAINS;
-use ergodic_core::engine::start::MOST_SPREAD;
 use ergodic_core::engine::{RunSection, Start};
 use ergodic_core::models::{DefaultPriors, ModelEntry, Storage, default_priors, names};
 use ergodic_data::nothing;
@@ -112,48 +109,34 @@ fn short(fingerprint: &str) -> &str {
     fingerprint.get(..12).unwrap_or(fingerprint)
 }
 
-/// Everything that determines a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Recipe {
-    /// Version of the layout, [`FORMAT`].
-    #[serde(default = "format")]
-    pub format: u32,
-    /// The data.
-    pub data: DataSection,
-    /// The model.
-    pub model: ModelSection,
-    /// Priors by class or parameter in Stan's notation, and as `default` the name of those of all others
-    /// ([`Self::default_priors`]).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub priors: BTreeMap<String, String>,
-    /// How the posterior mode is found.
-    #[serde(default, skip_serializing_if = "ModeSection::is_auto")]
-    pub mode: ModeSection,
-    /// The sampler.
-    #[serde(default)]
-    pub sampler: SamplerSection,
-    /// Chains, draws, seed and when to stop.
-    #[serde(default)]
-    pub run: RunSection,
-    /// What is reported.
-    #[serde(default)]
-    pub report: ReportSection,
+ergodic_base::section! {
+    /// Everything that determines a run.
+    #[serde(deny_unknown_fields)]
+    pub struct Recipe in "" {
+        /// Version of the layout, [`FORMAT`].
+        #[serde(default = "format")]
+        pub format: u32 = FORMAT;
+        /// The data.
+        pub data: ..DataSection;
+        /// The model.
+        pub model: ..ModelSection;
+        /// Priors by class or parameter in Stan's notation, and as `default` the name of those of all others
+        /// ([`Self::default_priors`]).
+        pub priors?: BTreeMap<String, String>;
+        /// How the posterior mode is found.
+        #[serde(default, skip_serializing_if = "is_default")]
+        pub mode: ..ModeSection;
+        /// The sampler.
+        #[serde(default)]
+        pub sampler: ..SamplerSection;
+        /// Chains, draws, seed and when to stop.
+        #[serde(default)]
+        pub run: ..RunSection;
+        /// What is reported.
+        #[serde(default)]
+        pub report: ..ReportSection;
+    }
 }
-
-/// Keys of `[model]` that all templates share.
-const MODEL_KEYS: [&str; 10] = [
-    "template",
-    "formula",
-    "success",
-    "levels",
-    "standardize",
-    "hold_out",
-    "hold_out_seed",
-    "reference",
-    "categorical",
-    "top_levels",
-];
 
 fn format() -> u32 {
     FORMAT
@@ -172,128 +155,82 @@ fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::
     Ok(values.iter().map(Value::to_string).collect())
 }
 
-/// `[data]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataSection {
-    /// Path, relative to the recipe, or `sample:NAME`.
-    pub source: String,
-    /// SHA-256 of the file, checked when present unless it is [`ANY_DATA`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-    /// In which precision the covariates of rows are held in memory.
-    #[serde(default, skip_serializing_if = "Storage::is_default")]
-    pub storage: Storage,
-    /// How the text is read; absent entries are guessed.
+ergodic_base::section! {
+    /// `[data]`.
+    #[serde(deny_unknown_fields)]
+    pub struct DataSection in "data." {
+        /// The table; paths are relative to the recipe
+        pub source: String = String::new(), takes "a path, or sample:NAME", default "none", such as "b.csv";
+        /// SHA-256 that the table must have, so that no other is taken for it; none takes whatever the table is now
+        pub fingerprint?: Option<String>, takes "a fingerprint, or none", default "none; in saved recipes that of the table",
+            such as ANY_DATA;
+        /// Precision in which the predictors of rows are stored: f32 takes half the memory, and the run says by how much it moves
+        /// estimates
+        pub storage?: Storage, takes "f64 | f32", default "f64", such as "f32", listed last;
+        /// How the text is read; absent entries are guessed
+        #[serde(default)]
+        pub import: ..ImportOptions;
+    }
+}
+
+ergodic_base::section! {
+    /// `[model]`: these and the template's own settings.
+    pub struct ModelSection in "model." {
+        /// Model template
+        pub template: String = names::LOGISTIC.to_owned(), takes "a template of `ergodic list templates`", default "by the outcome",
+            such as names::LINEAR;
+        /// Outcome and predictors
+        #[serde(default)]
+        pub formula: String = String::new(), takes "a formula", default "none", such as "y ~ z";
+        /// What counts as success
+        pub success?: Option<String>, takes "a value of the outcome", default "1, true, yes or the second", such as "no";
+        /// Categories of the outcome that may have no rows; all levels of an ordered outcome from lowest to highest, or of one
+        /// without an order the reference first
+        #[serde(deserialize_with = "labels")]
+        pub levels?: Vec<String>, takes "a list of texts", default "those in the data", such as "[\"a\", \"b\"]";
+        /// Whether priors hold per standard deviation of the predictors
+        #[serde(default = "yes")]
+        pub standardize: bool = true, takes "true | false", such as "false";
+        /// Rows kept out of the fit, to score its predictions by: that share of all rows, drawn by model.hold_out_seed; the third
+        /// of ten parts drawn so; rows where the column has the value; or rows by number
+        pub hold_out?: Option<HoldOut>, takes "a share such as 0.2, a part such as 3/10, COLUMN=VALUE, or rows 3, 17", such as "0.2";
+        /// Seed that rows to keep out are drawn by, apart from that of the run, so that runs with other seeds keep out the same
+        /// rows
+        pub hold_out_seed?: Option<u64>, in Numbers::FromTo(0, i64::MAX), default "1", such as "7";
+        /// The template's own settings; absent ones have their defaults
+        #[serde(flatten)]
+        pub settings: ..Settings;
+        /// The level that others of the column are compared with
+        pub reference.NAME?: BTreeMap<String, String>, takes "a level", default "the first", such as "a";
+        /// Columns of numbers that are categories
+        pub categorical?: BTreeSet<String>, takes "a list of columns", such as "[\"x\"]";
+        /// Most frequent values of a categorical predictor that are kept; all others are one value `other`
+        pub top_levels.NAME?: BTreeMap<String, usize>, takes "whole number from 1", default "all levels", such as "20";
+    }
+}
+
+ergodic_base::section! {
+    /// `[sampler]`: `id` and the sampler's own settings.
+    pub struct SamplerSection in "sampler." {
+        /// Sampler
+        pub id: String = AUTO.to_owned(), takes "auto, or a sampler of `ergodic list samplers`", such as ergodic_core::samplers::names::NUTS;
+        /// Settings; absent ones are chosen by the sampler
+        #[serde(flatten)]
+        pub settings: ..Settings;
+    }
+}
+
+ergodic_base::section! {
+    /// `[mode]`: `method`, `start` and the optimiser's own settings.
     #[serde(default)]
-    pub import: ImportOptions,
-}
-
-/// `[model]`: these and the template's own settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ModelSection {
-    /// Template id.
-    pub template: String,
-    /// Formula in brms/lme4 notation.
-    #[serde(default)]
-    pub formula: String,
-    /// Response value that counts as success; absent: 1, true, yes, or the second level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub success: Option<String>,
-    /// Categories of the response that may have no rows.
-    #[serde(
-        default,
-        deserialize_with = "labels",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub levels: Vec<String>,
-    /// Whether priors hold for coefficients of standardised predictors.
-    #[serde(default = "yes")]
-    pub standardize: bool,
-    /// Rows that are kept out of the fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hold_out: Option<HoldOut>,
-    /// Seed that rows to keep out are drawn by; absent: [`SEED`](super::hold_out::SEED).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hold_out_seed: Option<u64>,
-    /// The template's own settings; absent ones have their defaults.
-    #[serde(flatten)]
-    pub settings: Settings,
-    /// Reference level per categorical predictor; absent: the first.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub reference: BTreeMap<String, String>,
-    /// Numeric columns treated as categorical.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub categorical: BTreeSet<String>,
-    /// Most frequent levels kept per categorical predictor; the others become one level `other`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub top_levels: BTreeMap<String, usize>,
-}
-
-impl Default for ModelSection {
-    fn default() -> Self {
-        Self {
-            template: names::LOGISTIC.to_owned(),
-            formula: String::new(),
-            success: None,
-            levels: Vec::new(),
-            standardize: true,
-            hold_out: None,
-            hold_out_seed: None,
-            settings: Settings::default(),
-            reference: BTreeMap::new(),
-            categorical: BTreeSet::new(),
-            top_levels: BTreeMap::new(),
-        }
-    }
-}
-
-/// `[sampler]`: `id` and the sampler's own settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SamplerSection {
-    /// Sampler id or `auto`.
-    pub id: String,
-    /// Settings; absent ones are chosen by the sampler.
-    #[serde(flatten)]
-    pub settings: Settings,
-}
-
-impl Default for SamplerSection {
-    fn default() -> Self {
-        Self {
-            id: AUTO.to_owned(),
-            settings: Settings::default(),
-        }
-    }
-}
-
-/// `[mode]`: `method`, `start` and the optimiser's own settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ModeSection {
-    /// Optimiser id or `auto`.
-    pub method: String,
-    /// Where the search starts, one number per variable on the scale it is reported on; absent: at 0 in internal coordinates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
-    /// Settings; absent ones are chosen by the optimiser.
-    #[serde(flatten)]
-    pub settings: Settings,
-}
-
-impl Default for ModeSection {
-    fn default() -> Self {
-        Self {
-            method: AUTO.to_owned(),
-            start: None,
-            settings: Settings::default(),
-        }
-    }
-}
-
-impl ModeSection {
-    fn is_auto(&self) -> bool {
-        *self == Self::default()
+    pub struct ModeSection in "mode." {
+        /// How the mode of the posterior is found
+        pub method: String = AUTO.to_owned(), takes "auto, or an optimiser of `ergodic list optimisers`", such as "newton";
+        /// Where the search starts, one number per reported variable
+        pub start?: Option<Vec<f64>>, takes "a list of numbers", default "0 in internal coordinates", such as "[1.5]";
+        /// Settings; absent ones are chosen by the optimiser
+        #[serde(flatten)]
+        pub settings: ..Settings;
     }
 }
 
@@ -308,19 +245,19 @@ pub enum Scale {
     Standardised,
 }
 
-/// `[report]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ReportSection {
-    /// Scale of reported coefficients.
-    pub scale: Scale,
+ergodic_base::section! {
+    /// `[report]`.
+    #[serde(deny_unknown_fields, default)]
+    pub struct ReportSection in "report." {
+        /// Scale of reported coefficients
+        pub scale: Scale = Scale::Original, takes "original | standardised", default "original", such as "standardised";
+    }
 }
 
 impl Recipe {
     /// A recipe for a data source and formula, all else at its default.
     pub fn new(source: &str, template: &str, formula: &str) -> Self {
         Self {
-            format: FORMAT,
             data: DataSection {
                 source: source.to_owned(),
                 ..DataSection::default()
@@ -334,10 +271,7 @@ impl Recipe {
                 default_priors::KEY.to_owned(),
                 DefaultPriors::WeaklyInformative.id().to_owned(),
             )]),
-            mode: ModeSection::default(),
-            sampler: SamplerSection::default(),
-            run: RunSection::default(),
-            report: ReportSection::default(),
+            ..Self::default()
         }
     }
 
@@ -521,15 +455,9 @@ impl Recipe {
     }
 
     fn check(&self) -> Result<(), RecipeError> {
-        let refuse = |key: &str, takes: String, value: &dyn Display| {
+        let refuse = |key: &str, takes: String, value: usize| {
             let (key, value) = (key.to_owned(), value.to_string());
             Err(SettingError::Value { key, takes, value }.into())
-        };
-        let per_chain = |key, numbers: Option<usize>| match numbers {
-            Some(count) if count != self.run.chains => {
-                Err(SettingError::unfit(key, "needs one number per chain"))
-            }
-            _ => Ok(()),
         };
         let run = &self.run;
         if self.format != FORMAT {
@@ -553,76 +481,42 @@ impl Recipe {
                     });
                 }
                 let own: Vec<&str> = entry.spec.fields.iter().map(|field| field.key).collect();
+                let shared = ModelSection::entries();
+                let known = shared.iter().map(|entry| entry.name).chain(own);
                 return Err(RecipeError::Setting(SettingError::Unknown {
                     owner: "Section `[model]`".to_owned(),
                     key: key.to_owned(),
-                    known: [&MODEL_KEYS[..], &own[..]].concat().join(", "),
+                    known: known.collect::<Vec<_>>().join(", "),
                 }));
             }
         }
         if let Some(id) = self.priors.get(default_priors::KEY) {
             DefaultPriors::find(id)?;
         }
-        if run.chains == 0 || run.chains > MAX_CHAINS {
-            return refuse("run.chains", format!("1 to {MAX_CHAINS}"), &run.chains);
-        }
+        self.check_numbers()?;
         if let Some(groups) = run.superchains
             && !(groups >= 2 && run.chains.is_multiple_of(groups))
         {
             let takes = format!("2 or more groups of equal size of {} chains", run.chains);
-            return refuse("run.superchains", takes, &groups);
+            return refuse("run.superchains", takes, groups);
         }
         if let Some((name, _)) = self.model.top_levels.iter().find(|(_, top)| **top == 0) {
             let key = format!("model.top_levels.{name}");
-            return refuse(&key, "at least 1".to_owned(), &0);
+            return refuse(&key, "at least 1".to_owned(), 0);
         }
         keep::check(&run.keep).map_err(RecipeError::Setting)?;
-        if run.draws == 0 {
-            return refuse("run.draws", "at least 1".to_owned(), &run.draws);
-        }
-        for (key, seed) in [
-            ("run.seed", run.seed),
-            (
-                "model.hold_out_seed",
-                model.hold_out_seed.unwrap_or_default(),
-            ),
+        for (key, numbers) in [
+            ("run.draws_of_chains", &run.draws_of_chains),
+            ("run.warmup_of_chains", &run.warmup_of_chains),
         ] {
-            if i64::try_from(seed).is_err() {
-                return refuse(key, format!("0 to {}", i64::MAX), &seed);
+            if numbers.as_ref().is_some_and(|it| it.len() != run.chains) {
+                return Err(SettingError::unfit(key, "needs one number per chain").into());
             }
         }
-        per_chain(
-            "run.draws_of_chains",
-            run.draws_of_chains.as_ref().map(Vec::len),
-        )?;
-        per_chain(
-            "run.warmup_of_chains",
-            run.warmup_of_chains.as_ref().map(Vec::len),
-        )?;
-        let sets = match &run.start {
-            Start::Values(sets) if sets.len() > 1 => Some(sets.len()),
-            _ => None,
-        };
-        if sets.is_some_and(|sets| sets != run.chains) {
+        if matches!(&run.start, Start::Values(sets) if sets.len() > 1 && sets.len() != run.chains) {
             let what =
                 "needs one set of values for all chains, or one for each with `;` between them";
             return Err(SettingError::unfit("run.start", what).into());
-        }
-        if !(run.start_spread > 0.0 && run.start_spread <= MOST_SPREAD) {
-            let takes = format!("a number above 0, at most {MOST_SPREAD}");
-            return refuse("run.start_spread", takes, &run.start_spread);
-        }
-        for (key, value, least) in [
-            ("max_seconds", run.max_seconds, 0.0),
-            ("target_ess", run.target_ess, 0.0),
-            ("target_rhat", run.target_rhat, 1.0),
-        ] {
-            if let Some(value) = value
-                && !(value.is_finite() && value > least)
-            {
-                let key = format!("run.{key}");
-                return refuse(&key, format!("a number above {least}"), &value);
-            }
         }
         Ok(())
     }

@@ -8,10 +8,14 @@ use serde::Serialize;
 
 mod declared;
 mod read;
+mod section;
 
 pub use declared::{Declared, Setting};
 #[doc(hidden)]
 pub use declared::{Joined, declare};
+#[doc(hidden)]
+pub use section::is_default;
+pub use section::{Entry, Numbers, Section};
 
 /// What values a field takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

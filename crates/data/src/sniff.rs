@@ -26,35 +26,29 @@ pub enum ColumnKindOverride {
     Category,
 }
 
-/// How to read a file; what is `None` is guessed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ImportOptions {
-    /// Between values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<char>,
-    /// `.` or `,`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decimal: Option<char>,
-    /// A name such as `utf-8`, `windows-1252`, `utf-16le`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<String>,
-    /// Whether the first line holds the column names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<bool>,
-    /// Cells that mean "no value", besides empty ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Vec<String>>,
-    /// What becomes of lines with another number of values than the header; the file is refused without a choice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ragged: Option<RaggedRows>,
-    /// Most gigabytes (10⁹ bytes) that a packed file may unpack to, or that may come from what is no file; `None`: as much as is
-    /// usual, see [`super::load`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_gigabytes: Option<u32>,
-    /// Types of columns by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub column_types: BTreeMap<String, ColumnKindOverride>,
+ergodic_base::section! {
+    /// How to read a file; what is `None` is guessed.
+    #[derive(Eq)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct ImportOptions in "data.import." {
+        /// Separator between values
+        pub delimiter?: Option<char>, takes "a character", default "guessed", such as ";";
+        /// The decimal mark
+        pub decimal?: Option<char>, takes ". | ,", default "guessed", such as ".";
+        /// How the text is encoded
+        pub encoding?: Option<String>, takes "a name such as utf-8 or windows-1252", default "guessed", such as "utf-8";
+        /// Whether the first line holds the names of the columns
+        pub header?: Option<bool>, takes "true | false", default "guessed", such as "true";
+        /// Codes for missing values, besides empty cells
+        pub missing?: Option<Vec<String>>, takes "a list of texts", default "guessed", such as "[\"-99\"]";
+        /// Lines with more or fewer values than the header: join the surplus into the last column, or leave the line out
+        pub ragged?: Option<RaggedRows>, takes "join | skip", default "refused", such as "skip";
+        /// Most gigabytes that a packed file may unpack to, or that may come from a pipe
+        pub max_gigabytes?: Option<u32>, takes "whole number", default "256 MB or 25 times a packed file", such as "4";
+        /// How a column is read
+        pub column_types.NAME?: BTreeMap<String, ColumnKindOverride>, takes "number | category", default "guessed",
+            such as "category";
+    }
 }
 
 /// A resolved option with the reason for it.

@@ -1,7 +1,7 @@
 //! Tests of reading, changing and writing recipes.
 
 use super::*;
-use crate::recipe_keys::RECIPE_KEYS;
+use crate::recipe_keys::recipe_keys;
 use ergodic_core::engine::run_section::{DEFAULT_DRAWS, PRECISION_DRAWS};
 
 const TEXT: &str =
@@ -208,7 +208,7 @@ fn mistakes_are_named_with_their_line() {
 #[test]
 fn entries_are_written_in_order_and_left_out_where_nobody_chose() {
     let plain = Recipe::parse(TEXT, &[]).unwrap();
-    let full: Vec<String> = (RECIPE_KEYS.iter())
+    let full: Vec<String> = (recipe_keys().iter())
         .map(|entry| format!("{}={}", entry.key.replace("NAME", "b"), entry.example))
         .collect();
     let full = plain.changed(&full).unwrap();
@@ -231,6 +231,8 @@ fn numbers_out_of_range_are_refused_in_words() {
         ("run.max_seconds", "inf", seconds),
         ("run.max_seconds", "NaN", seconds),
         ("run.target_ess", "-1", seconds),
+        // Room for infinitely many draws is not what is wrong.
+        ("run.target_ess", "inf", seconds),
         ("run.target_rhat", "1", "a number above 1"),
         ("model.top_levels.x", "0", "at least 1"),
     ] {

@@ -417,7 +417,8 @@ macro_rules! whole_numbers {
             }
 
             fn to_value(&self) -> Value {
-                Value::Int(*self as i64)
+                // Larger ones than files hold are refused as they are.
+                i64::try_from(*self).map_or_else(|_too_large| Value::Text(self.to_string()), Value::Int)
             }
         }
     )+};

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::keep;
-use super::start::{SPREAD, Start};
+use super::start::{MOST_SPREAD, SPREAD, Start};
 
+use ergodic_base::settings::{Numbers, is_default};
 use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -21,13 +20,6 @@ const DRAWS_PER_EFFECTIVE: f64 = 10.0;
 pub(crate) const DEFAULT_CHAINS: usize = 4;
 /// Most chains: each is a thread.
 pub const MAX_CHAINS: usize = 256;
-fn no() -> bool {
-    false
-}
-
-fn is_no(value: &bool) -> bool {
-    !value
-}
 
 fn is_usual(spread: &f64) -> bool {
     *spread == SPREAD
@@ -37,80 +29,54 @@ fn is_all(keep: &str) -> bool {
     keep == keep::ALL
 }
 
-/// Chains, draws, seed and when to stop: the section `[run]` of a recipe.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RunSection {
-    /// Number of chains.
-    pub chains: usize,
-    /// Groups of neighbouring chains, of equal size, that begin at one point each: for many short chains, which nested R-hat judges.
-    /// Absent: each chain begins at a point of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superchains: Option<usize>,
-    /// Iterations of warm-up; absent: the sampler's own rule.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warmup: Option<u64>,
-    /// Iteration at which the warm-up of each chain was ended by hand; its plan, by which samplers adapt, stays `warmup`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warmup_of_chains: Option<Vec<u64>>,
-    /// Kept draws per chain (the most, when another stop rule is set).
-    pub draws: u64,
-    /// Kept draws of each chain of a run that was stopped early: replays exactly, other stop rules are then ignored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub draws_of_chains: Option<Vec<u64>>,
-    /// Reported quantities whose draws are kept ([`keep::Keep`]); of the others means and standard deviations are accumulated.
-    #[serde(skip_serializing_if = "is_all")]
-    pub keep: String,
-    /// Whether a run that is not precise enough after `draws` goes on, where that is cheap ([`ergodic_core::engine::stages`]).
-    #[serde(default = "no", skip_serializing_if = "is_no")]
-    pub until_precise: bool,
-    /// Degree of the control variates by which means and standard deviations are corrected while the run goes on: gradients at its draws
-    /// are then kept with them ([`super::gradients`]).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zero_variance: Option<Order>,
-    /// Seed of all random numbers, 0 to 2^63 − 1.
-    pub seed: u64,
-    /// Stop after this many seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_seconds: Option<f64>,
-    /// Stop when every variable has this bulk and tail effective sample size …
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_ess: Option<f64>,
-    /// … and this R-hat (1.01 if only `target_ess` is set).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_rhat: Option<f64>,
-    /// Where chains start.
-    #[serde(skip_serializing_if = "Start::is_mode")]
-    pub start: Start,
-    /// Posterior standard deviations around the mode at which chains start that nobody tells to start elsewhere, above 0.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub start_spread: f64,
-    /// The last draws, by reported quantity, of the chains of the run that [`Start::Run`] names, one number per chain: with them
-    /// a recipe replays whatever becomes of that run.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub start_draws: BTreeMap<String, Vec<f64>>,
-}
-
-impl Default for RunSection {
-    fn default() -> Self {
-        Self {
-            chains: DEFAULT_CHAINS,
-            superchains: None,
-            warmup: None,
-            warmup_of_chains: None,
-            draws: DEFAULT_DRAWS,
-            draws_of_chains: None,
-            keep: keep::ALL.to_owned(),
-            until_precise: true,
-            zero_variance: None,
-            seed: 1,
-            max_seconds: None,
-            target_ess: None,
-            target_rhat: None,
-            start: Start::Mode,
-            start_spread: SPREAD,
-            start_draws: BTreeMap::new(),
-        }
+ergodic_base::section! {
+    /// Chains, draws, seed and when to stop: the section `[run]` of a recipe.
+    #[serde(deny_unknown_fields, default)]
+    pub struct RunSection in "run." {
+        /// Chains, each with a thread of its own
+        pub chains: usize = DEFAULT_CHAINS, in Numbers::FromTo(1, MAX_CHAINS as i64), such as "4";
+        /// Groups of neighbouring chains that begin at one point each: for many short chains, which nested R-hat judges
+        pub superchains?: Option<usize>, takes "whole number from 2 that divides run.chains",
+            default "none: each chain begins at a point of its own", such as "2";
+        /// Iterations before draws are kept
+        pub warmup?: Option<u64>, takes "whole number", default "by the sampler", such as "50";
+        // The plan, by which samplers adapt, stays `warmup`.
+        /// Where the warm-up of each chain was ended by hand
+        pub warmup_of_chains?: Option<Vec<u64>>, takes "a list of whole numbers", such as "[3, 3, 3, 3]", listed last;
+        /// Kept draws per chain; the most, where another rule stops the run
+        pub draws: u64 = DEFAULT_DRAWS, in Numbers::From(1), default "1000; 10000 or more with a target", such as "70";
+        /// Kept draws of each chain of a run that was stopped: replays it exactly
+        pub draws_of_chains?: Option<Vec<u64>>, takes "a list of whole numbers", such as "[3, 3, 3, 3]", listed last;
+        /// Reported quantities whose draws are kept, in memory and on disk; of the others means and standard deviations are
+        /// accumulated while the chains run
+        #[serde(skip_serializing_if = "is_all")]
+        pub keep: String = keep::ALL.to_owned(), takes "all, or names and patterns such as b[*], sigma", such as "b[*], sigma";
+        // Recipes of earlier versions, which do not say, stop at their draws.
+        /// Whether a run of 1000 draws or more that is not precise enough goes on, where that is cheap
+        #[serde(default, skip_serializing_if = "is_default")]
+        pub until_precise: bool = true, takes "true | false", default "true, unless draws or targets are named", such as "false";
+        /// Control variates by which means and standard deviations are corrected while the run goes on, from exact gradients that
+        /// are kept with its draws: linear ones are exact for means of normal posteriors, quadratic ones also for variances
+        pub zero_variance?: Option<Order>, takes "linear | quadratic", such as Order::Linear.word();
+        /// Seed of all random numbers
+        pub seed: u64 = 1, in Numbers::FromTo(0, i64::MAX), such as "7";
+        /// Stop after this many seconds
+        pub max_seconds?: Option<f64>, in Numbers::Above(0.0), such as "9";
+        /// Stop once every variable has this effective sample size, bulk and tail
+        pub target_ess?: Option<f64>, in Numbers::Above(0.0), such as "500";
+        /// Stop once every R-hat is at most this
+        pub target_rhat?: Option<f64>, in Numbers::Above(1.0), default "1.01 with target_ess", such as "1.02";
+        /// Where chains start: around the mode; each at a draw of the prior; at values, for all chains or with `;` between those
+        /// of each, other parameters around the mode; or at the last draws of a run
+        pub start?: Start, takes "mode | prior | values such as b[age]=1, intercept=0 | a run folder", default "mode", such as "prior";
+        /// Posterior standard deviations around the mode at which chains start; a sampler that decides itself when its warm-up
+        /// ends needs them far away, such as 10
+        #[serde(skip_serializing_if = "is_usual")]
+        pub start_spread: f64 = SPREAD, in Numbers::AboveTo(0.0, MOST_SPREAD), such as "5";
+        /// The last draws of the run that run.start names, one per chain: written by the program, so that the recipe replays
+        /// without that run
+        pub start_draws.NAME?: BTreeMap<String, Vec<f64>>, takes "a list of numbers", default "read from the run folder",
+            such as "[0.5, 1, 1, 1]";
     }
 }
 

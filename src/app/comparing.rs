@@ -1,5 +1,6 @@
 //! Samplers run one after the other on the draft's model, in the background, to see bias and cost side by side.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -109,7 +110,7 @@ fn work(
     variants: &[Variant],
     (control, rows): (&Control, &Rows),
     waker: &Arc<dyn Fn() + Send + Sync>,
-) -> Result<Compared, JobError> {
+) -> Result<Compared, Box<dyn Error>> {
     recipe.report.scale = Scale::Standardised;
     let job = comparison::job(recipe, |recipe| {
         let loaded = Some(Arc::clone(loaded));
@@ -118,7 +119,7 @@ fn work(
     let exact = bias_check::control_of(job.model.as_ref());
     control.enter("starting chains");
     control.expect(PARTS * variants.len() as u64);
-    let run = |job: Job| -> Result<Run, JobError> {
+    let run = |job: Job| -> Result<Run, Box<dyn Error>> {
         let wanted = job.draws_wanted(0);
         // The reference comes first and is a row as well.
         let done = rows.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
@@ -127,9 +128,8 @@ fn work(
             "running {title}, {} of {count}",
             (done + 1).min(count)
         ));
-        let run = Run::start(Arc::new(job), None, None).map_err(|error| {
-            JobError::Impossible(format!("the chains could not be started ({error})"))
-        })?;
+        let run = Run::start(Arc::new(job), None, None)
+            .map_err(|error| format!("the chains could not be started ({error})"))?;
         while !run.is_finished() {
             std::thread::sleep(LOOK_TIME);
             control.reach(PARTS * done + part(&run.view(), wanted));
@@ -139,7 +139,7 @@ fn work(
         }
         waker();
         if control.is_cancelled() {
-            return Err(JobError::Cancelled);
+            return Err(JobError::Cancelled.into());
         }
         Ok(run)
     };

@@ -1,5 +1,6 @@
 //! Leave-one-out cross-validation of finished runs, on a thread of its own.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use super::entry::{RunEntry, RunPhase};
 use super::from_draws::{Question, find};
 use super::state::AppState;
 use super::tasks::Effects;
-use ergodic_analysis::JobError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::hold_out::SEED;
 use ergodic_analysis::loo::subsample::{self, Subsampled};
@@ -136,10 +136,9 @@ pub(super) fn refit(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
                 let job = job_without(&recipe, &folder, loaded.clone(), row, control)?;
                 control.enter("fitting without a row");
                 let run = finished(job, control)?;
-                let exact = scored.take_exact(row, (run.job(), &run.view()), control);
-                exact.map_err(|error| JobError::Impossible(error.to_string()))?;
+                scored.take_exact(row, (run.job(), &run.view()), control)?;
             }
-            Ok::<_, JobError>(Arc::new(scored))
+            Ok::<_, Box<dyn Error>>(Arc::new(scored))
         },
         (id, |entry| &mut entry.scores),
     );

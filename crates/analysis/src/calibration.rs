@@ -7,7 +7,6 @@
 //! that results do not depend on threads. Draws are thinned until there are as many effective ones as are ranked.
 
 use crate::templates;
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,6 +40,36 @@ const MOST_THIN: usize = 64;
 const BUILT_IN_ROWS: usize = 40;
 /// Below this p-value, times the number of quantities, a calibration has failed.
 pub const LEVEL: f64 = 0.01;
+
+/// Why a model or a sampler is not calibrated, or one of the simulations failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotCalibrated {
+    /// A template that needs data of one's own.
+    #[error("Template `{0}` has no built-in data; name some with --data and --formula")]
+    NoData(&'static str),
+    /// A template without draws of its prior.
+    #[error("Template `{0}` cannot be calibrated by simulation, because {1}")]
+    Prior(String, NoPriorDraws),
+    /// Weights of rows.
+    #[error(
+        "The formula has weights of rows, and an outcome with a weight cannot be simulated; leave out weights()"
+    )]
+    Weights,
+    /// A sampler whose draws have weights.
+    #[error(
+        "Sampler `{0}` gives its draws weights, which ranks cannot take into account; choose another sampler"
+    )]
+    Weighted(&'static str),
+    /// A simulation without draws of the prior.
+    #[error(transparent)]
+    Simulation(NoPriorDraws),
+    /// A simulation with an overflow.
+    #[error("a simulated value is not a finite number")]
+    NotFinite,
+    /// A simulation without a mode, for a sampler that needs one.
+    #[error("the posterior mode was not found")]
+    NoMode,
+}
 
 /// How much is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,10 +222,7 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
         &ImportOptions::default(),
         &Control::default(),
     )?);
-    let mut refused = JobError::Impossible(format!(
-        "Template `{}` has no built-in data; name some with --data and --formula",
-        entry.spec.id
-    ));
+    let mut refused = NotCalibrated::NoData(entry.spec.id).into();
     for formula in formulas {
         let mut recipe = recipe.clone();
         (*formula).clone_into(&mut recipe.model.formula);
@@ -241,14 +267,9 @@ pub fn calibrate(
     extent: Extent,
     control: &Control,
 ) -> Result<Calibration, JobError> {
-    let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
-    let refuse = |reason: NoPriorDraws| {
-        JobError::Impossible(format!(
-            "Template `{id}` cannot be calibrated by simulation, because {reason}"
-        ))
-    };
+    let refuse = |reason| NotCalibrated::Prior(job.recipe.model.template.clone(), reason);
     let simulation = job
         .model
         .simulation()
@@ -258,16 +279,10 @@ pub fn calibrate(
         .draw_all(&mut rng, &mut u, &mut values)
         .map_err(refuse)?;
     if job.design.weights.is_some() {
-        return Err(JobError::Impossible(
-            "The formula has weights of rows, and an outcome with a weight cannot be simulated; leave out weights()"
-                .to_owned(),
-        ));
+        return Err(NotCalibrated::Weights.into());
     }
     if job.weight_column().is_some() {
-        return Err(JobError::Impossible(format!(
-            "Sampler `{}` gives its draws weights, which ranks cannot take into account; choose another sampler",
-            job.sampler.spec.id
-        )));
+        return Err(NotCalibrated::Weighted(job.sampler.spec.id).into());
     }
     control.enter("fitting simulated data");
     control.expect(extent.simulations as u64);
@@ -371,7 +386,7 @@ fn simulate(
     let found = find_mode_by(model.as_ref(), &plan, &control.part()).ok();
     let centre = found.map(|mode| Arc::new(mode.centre));
     if centre.is_none() && job.sampler.spec.needs_mode && !job.sampler.spec.own_steps {
-        return Err(impossible("the posterior mode was not found"));
+        return Err(NotCalibrated::NoMode.into());
     }
     let target = Target::new(&model, centre.as_ref());
     let mut start =
@@ -380,9 +395,7 @@ fn simulate(
         ascend(model.as_ref(), &plan, &mut start, &control.part()).map_err(
             |error| match error {
                 ModeError::Cancelled => JobError::Cancelled,
-                error => {
-                    JobError::Impossible(format!("No place for chains to start was found: {error}"))
-                }
+                error => JobError::NoStart(error),
             },
         )?;
     }
@@ -421,25 +434,21 @@ fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn M
     let mut u = vec![0.0; model.dim()];
     let simulation = model
         .simulation()
-        .ok_or_else(|| impossible(NoPriorDraws::NotSaid))?;
+        .ok_or(NotCalibrated::Simulation(NoPriorDraws::NotSaid))?;
     let mut values = vec![0.0; job.design.num_obs() * simulation.values_per_row()];
     simulation
         .draw_all(rng, &mut u, &mut values)
-        .map_err(impossible)?;
+        .map_err(NotCalibrated::Simulation)?;
     let mut truth = vec![0.0; model.params().len()];
     model.constrain(&u, &mut truth);
     if !values.iter().all(|value| value.is_finite()) {
-        return Err(impossible("a simulated value is not a finite number"));
+        return Err(NotCalibrated::NotFinite.into());
     }
     let entry = templates::find(&job.recipe.model.template)?;
     let options = model_options(&job.recipe)?;
     let design = Arc::new(job.design.with_simulated(values));
     let model = (entry.build)(design, &options)?;
     Ok((truth, model))
-}
-
-fn impossible(why: impl fmt::Display) -> JobError {
-    JobError::Impossible(why.to_string())
 }
 
 /// The number of draws below `truth`; equal ones count with chance one half in all, so that ties do no harm.

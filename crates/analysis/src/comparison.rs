@@ -127,6 +127,21 @@ pub fn scale(job: &Job) -> Option<&'static str> {
     })
 }
 
+/// Why there is nothing to compare with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoYardstick {
+    /// No mode to approximate the posterior at.
+    #[error(
+        "The posterior mode was not found, so there is no quadratic approximation to compare with"
+    )]
+    Mode,
+    /// A run of another model.
+    #[error(
+        "The reference run reports other variables than this model, so it is a run of another model"
+    )]
+    OtherModel,
+}
+
 /// Runs `variants` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its
 /// end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
 ///
@@ -154,24 +169,18 @@ pub fn compare<E: From<JobError>>(
     let is_control = |variant: &Variant| variant.is_plain() && variant.entry.spec.id == control;
     let (reference, truth) = match yardstick {
         Yardstick::Nuts => {
-            let run = of(&control_variant(control)?)?;
+            let run = of(&control.parse().map_err(JobError::Variant)?)?;
             let truth = run.report().summary.clone();
             (Some(run), truth)
         }
         Yardstick::Quadratic => {
-            let truth = quadratic_summary(job).ok_or_else(|| {
-                JobError::Impossible(
-                    "The posterior mode was not found, so there is no quadratic approximation to compare with"
-                        .to_owned(),
-                )
-            })?;
+            let truth = quadratic_summary(job).ok_or(JobError::from(NoYardstick::Mode))?;
             (None, truth)
         }
         Yardstick::Summary(truth) => {
             let names = job.variables();
             if !truth.iter().map(|row| &row.variable).eq(&names) {
-                let why = "The reference run reports other variables than this model, so it is a run of another model";
-                return Err(JobError::Impossible(why.to_owned()).into());
+                return Err(JobError::from(NoYardstick::OtherModel).into());
             }
             (None, truth)
         }
@@ -192,11 +201,6 @@ pub fn compare<E: From<JobError>>(
         });
     }
     Ok(())
-}
-
-/// The sampler `id` as it is by default.
-fn control_variant(id: &str) -> Result<Variant, JobError> {
-    (id.parse()).map_err(|error: VariantError| JobError::Impossible(error.to_string()))
 }
 
 /// The summary that the quadratic approximation at the mode gives: where rows are so numerous that the posterior is normal it is as

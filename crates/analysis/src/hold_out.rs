@@ -11,7 +11,7 @@ use std::str::FromStr;
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::job::{Job, JobError};
+use super::job::Job;
 use super::recipe::Recipe;
 use super::templates;
 use ergodic_base::rng::{Purpose, stream};
@@ -65,6 +65,51 @@ pub enum HoldOut {
 #[error("`{0}` does not say which rows to hold out; write {NOTATION}")]
 pub struct HoldOutError(String);
 
+/// Why a table has no such rows, or none to fit beside them.
+#[derive(Debug, thiserror::Error)]
+pub enum NotHeldOut {
+    /// No such column.
+    #[error(transparent)]
+    Column(#[from] DesignError),
+    /// A row beyond the last of so many.
+    #[error("`model.hold_out = {0}` names row {1}, and there are {2} rows")]
+    Beyond(HoldOut, u32, usize),
+    /// A value that no row has in the column, with those that some have.
+    #[error("No row has `{1}` in the column `{0}`, which `model.hold_out` names; it has {known}", known = first_levels(.2))]
+    NoValue(String, String, Vec<String>),
+    /// So many rows, none or all of those that there are.
+    #[error(
+        "`model.hold_out = {0}` holds out {which} of {2}, so there is nothing to fit or nothing to score; choose another share, part or \
+         value",
+        which = if *.1 == 0 { "no row" } else { "every row" }
+    )]
+    Extent(HoldOut, usize, usize),
+    /// Rows by which a model of this template could not be scored; it may hold out units instead.
+    #[error(
+        "Template `{0}` explains no outcome, so rows held out could not be scored; leave out `model.hold_out` (--hold-out){instead}",
+        instead = match .1 {
+            true => format!(
+                "; --set model.{OF_UNITS}={USUAL_SHARE} keeps whole units out and reports how well they are predicted"
+            ),
+            false => String::new(),
+        }
+    )]
+    NoOutcome(&'static str, bool),
+    /// Single rows of a run that holds out others.
+    #[error(
+        "The run keeps rows out of its fit already, so it cannot be fitted again without single rows; score those that it keeps out"
+    )]
+    Already,
+}
+
+/// The first of some levels, in words.
+fn first_levels(levels: &[String]) -> String {
+    let more = (levels.len() > LEVELS_NAMED).then(|| "…".to_owned());
+    let shown = levels.iter().take(LEVELS_NAMED);
+    let shown = shown.map(|level| format!("`{level}`")).chain(more);
+    shown.collect::<Vec<_>>().join(", ")
+}
+
 /// Refuses rows held out of a model of template `entry` that explains no outcome, by which they could be scored. Models as text may have
 /// further rows in their data, and are not asked.
 ///
@@ -74,22 +119,13 @@ pub(super) fn check(
     recipe: &Recipe,
     entry: &ModelEntry,
     model: &dyn Model,
-) -> Result<(), JobError> {
+) -> Result<(), NotHeldOut> {
     let explains = model.predicts().is_some() || model.observation().is_some();
     if recipe.model.hold_out.is_none() || explains || templates::is_text(entry.spec.id) {
         return Ok(());
     }
     let has_units = (entry.spec.fields.iter()).any(|field| field.key == OF_UNITS);
-    let instead = match has_units {
-        true => format!(
-            "; --set model.{OF_UNITS}={USUAL_SHARE} keeps whole units out and reports how well they are predicted"
-        ),
-        false => String::new(),
-    };
-    Err(JobError::Impossible(format!(
-        "Template `{}` explains no outcome, so rows held out could not be scored; leave out `model.hold_out` (--hold-out){instead}",
-        entry.spec.id
-    )))
+    Err(NotHeldOut::NoOutcome(entry.spec.id, has_units))
 }
 
 /// Rows of a table, as a fit takes them.
@@ -133,14 +169,12 @@ impl HoldOut {
     ///
     /// # Errors
     /// There is no such column, no row that has the value, or none that has another; a share rounds to no row or to all.
-    pub fn rows(&self, table: &dyn Columns, seed: u64) -> Result<Vec<u32>, DesignError> {
+    pub fn rows(&self, table: &dyn Columns, seed: u64) -> Result<Vec<u32>, NotHeldOut> {
         let n = table.num_rows();
         let rows: Vec<u32> = match self {
             Self::Rows(rows) => {
                 if let Some(beyond) = rows.iter().find(|row| **row as usize > n) {
-                    return Err(DesignError::Role(format!(
-                        "`model.hold_out = {self}` names row {beyond}, and there are {n} rows"
-                    )));
+                    return Err(NotHeldOut::Beyond(self.clone(), *beyond, n));
                 }
                 rows.iter().map(|row| row - 1).collect()
             }
@@ -156,15 +190,8 @@ impl HoldOut {
             Self::Where { column, value } => {
                 let labels = table.labels(table.index_of(column, "The setting `model.hold_out`")?);
                 let Some(code) = labels.levels.iter().position(|level| level == value) else {
-                    let shown: Vec<String> = (labels.levels.iter().take(LEVELS_NAMED))
-                        .map(|level| format!("`{level}`"))
-                        .collect();
-                    let more = labels.levels.len() > LEVELS_NAMED;
-                    return Err(DesignError::Role(format!(
-                        "No row has `{value}` in the column `{column}`, which `model.hold_out` names; it has {}{}",
-                        shown.join(", "),
-                        if more { ", …" } else { "" }
-                    )));
+                    let [column, value] = [column, value].map(String::clone);
+                    return Err(NotHeldOut::NoValue(column, value, labels.levels));
                 };
                 let codes = labels.codes.iter().zip(0..);
                 codes
@@ -174,15 +201,7 @@ impl HoldOut {
             }
         };
         if rows.is_empty() || rows.len() == n {
-            let which = if rows.is_empty() {
-                "no row"
-            } else {
-                "every row"
-            };
-            return Err(DesignError::Role(format!(
-                "`model.hold_out = {self}` holds out {which} of {n}, so there is nothing to fit or nothing to score; choose \
-                 another share, part or value"
-            )));
+            return Err(NotHeldOut::Extent(self.clone(), rows.len(), n));
         }
         let mut rows = rows;
         rows.sort_unstable();

@@ -7,10 +7,13 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
+use super::calibration::NotCalibrated;
+use super::comparison::{NoYardstick, VariantError};
 use super::exchangeable;
-use super::hold_out::{self, HoldOut, SEED};
+use super::hold_out::{self, HoldOut, NotHeldOut, SEED};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{ANY_DATA, AUTO, Recipe, RecipeError, Scale};
+use super::tuning::NotTuned;
 use super::zero_variance;
 use advice::choose_sampler;
 use ergodic_base::control::Control;
@@ -19,7 +22,7 @@ use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Warning};
 use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::arithmetic;
-use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
+use ergodic_core::design::{Design, DesignError, ModelFrame, ReadError, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::keep::Keep;
 use ergodic_core::engine::{RunSection, Sampling, Start, StartError};
@@ -29,7 +32,8 @@ use ergodic_core::estimators::{
 use ergodic_core::families::Link;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_core::models::{
-    DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, PriorOf, Storage, default_priors,
+    DefaultPriors, Model, ModelEntry, ModelError, ModelOptions, NoPriorDraws, PriorOf, Storage,
+    default_priors,
 };
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::Cheapest;
@@ -38,6 +42,7 @@ use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
 use ergodic_data::{DataError, samples};
+use ergodic_diagnostics::zero_variance::ZeroVarianceError;
 use ergodic_language::{Own, Program, ProgramError, Role};
 use remarks::{large_draws, near_start, raw_steps, without_mode};
 
@@ -77,12 +82,45 @@ pub enum JobError {
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// What was asked for cannot be had of this model and sampler, though they may run: one sentence.
-    #[error("{0}")]
-    Impossible(String),
+    /// A formula beside a text that names the columns.
+    #[error("Template `own` takes no formula, because its text names the columns; leave `{0}` out")]
+    Formula(String),
+    /// Rows that cannot be held out.
+    #[error(transparent)]
+    HoldOut(#[from] NotHeldOut),
+    /// Rows that the model cannot read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A prior without outcomes.
+    #[error("The prior cannot be shown in outcomes, because {0}")]
+    NotShown(NoPriorDraws),
+    /// A text that names no sampler with its settings.
+    #[error(transparent)]
+    Variant(#[from] VariantError),
+    /// Nothing to compare samplers with.
+    #[error(transparent)]
+    Comparison(#[from] NoYardstick),
+    /// A step size that is not tuned.
+    #[error(transparent)]
+    Tuning(#[from] NotTuned),
+    /// A model or a sampler that is not calibrated.
+    #[error(transparent)]
+    Calibration(#[from] NotCalibrated),
+    /// Control variates that cannot be had.
+    #[error(transparent)]
+    ZeroVariance(#[from] ZeroVarianceError),
     /// Where chains are to start.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// No way from where chains would start to where they can.
+    #[error("No place for chains to start was found: {0}")]
+    NoStart(ModeError),
+    /// What was asked for cannot be had of this model and sampler, though they may run: one sentence.
+    #[error("{0}")]
+    Impossible(String),
+    /// Threads that the system does not give.
+    #[error("The chains could not be started ({0})")]
+    Threads(std::io::Error),
     /// A chain that could not be made or failed.
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -615,9 +653,7 @@ fn whole_formula(recipe: &Recipe, table: &Table) -> Result<Formula, JobError> {
             Ok(*given == own || *given == parse_formula(&program.formula())?)
         };
         if !given.is_empty() && !is_own(&parse_formula(given)?)? {
-            return Err(JobError::Impossible(format!(
-                "Template `own` takes no formula, because its text names the columns; leave `{given}` out"
-            )));
+            return Err(JobError::Formula(given.clone()));
         }
         return Ok(own);
     }
@@ -696,9 +732,7 @@ fn ascents(
             match ascend(model, plan, &mut u, control) {
                 Ok(()) => Ok(u),
                 Err(ModeError::Cancelled) => Err(JobError::Cancelled),
-                Err(error) => Err(JobError::Impossible(format!(
-                    "No place for chains to start was found: {error}"
-                ))),
+                Err(error) => Err(JobError::NoStart(error)),
             }
         })
         .collect()

@@ -21,7 +21,6 @@
 //! ([`Expected::together`]) and judges nothing.
 
 use crate::templates;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -259,13 +258,6 @@ pub struct PreviewRows {
     observed: Result<Vec<Vec<f64>>, ReadError>,
 }
 
-/// The refusal of a prior that no outcomes can be drawn for.
-fn not_shown(reason: impl fmt::Display) -> JobError {
-    JobError::Impossible(format!(
-        "The prior cannot be shown in outcomes, because {reason}"
-    ))
-}
-
 impl PreviewRows {
     /// The preview over the rows of a design, and of the outcomes that `reader` reads in them for a model whose formula has no
     /// outcome.
@@ -341,20 +333,19 @@ impl PreviewRows {
         let entry = templates::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
         let observed = self.observed.as_ref();
-        let observed = observed.map_err(|why| JobError::Impossible(why.to_string()))?;
+        let observed = observed.map_err(ReadError::clone)?;
         if let Some(reader) = model.observation().filter(|_| reads_rows(design)) {
             let parts = (model.as_ref(), reader.as_ref());
             return Self::read((design, observed), parts, recipe, control);
         }
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
-        let simulation =
-            model
-                .simulation()
-                .ok_or_else(|| match templates::is_text(&recipe.model.template) {
-                    true => not_shown("the model has no section `rows` that they would come from"),
-                    false => not_shown(NoPriorDraws::NotSaid),
-                })?;
+        let none = || match templates::is_text(&recipe.model.template) {
+            true => NoPriorDraws::NoRows,
+            false => NoPriorDraws::NotSaid,
+        };
+        let simulation = model.simulation().ok_or_else(none);
+        let simulation = simulation.map_err(JobError::NotShown)?;
         let width = simulation.values_per_row();
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut u = vec![0.0; model.dim()];
@@ -372,7 +363,7 @@ impl PreviewRows {
             let places = d * rows * width..(d + 1) * rows * width;
             simulation
                 .draw_all(&mut rng, &mut u, &mut outcomes[places])
-                .map_err(not_shown)?;
+                .map_err(JobError::NotShown)?;
             if let Some(predicts) = model.predicts() {
                 model.constrain(&u, &mut theta);
                 let point = predicts.point(&theta);

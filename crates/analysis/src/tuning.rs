@@ -83,6 +83,23 @@ struct Running {
     iter: u64,
 }
 
+/// Why no step size of a sampler is tuned.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotTuned {
+    /// There is no such setting.
+    #[error("Sampler `{0}` has no step size that could be tuned")]
+    NoStepSize(&'static str),
+    /// There is no mode, where trials start.
+    #[error("Sampler `{0}` cannot be tuned by trial, because the posterior mode was not found")]
+    NoMode(&'static str),
+    /// The step size is no setting of runs by default.
+    #[error("Sampler `{0}` adapts its step size itself during warm-up")]
+    Adapts(&'static str),
+    /// None of those from the first to the last that were tried works.
+    #[error("No step size from {1} to {2} worked for sampler `{0}`; choose another sampler")]
+    NoneWorks(&'static str, f64, f64),
+}
+
 /// Finds the best step size for the job's sampler.
 ///
 /// # Errors
@@ -127,12 +144,8 @@ pub fn tune(job: &Job, control: &Control) -> Result<Tuning, JobError> {
         running = left.into_iter().map(|(_discrepancy, run)| run).collect();
     }
     let Some(best) = running.first() else {
-        return Err(JobError::Impossible(format!(
-            "No step size from {} to {} worked for sampler `{}`; choose another sampler",
-            trials[0].value,
-            trials[TRIALS - 1].value,
-            job.sampler.spec.id
-        )));
+        let [first, last] = [0, TRIALS - 1].map(|trial| trials[trial].value);
+        return Err(NotTuned::NoneWorks(job.sampler.spec.id, first, last).into());
     };
     trials[best.trial].fate = Fate::Chosen;
     Ok(Tuning {
@@ -145,18 +158,15 @@ pub fn tune(job: &Job, control: &Control) -> Result<Tuning, JobError> {
 /// The step size of the sampler's own rule, and the steps between two draws with it.
 fn start(job: &Job) -> Result<(f64, u64), JobError> {
     let spec = &job.sampler.spec;
-    let refuse = |why: &str| JobError::Impossible(format!("Sampler `{}` {why}", spec.id));
     let tunable = spec
         .fields
         .iter()
         .any(|field| field.key == KEY && matches!(field.kind, Kind::Real { .. }));
     if !tunable {
-        return Err(refuse("has no step size that could be tuned"));
+        return Err(NotTuned::NoStepSize(spec.id).into());
     }
     if job.centre.is_none() {
-        return Err(refuse(
-            "cannot be tuned by trial, because the posterior mode was not found",
-        ));
+        return Err(NotTuned::NoMode(spec.id).into());
     }
     let mut settings = job.recipe.sampler.settings.clone();
     settings.unset(KEY);
@@ -165,7 +175,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
         Value::Real(value) if *key == KEY => Some(*value),
         _ => None,
     });
-    let default = default.ok_or_else(|| refuse("adapts its step size itself during warm-up"))?;
+    let default = default.ok_or(NotTuned::Adapts(spec.id))?;
     settings.set(KEY, Value::Real(default));
     let start = job.around_mode(0);
     let mut streams = Streams::new(job.recipe.run.seed, 0);

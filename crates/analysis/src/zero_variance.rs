@@ -63,8 +63,7 @@ pub(crate) fn check(order: Option<Order>, model: &dyn Model, keep: &Keep) -> Res
     } else if !keep.is_all() {
         "needs draws of all quantities; leave it out, or let `run.keep` be all"
     } else {
-        let checked = order.check(model.dim());
-        return checked.map_err(|error| JobError::Impossible(error.to_string()));
+        return Ok(order.check(model.dim())?);
     };
     Err(SettingError::unfit("run.zero_variance", problem).into())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::ragged::RaggedLines;
 use ergodic_core::design::DesignError;
 
-/// Why a file, a formula or a role was refused. `Display` is the sentence, without a final period.
+/// Why a file or a formula was refused. `Display` is the sentence, without a final period.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// No such file.
@@ -125,7 +125,7 @@ pub enum DataError {
     /// The user cancelled.
     #[error("Loading was cancelled; nothing was changed")]
     Cancelled,
-    /// A formula, a role or a column that no design can be made of.
+    /// A formula or a column that no design can be made of.
     #[error(transparent)]
     Design(#[from] DesignError),
     /// No bundled data set of this name.

@@ -8,14 +8,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::DataError;
 pub use super::role_checks::check_role;
 use super::role_checks::{check_categories, check_levels, check_number, is_number};
 use super::sniff::ColumnKindOverride;
 use super::table::Table;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::response::ResponseUse;
-use ergodic_core::design::{Columns as _, DesignError};
 use ergodic_core::formula::{
     ALL_OTHERS, Elementwise, Factor, Formula, GroupTerm, Response, Term, Trials, quote_name,
 };
@@ -396,24 +395,6 @@ impl Roles {
             self.trials = None;
         }
     }
-
-    /// Checks every role against the table: unknown columns and columns that cannot take their roles.
-    pub fn check(&self, table: &Table) -> Result<(), DataError> {
-        let Some(formula) = self.to_formula() else {
-            return Err(DesignError::Role(
-                "No outcome is chosen; choose the column to be explained".to_owned(),
-            )
-            .into());
-        };
-        for name in formula.columns() {
-            table.index_of(name, "The formula")?;
-            for role in self.of(name) {
-                let outcome = self.check_role(table, name, role);
-                outcome.map_err(|refusal| DesignError::Role(refusal.reason))?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Distinct values of a column, unless they are many.
@@ -510,7 +491,6 @@ mod tests {
             ["word", "digits"]
         );
         roles.assign(&table, "n", Role::Ignore).unwrap();
-        roles.check(&table).unwrap();
         // A count becomes a response once its trials are named.
         assert!(roles.assign(&table, "n", Role::Response).is_err());
         roles.trials = Some(Trials::Constant(9));

@@ -9,6 +9,9 @@ pub enum NoPriorDraws {
     /// The model has no view that draws.
     #[error("the model does not say how to draw from its prior")]
     NotSaid,
+    /// A model as text has no rows.
+    #[error("the model has no section `rows` that they would come from")]
+    NoRows,
     /// The whole prior is flat.
     #[error("its prior is flat, and a flat prior cannot be drawn from")]
     Flat,

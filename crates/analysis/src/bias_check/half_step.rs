@@ -93,10 +93,7 @@ fn row_gradients_per_iteration(view: &RunView) -> f64 {
 pub fn finished(job: Job, control: &Control) -> Result<Run, JobError> {
     /// Time between two looks at the run: a cancelled one ends within what people notice.
     const LOOK: Duration = Duration::from_millis(20);
-    let run = Run::start(Arc::new(job), None, None);
-    let mut run = run.map_err(|error| {
-        JobError::Impossible(format!("The chains could not be started ({error})"))
-    })?;
+    let mut run = Run::start(Arc::new(job), None, None).map_err(JobError::Threads)?;
     while !run.is_finished() {
         if control.is_cancelled() {
             run.stop();

@@ -22,7 +22,6 @@ use super::what_if::{Change, Rows, To};
 use crate::predict::{Around, Linear, Posterior, Work, chance_of};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
-use ergodic_core::design::DesignError;
 use ergodic_core::design::coding::NewRows;
 use ergodic_core::families::unordered::{MAX_PREDICTORS, Unordered};
 use ergodic_core::families::{Link, Outcome};
@@ -59,7 +58,7 @@ impl Ask {
 }
 
 /// For each question the averages, one per draw of what is expected or of each level, or why there are none.
-pub(super) type Averages = Vec<Result<Vec<Vec<f64>>, DesignError>>;
+pub(super) type Averages = Vec<Result<Vec<Vec<f64>>, EffectsError>>;
 
 /// A number as a sum over vectors of draws: their places and factors, ascending by place, and a constant.
 #[derive(Clone, Debug, Default)]
@@ -232,7 +231,7 @@ pub(super) fn averages(
     let draws = posterior.len();
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..rows.len()).map(weight).sum();
-    let mut failed: Vec<Option<DesignError>> = asks.iter().map(|_| None).collect();
+    let mut failed: Vec<Option<EffectsError>> = asks.iter().map(|_| None).collect();
     let mut blocks: Vec<Block> = Vec::new();
     let mut linear: Vec<BTreeMap<u32, f64>> = vec![BTreeMap::new(); asks.len()];
     let mut constants = vec![0.0; asks.len()];
@@ -328,7 +327,7 @@ fn averages_of_rows(
     let draws = posterior.len();
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
     let total: f64 = (0..rows.len()).map(weight).sum();
-    let mut failed: Vec<Option<DesignError>> = asks.iter().map(|_| None).collect();
+    let mut failed: Vec<Option<EffectsError>> = asks.iter().map(|_| None).collect();
     let mut sums = vec![vec![0.0; draws]; asks.len()];
     control.expect(rows.len() as u64);
     for first in (0..rows.len()).step_by(TILE) {
@@ -410,9 +409,9 @@ impl Tile {
         (rows, at): (&Rows<'_>, &[Change]),
         range: Range<usize>,
         asks: &[Ask],
-        failed: &mut [Option<DesignError>],
+        failed: &mut [Option<EffectsError>],
     ) -> Result<Self, EffectsError> {
-        let sums = |changes: &[Change]| -> Result<Vec<Sum>, DesignError> {
+        let sums = |changes: &[Change]| -> Result<Vec<Sum>, EffectsError> {
             let changes = [at, changes].concat();
             let coded = rows.coded(range.clone(), &changes)?;
             Ok((0..range.len()).map(|i| vectors.sum(&coded, i)).collect())
@@ -440,11 +439,11 @@ impl Tile {
 
 /// The slope of the linear predictor in a column, by rows: that between the column's ends.
 fn slopes(
-    sums: &impl Fn(&[Change]) -> Result<Vec<Sum>, DesignError>,
+    sums: &impl Fn(&[Change]) -> Result<Vec<Sum>, EffectsError>,
     column: &str,
     ends: &[Arc<[f64]>; 2],
     range: &Range<usize>,
-) -> Result<Vec<Sum>, DesignError> {
+) -> Result<Vec<Sum>, EffectsError> {
     let at = |end: &Arc<[f64]>| sums(&[Change::new(column, To::Numbers(Arc::clone(end)))]);
     let (below, above) = (at(&ends[0])?, at(&ends[1])?);
     let pairs = above.iter().zip(&below).zip(range.clone());

@@ -10,7 +10,6 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::brief;
 use ergodic_base::param::ParamId;
-use ergodic_core::design::DesignError;
 use ergodic_core::design::coding::CodedColumn;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 
@@ -199,7 +198,7 @@ impl Fitted {
             let made = averages(&posterior, (&rows, &changes), row_weights, &asks, control)?;
             let made = made
                 .into_iter()
-                .collect::<Result<Vec<Vec<Vec<f64>>>, DesignError>>()?;
+                .collect::<Result<Vec<Vec<Vec<f64>>>, EffectsError>>()?;
             for k in 0..made.first().map_or(0, Vec::len) {
                 let named: Vec<(ParamId, Vec<f64>)> = (made.iter().zip(&places))
                     .map(|(values, at)| (ParamId::named(&at.label()), values[k].clone()))

@@ -3,6 +3,7 @@
 use super::ExpressionError;
 use crate::predict::PredictError;
 use ergodic_core::design::DesignError;
+use ergodic_core::design::columns::plural;
 
 /// Why there are no answers: one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,18 @@ pub enum EffectsError {
         "Without the effects of groups all groups of `{0}` are the same; take them with --effects with"
     )]
     NoGroups(String),
+    /// Groups that the fit did not have.
+    #[error(
+        "The change makes {} of `{group}` that the fit did not have; choose a value that occurs with the others, or leave the effects \
+         of groups out with --effects without",
+        plural(*count, "group")
+    )]
+    NewGroups {
+        /// The grouping factor.
+        group: String,
+        /// Groups it would have.
+        count: usize,
+    },
     /// A predictor compared while all rows have it at one value.
     #[error("`{0}` cannot be compared while {1} sets it; set another column, or compare another")]
     Set(String, &'static str),
@@ -89,6 +102,7 @@ impl EffectsError {
             | Self::Rope(..) => true,
             Self::Predict(_)
             | Self::Design(_)
+            | Self::NewGroups { .. }
             | Self::NoDraws
             | Self::Weights
             | Self::NoPredictors => false,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::EffectsError;
 use ergodic_core::design::coding::{Coding, GroupColumn, NewGroups, NewRows};
-use ergodic_core::design::columns::plural;
 use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::{ColumnInfo, Columns, DesignError, Labels, MemoryColumns, Values};
 use ergodic_core::formula::{Elementwise, Factor, Function, Operator};
@@ -199,7 +199,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows of `range` as they would be coded after `changes`.
-    pub fn coded(&self, range: Range<usize>, changes: &[Change]) -> Result<NewRows, DesignError> {
+    pub fn coded(&self, range: Range<usize>, changes: &[Change]) -> Result<NewRows, EffectsError> {
         let mut columns = Vec::with_capacity(self.columns.len());
         for (name, held) in &self.columns {
             let change = changes.iter().rev().find(|change| change.column == *name);
@@ -239,12 +239,8 @@ impl<'a> Rows<'a> {
         };
         let unknown = |group: &&NewGroups| !group.unknown.is_empty() && counts(&group.name);
         if let Some(group) = coded.groups.iter().find(unknown) {
-            return Err(DesignError::Role(format!(
-                "The change makes {} of `{}` that the fit did not have; choose a value that occurs with the others, or \
-                 leave the effects of groups out with --effects without",
-                plural(group.unknown.len(), "group"),
-                group.name
-            )));
+            let (group, count) = (group.name.clone(), group.unknown.len());
+            return Err(EffectsError::NewGroups { group, count });
         }
         Ok(coded)
     }

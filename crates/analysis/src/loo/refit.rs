@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{CrossValidation, LooError};
-use crate::hold_out::HoldOut;
+use crate::hold_out::{HoldOut, NotHeldOut};
 use crate::predict::Fitted;
 use crate::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
@@ -28,10 +28,7 @@ pub fn job_without(
     control: &Control,
 ) -> Result<Job, JobError> {
     if recipe.model.hold_out.is_some() {
-        return Err(JobError::Impossible(
-            "The run keeps rows out of its fit already, so it cannot be fitted again without single rows; score those that it keeps out"
-                .to_owned(),
-        ));
+        return Err(NotHeldOut::Already.into());
     }
     let mut recipe = recipe.clone();
     recipe.model.hold_out = Some(HoldOut::Rows(vec![row + 1]));

@@ -60,6 +60,9 @@ pub enum ScoresError {
          fifth of the rows out of the fit"
     )]
     NothingHeldOut,
+    /// No parts of the rows to score.
+    #[error("There are no parts to score")]
+    NoParts,
     /// No row has all that it needs.
     #[error("None of {rows} can be scored{}", why(.compared))]
     NoRows {

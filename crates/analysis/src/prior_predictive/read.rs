@@ -3,7 +3,7 @@
 use super::rows::{first_code, observed_outcomes};
 use super::{
     COORDINATES, DRAWS, Expected, JobError, LEAST_DRAWS, PreviewRows, PriorPredictive, Recipe,
-    Simulated, categories, not_shown,
+    Simulated, categories,
 };
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
@@ -42,9 +42,7 @@ impl PreviewRows {
         control: &Control,
     ) -> Result<PriorPredictive, JobError> {
         let rows = design.num_obs();
-        let read = reader
-            .code(&design.columns, &vec![true; rows])
-            .map_err(|why| JobError::Impossible(why.message))?;
+        let read = reader.code(&design.columns, &vec![true; rows])?;
         let num_quantities = model.params().len();
         let draws = (COORDINATES / num_quantities.max(1)).clamp(LEAST_DRAWS, DRAWS);
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
@@ -57,7 +55,7 @@ impl PreviewRows {
             control.advance(1);
             model
                 .draw_parameters(&mut rng, &mut theta)
-                .map_err(not_shown)?;
+                .map_err(JobError::NotShown)?;
             for (values, value) in by_quantity.iter_mut().zip(&theta) {
                 values.push(*value);
             }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::censoring;
 use super::columns::Columns;
 use super::design_term::DesignTerm;
-use super::error::DesignError;
+use super::error::{DesignError, TooLarge};
 use super::matrix::{Design, GroupFactor, mean_and_sd, width_of};
 use super::model_frame::{FrameReader, ModelFrame, complete_rows};
 use super::remark::Remark;
@@ -201,7 +201,7 @@ fn scale_columns(
     raw: &[RawColumn<'_>],
     intercept: bool,
     order: &[u32],
-) -> Result<ScaledColumns, DesignError> {
+) -> Result<ScaledColumns, TooLarge> {
     let (n, first) = (order.len(), usize::from(intercept));
     let p = raw.len() + first;
     let (mut center, mut scale) = (vec![0.0; first], vec![1.0; first]);
@@ -211,7 +211,7 @@ fn scale_columns(
         .map(|column| mean_and_sd(&column.values))
         .collect();
     for (column, (mean, sd)) in raw.iter().zip(known) {
-        DesignError::check_width(sd, "predictor", &column.term, || extremes(&column.values))?;
+        TooLarge::check(sd, "predictor", &column.term, || extremes(&column.values))?;
         // What bends a curve is centred already, all but rounding.
         let centred = column.term.bend().is_none();
         center.push(if intercept && centred { mean } else { 0.0 });

@@ -1,7 +1,7 @@
 //! How far outcomes were seen: whole, or only to be beyond a value.
 
 use super::columns::Columns;
-use super::error::DesignError;
+use super::error::{BadLevel, DesignError, Place};
 use ergodic_base::numerals::thousands;
 
 /// How far an outcome was seen.
@@ -16,7 +16,7 @@ pub enum Censoring {
 }
 
 /// How statuses are written, for sentences.
-const WORDS: &str = "0 or `none` for outcomes seen, 1 or `right` for those that are larger, −1 or `left` for those that are smaller";
+pub(super) const WORDS: &str = "0 or `none` for outcomes seen, 1 or `right` for those that are larger, −1 or `left` for those that are smaller";
 
 impl Censoring {
     /// The number by which densities and draws are told ([`Design::known`](super::matrix::Design::known)).
@@ -70,14 +70,8 @@ pub(super) fn statuses(
         if let Some(status) = read[code] {
             return Ok(Some(status));
         }
-        let between = match level.trim().to_lowercase().as_str() {
-            "2" | "interval" => ", and there are no models of outcomes between two values",
-            _ => "",
-        };
-        Err(DesignError::Role(format!(
-            "The censoring `{name}` is `{level}` in {}{between}; write {WORDS}",
-            table.place(row as usize)
-        )))
+        let at = Place::of(table, row);
+        Err(BadLevel::Status(name.to_owned(), level.clone(), at).into())
     };
     rows.iter().map(status).collect()
 }

@@ -15,7 +15,7 @@ use super::response_columns::num_trials;
 use super::terms::Predictor;
 use super::transform::Transform;
 use crate::design::Columns;
-use crate::design::error::DesignError;
+use crate::design::error::{BadNumber, DesignError, NotNumbers, Number, Place, Unmade};
 use crate::formula::{Factor, Formula, Trials};
 
 mod compared;
@@ -424,18 +424,15 @@ impl Coding {
     ) -> Result<Vec<Vec<f64>>, DesignError> {
         let values = numbers(table, factor.column(), rows)?;
         let Some(transform) = self.transforms.iter().find(|known| known.factor == *factor) else {
-            return Err(DesignError::Role(format!("{factor} was not fitted")));
+            return Err(Unmade::NotFitted(factor.clone()).into());
         };
         let mut out = vec![0.0; transform.num_columns()];
         let mut columns = vec![Vec::with_capacity(rows.len()); out.len()];
         for (x, &row) in values.iter().zip(rows) {
             transform.evaluate(*x, &mut out);
             if !out.iter().all(|value| value.is_finite()) {
-                return Err(DesignError::Role(format!(
-                    "{factor} has no value where `{}` is {x} in {}; leave such rows out",
-                    factor.column(),
-                    table.place(row as usize)
-                )));
+                let number = Number::new(factor.column(), *x, Place::of(table, row));
+                return Err(BadNumber::Undefined(number, factor.clone()).into());
             }
             columns.iter_mut().zip(&out).for_each(|(c, v)| c.push(*v));
         }
@@ -469,7 +466,7 @@ impl Coding {
         let Some(response) = &self.frame.formula.response else {
             return Ok(None);
         };
-        let read = |name: &str, _part: &str| numbers(reader.table, name, rows);
+        let read = |name: &str, _part| numbers(reader.table, name, rows);
         let trials = response.trials.as_ref();
         trials
             .map(|trials| num_trials(reader.table, response, trials, rows, read))
@@ -481,12 +478,7 @@ impl Coding {
 fn numbers(table: &dyn Columns, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
     let numbers = table
         .numbers(table.index_of(name, "The formula")?)
-        .ok_or_else(|| {
-            DesignError::Role(format!(
-                "The column `{name}` of {} holds text, but the model was fitted to numbers; correct what is no number",
-                table.name()
-            ))
-        })?;
+        .ok_or_else(|| NotNumbers::New(name.to_owned(), table.name().to_owned()))?;
     Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
 }
 

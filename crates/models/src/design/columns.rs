@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::error::{DesignError, name_hint};
+use super::error::{BadRows, DesignError, name_hint};
 use ergodic_base::numerals::thousands;
 
 /// What a column holds.
@@ -199,20 +199,16 @@ impl MemoryColumns {
     pub fn new(name: &str, columns: Vec<(String, Values)>) -> Result<Self, DesignError> {
         let num_rows = columns.first().map_or(0, |(_, values)| values.len());
         if num_rows == 0 {
-            return Err(DesignError::NoRows(format!("{name} has no rows")));
+            return Err(BadRows::None(name.to_owned()).into());
         }
         let mut places = HashMap::new();
         for (at, (column, values)) in columns.iter().enumerate() {
+            let (table, column) = (name.to_owned(), column.clone());
             if values.len() != num_rows {
-                return Err(DesignError::Role(format!(
-                    "Column `{column}` of {name} has {}, but the first has {num_rows}",
-                    plural(values.len(), "value")
-                )));
+                return Err(BadRows::Length(table, column, values.len(), num_rows).into());
             }
             if places.insert(column.clone(), at).is_some() {
-                return Err(DesignError::Role(format!(
-                    "{name} has two columns called `{column}`"
-                )));
+                return Err(BadRows::Twice(table, column).into());
             }
         }
         let (infos, values) = columns

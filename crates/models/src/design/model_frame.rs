@@ -8,11 +8,11 @@ use ergodic_base::names::told_apart;
 use ergodic_base::reporter::Reporter;
 
 use super::censoring::{self, Censoring};
-use super::columns::{ColumnKind, Labels, plural};
+use super::columns::{ColumnKind, Labels};
 use super::design_term::in_backticks;
 use super::lump_levels::{self, MergedLevels, OTHER};
 use super::matrix::{GroupDesign, GroupFactor};
-use super::remark::{Remark, missing_words};
+use super::remark::Remark;
 use super::response::ResponseUse;
 use super::terms::{
     MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
@@ -20,8 +20,10 @@ use super::terms::{
 };
 use super::transform::Transform;
 use crate::design::columns::Columns;
-use crate::design::error::DesignError;
-use crate::formula::{Factor, Formula, Term, quote_term};
+use crate::design::error::{
+    BadNumber, BadRows, Constant, DesignError, Misplaced, NotNumbers, Number, Place, TooLarge,
+};
+use crate::formula::{Factor, Formula, Term};
 
 /// A predictor with this many levels of fewer than [`FEW_ROWS`] rows each leaves much to the prior.
 const MANY_RARE: usize = 20;
@@ -88,31 +90,17 @@ pub(super) fn complete_rows(
     held_out: &[u32],
 ) -> Result<CompleteRows, DesignError> {
     if u32::try_from(table.num_rows()).is_err() {
-        return Err(DesignError::Role(format!(
-            "{} has more than 4294967295 rows, which is too many",
-            table.name()
-        )));
+        return Err(BadRows::Many(table.name().to_owned()).into());
     }
     let mut used = vec![true; table.num_rows()];
     held_out.iter().for_each(|&row| used[row as usize] = false);
     let (rows, dropped) = rows_with_values(table, columns, &used);
     if rows.is_empty() {
         if dropped.is_empty() && !held_out.is_empty() {
-            return Err(DesignError::NoRows(
-                "All rows are held out of the fit, so there is none to fit; hold out fewer"
-                    .to_owned(),
-            ));
+            return Err(BadRows::HeldOut.into());
         }
-        let out = if held_out.is_empty() {
-            ""
-        } else {
-            " that are not held out"
-        };
-        return Err(DesignError::NoRows(format!(
-            "None of the {}{out} has a value in every used column ({}); leave a column out or choose other missing-value codes",
-            plural(table.num_rows() - held_out.len(), "row"),
-            missing_words(&dropped)
-        )));
+        let (held_out, all) = (held_out.len(), table.num_rows());
+        return Err(BadRows::Incomplete(all - held_out, held_out, dropped).into());
     }
     Ok((rows, dropped))
 }
@@ -203,17 +191,13 @@ impl<'a> FrameReader<'a> {
                 && self.is_categorical(name)
                 && self.factors().any(|other| other.as_column() == Some(name))
             {
-                return Err(DesignError::Role(format!(
-                    "`{name}` is read as categories by itself, so `{factor}` would be the same once more; write one of them"
-                )));
+                return Err(Misplaced::Category(factor.clone()).into());
             }
             if factor.as_column().is_none() {
                 continue;
             }
             if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
-                return Err(DesignError::Role(format!(
-                    "The predictor `{name}` holds dates; add a column with a number such as days since a start, or treat it as categorical"
-                )));
+                return Err(NotNumbers::Dates(name.to_owned()).into());
             }
         }
         let names = self
@@ -304,15 +288,11 @@ impl<'a> FrameReader<'a> {
         rows: &[u32],
         transforms: &mut Vec<Transform>,
     ) -> Result<Vec<Vec<f64>>, DesignError> {
-        let column = factor.column();
-        let Some(numbers) = self.table.numbers(self.col(column)?) else {
-            return Err(DesignError::Role(format!(
-                "{factor} needs numbers, but `{column}` holds text or dates; give the column the type number on import, \
-                 or choose another column"
-            )));
+        let Some(numbers) = self.table.numbers(self.col(factor.column())?) else {
+            return Err(NotNumbers::Argument(factor.clone()).into());
         };
         let values = rows.iter().map(|&row| numbers[row as usize]).collect();
-        let place = |i: usize| self.table.place(rows[i] as usize);
+        let place = |i: usize| Place::of(self.table, rows[i]);
         let (transform, columns) = Transform::fit(factor, values, &place)?;
         if transforms.iter().all(|known| known.factor != *factor) {
             transforms.push(transform);
@@ -320,13 +300,14 @@ impl<'a> FrameReader<'a> {
         Ok(columns)
     }
 
-    pub fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DesignError> {
-        let numbers = self.table.numbers(col).ok_or_else(|| {
-            DesignError::Role(format!(
-                "The {part} `{}` holds text; give the column the type number on import, or choose another column",
-                self.table.columns()[col].name
-            ))
-        })?;
+    pub fn numbers(
+        &self,
+        col: usize,
+        rows: &[u32],
+        part: &'static str,
+    ) -> Result<Vec<f64>, NotNumbers> {
+        let text = || NotNumbers::Text(part, self.table.columns()[col].name.clone());
+        let numbers = self.table.numbers(col).ok_or_else(text)?;
         // Where no row is left out there is nothing to pick.
         if rows.len() == numbers.len() && rows.iter().copied().eq(0..rows.len() as u32) {
             return Ok(numbers.to_vec());
@@ -413,10 +394,7 @@ impl<'a> FrameReader<'a> {
         let mut columns = Vec::new();
         for term in &self.frame.formula.terms {
             let [factor] = term.as_slice() else {
-                return Err(DesignError::Role(format!(
-                    "The term {} is an interaction, which means nothing in a model without an outcome; name the columns alone",
-                    quote_term(term)
-                )));
+                return Err(Misplaced::Interaction(term.clone()).into());
             };
             match &predictors[factor] {
                 function @ Predictor::Function(_) => {
@@ -454,10 +432,7 @@ impl<'a> FrameReader<'a> {
             .iter()
             .find(|column| column.values.iter().any(|value| !value.is_finite()))
         {
-            return Err(DesignError::Role(format!(
-                "The term `{}` overflows: its values multiply to more than a number can hold; rescale its columns",
-                column.term
-            )));
+            return Err(TooLarge::Product(column.term.to_string()).into());
         }
         let plain = columns.iter().map(|column| column.term.to_string());
         let names = told_apart(plain.collect(), |k| columns[k].term.quoted());
@@ -550,16 +525,11 @@ impl<'a> FrameReader<'a> {
     pub fn weights(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
         let weights = self.numbers(self.col(name)?, rows, "weight")?;
         if let Some(i) = weights.iter().position(|&weight| weight < 0.0) {
-            return Err(DesignError::Role(format!(
-                "The weight `{name}` is {} in {}; weights must not be negative",
-                weights[i],
-                self.table.place(rows[i] as usize)
-            )));
+            let weight = Number::new(name, weights[i], Place::of(self.table, rows[i]));
+            return Err(BadNumber::Weight(weight).into());
         }
         if weights.iter().all(|&weight| weight == 0.0) {
-            return Err(DesignError::Role(format!(
-                "The weight `{name}` is 0 in every row; choose another column"
-            )));
+            return Err(Constant::Weights(name.to_owned()).into());
         }
         Ok(weights)
     }
@@ -567,10 +537,7 @@ impl<'a> FrameReader<'a> {
     /// Standard errors of the response, all above 0.
     pub fn standard_errors(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
         if self.frame.response_use != ResponseUse::Number {
-            return Err(DesignError::Role(format!(
-                "Only outcomes that are numbers have standard errors; leave `se({name})` out, or choose template `mixed` with \
-                 model.family = \"gaussian_se\""
-            )));
+            return Err(Misplaced::StandardErrors(name.to_owned()).into());
         }
         let errors = self.numbers(self.col(name)?, rows, "standard error")?;
         check_errors(self.table, name, rows, &errors)?;
@@ -580,19 +547,13 @@ impl<'a> FrameReader<'a> {
     /// How far responses were seen, some of them whole.
     pub fn censoring(&self, name: &str, rows: &[u32]) -> Result<Vec<Censoring>, DesignError> {
         if self.frame.response_use != ResponseUse::Number {
-            return Err(DesignError::Role(format!(
-                "Only outcomes that are numbers are censored; leave `cens({name})` out, or choose template `mixed` with \
-                 model.family = \"weibull\" or \"lognormal\""
-            )));
+            return Err(Misplaced::Censoring(name.to_owned()).into());
         }
         // Rows without a status are left out before.
         let statuses = censoring::statuses(self.table, name, rows)?;
         let statuses: Vec<Censoring> = statuses.into_iter().flatten().collect();
         if !statuses.contains(&Censoring::Seen) {
-            return Err(DesignError::Role(format!(
-                "The censoring `{name}` says of all outcomes that they are censored, so there is nothing to explain; it must be 0 or \
-                 `none` where the outcome was seen"
-            )));
+            return Err(Constant::Censored(name.to_owned()).into());
         }
         Ok(statuses)
     }
@@ -720,13 +681,12 @@ pub(super) fn check_errors(
     name: &str,
     rows: &[u32],
     errors: &[f64],
-) -> Result<(), DesignError> {
+) -> Result<(), BadNumber> {
     match errors.iter().position(|&error| error <= 0.0) {
         None => Ok(()),
-        Some(i) => Err(DesignError::Role(format!(
-            "The standard error `{name}` is {} in {}; standard errors must be above 0",
-            errors[i],
-            table.place(rows[i] as usize)
-        ))),
+        Some(i) => {
+            let error = Number::new(name, errors[i], Place::of(table, rows[i]));
+            Err(BadNumber::StandardError(error))
+        }
     }
 }

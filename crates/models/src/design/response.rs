@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Labels, every};
+use super::columns::Labels;
 use crate::design::columns::Columns;
-use crate::design::error::DesignError;
+use crate::design::error::{BadLevel, Constant, DesignError, LevelCount};
 use crate::formula::{Elementwise, quote_name};
 use ergodic_base::numerals::{brief, thousands};
 
@@ -252,7 +252,7 @@ impl OutcomeLevels {
 }
 
 /// The first of some levels, for a sentence.
-fn first_levels<'a>(levels: impl ExactSizeIterator<Item = &'a String>) -> String {
+pub(super) fn first_levels<'a>(levels: impl ExactSizeIterator<Item = &'a String>) -> String {
     let all = levels.len();
     let shown: Vec<String> = levels
         .take(LEVELS_SHOWN)
@@ -299,14 +299,13 @@ pub(crate) fn binary_levels(
         seen[labels.codes[row as usize] as usize] = true;
     }
     let present: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
-    let words = || first_levels(present.iter().map(|&level| &labels.levels[level]));
+    let levels = || present.iter().map(|&level| labels.levels[level].clone());
     // A level that only left-out rows have still tells what success means, but then there is one outcome only.
     match present.as_slice() {
-        [only] => Err(DesignError::Role(format!(
-            "The outcome `{name}` has the single value `{}` in {} used, so there is nothing to explain; choose another outcome",
-            labels.levels[*only],
-            every(used.len(), "row"),
-        ))),
+        [only] => {
+            let value = labels.levels[*only].clone();
+            Err(Constant::Outcome(name.clone(), value, used.len()).into())
+        }
         [first, second] => {
             let pair = [
                 labels.levels[*first].clone(),
@@ -314,29 +313,22 @@ pub(crate) fn binary_levels(
             ];
             let success = match wanted {
                 None => default_success(&pair),
-                Some(wanted) => pair.iter().position(|level| level == wanted).ok_or_else(|| {
-                    DesignError::Role(format!(
-                        "The success level `{wanted}` is not a value of the outcome `{name}`, which has {}; choose one of these",
-                        words()
-                    ))
-                })?,
+                Some(wanted) => pair
+                    .iter()
+                    .position(|level| level == wanted)
+                    .ok_or_else(|| {
+                        BadLevel::Success(name.clone(), wanted.to_owned(), pair.to_vec())
+                    })?,
             };
             Ok((present[success], present[1 - success]))
         }
         few if few.len() <= MAX_LEVELS => Err(DesignError::Levels(OutcomeLevels {
             name: name.clone(),
-            levels: few
-                .iter()
-                .map(|&level| labels.levels[level].clone())
-                .collect(),
+            levels: levels().collect(),
             wanted: ResponseUse::Outcome,
             has_groups,
         })),
-        _ => Err(DesignError::Role(format!(
-            "The outcome `{name}` has {} different values ({}) but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count",
-            present.len(),
-            words()
-        ))),
+        _ => Err(LevelCount::YesNo(name.clone(), levels().collect()).into()),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Reading the response of a formula out of a table: outcomes, successes among trials, numbers, counts and categories.
 
-use super::columns::{every, plural};
 use super::model_frame::FrameReader;
 use super::ordered_levels;
 use super::response::{
@@ -8,11 +7,13 @@ use super::response::{
     binary_levels, fits,
 };
 use crate::design::columns::Columns;
-use crate::design::error::DesignError;
+use crate::design::error::{
+    BadLevel, BadNumber, Constant, DesignError, LevelCount, Misplaced, Number, Place, TooLarge,
+};
 use crate::formula::{Response, Trials};
 
 /// Values of a response that are counted before it is refused.
-const MOST_COUNTED: usize = 1000;
+pub(super) const MOST_COUNTED: usize = 1000;
 
 impl FrameReader<'_> {
     /// y, trials, and what to say about them.
@@ -35,36 +36,16 @@ impl FrameReader<'_> {
                 return Ok((Vec::new(), None, info));
             }
             (Some(response), ResponseUse::Absent) => {
-                return Err(DesignError::Role(format!(
-                    "The formula has the outcome `{}` but this model explains none; write `~` and then the columns that take part",
-                    response.label()
-                )));
+                return Err(Misplaced::Outcome(response.label()).into());
             }
-            (None, _) => {
-                return Err(DesignError::Role(
-                    "The formula has no outcome; write the column to be explained before `~`"
-                        .to_owned(),
-                ));
-            }
+            (None, _) => return Err(Misplaced::NoOutcome.into()),
             (Some(response), _) => response,
         };
         let (name, col) = (&response.column, self.col(&response.column)?);
         if let Some(function) = response.function
             && wanted != ResponseUse::Number
         {
-            return Err(DesignError::Role(format!(
-                "The outcome `{}` is a measured number, but this model explains {}; choose a template for numbers, such as \
-                 `linear`, or write `{name}` without `{}()`",
-                response.label(),
-                match wanted {
-                    ResponseUse::Count => "counts",
-                    ResponseUse::Categories => "categories",
-                    ResponseUse::Ordered => "levels with an order",
-                    ResponseUse::Unordered => "levels",
-                    _ => "two values or successes",
-                },
-                function.name()
-            )));
+            return Err(Misplaced::Function(function, name.clone(), wanted).into());
         }
         if response.ordered && wanted != ResponseUse::Ordered {
             return Err(DesignError::Ordered { name: name.clone() });
@@ -86,9 +67,7 @@ impl FrameReader<'_> {
         }
         let Some(trials) = &response.trials else {
             if self.table.few_levels(col, MOST_COUNTED).is_none() {
-                return Err(DesignError::Role(format!(
-                    "The outcome `{name}` has more than {MOST_COUNTED} different values but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count"
-                )));
+                return Err(LevelCount::YesNo(name.clone(), Vec::new()).into());
             }
             let labels = self.table.labels(col);
             let (success, failure) = binary_levels(
@@ -124,7 +103,7 @@ impl FrameReader<'_> {
             ));
         };
         let y = self.numbers(col, rows, "outcome")?;
-        let read = |name: &str, part: &str| self.numbers(self.col(name)?, rows, part);
+        let read = |name: &str, part| Ok(self.numbers(self.col(name)?, rows, part)?);
         let trials = num_trials(self.table, response, trials, rows, read)?;
         check_successes(self.table, name, rows, &y, &trials)?;
         let (successes, total) = (y.iter().sum::<f64>(), trials.iter().sum::<f64>());
@@ -133,9 +112,7 @@ impl FrameReader<'_> {
             ("successes".to_owned(), successes as usize),
         ];
         if successes == 0.0 || successes == total {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` counts {successes} successes in {total} trials, so there is nothing to explain; choose another outcome"
-            )));
+            return Err(Constant::Successes(name.clone(), successes, total).into());
         }
         Ok((
             y,
@@ -157,24 +134,18 @@ impl FrameReader<'_> {
     ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
         let name = &response.column;
         if response.trials.is_some() {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` is not a number of successes in this model, so it has no trials; write `{name}` alone, or \
-                 choose a template for successes, such as `logistic`"
-            )));
+            return Err(Misplaced::Trials(name.clone(), self.frame.response_use).into());
         }
         let label = response.label();
-        let mut y = self
-            .numbers(col, rows, "outcome")
-            .map_err(|holds_text| self.levels_instead(response, col).unwrap_or(holds_text))?;
+        let mut y = (self.numbers(col, rows, "outcome"))
+            .map_err(|text| self.levels_instead(response, col).unwrap_or(text.into()))?;
         if let Some(function) = response.function {
             for (y, &row) in y.iter_mut().zip(rows) {
                 let value = function.at(*y);
                 if !value.is_finite() {
-                    return Err(DesignError::Role(format!(
-                        "{label} needs {}, but `{name}` is {y} in {}; leave such rows out, or use another function",
-                        function.domain(),
-                        self.table.place(row as usize)
-                    )));
+                    let number = Number::new(name, *y, Place::of(self.table, row));
+                    let of = format!("`{name}`");
+                    return Err(BadNumber::Domain(number, function, label, of).into());
                 }
                 *y = value;
             }
@@ -184,10 +155,7 @@ impl FrameReader<'_> {
         let least = y.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
-            return Err(DesignError::Role(format!(
-                "The outcome `{label}` has the single value `{least}` in {} used, so there is nothing to explain; choose another outcome",
-                every(rows.len(), "row"),
-            )));
+            return Err(Constant::Outcome(label, least.to_string(), rows.len()).into());
         }
         let total: f64 = y.iter().sum();
         let kind = if wanted == ResponseUse::Count {
@@ -196,7 +164,7 @@ impl FrameReader<'_> {
             let n = y.len() as f64;
             let mean = total / n;
             let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
-            DesignError::check_width(squares, "outcome", &label, || [least, largest])?;
+            TooLarge::check(squares, "outcome", &label, || [least, largest])?;
             ResponseKind::Number {
                 mean,
                 sd: (squares / (n - 1.0)).sqrt(),
@@ -234,30 +202,13 @@ impl FrameReader<'_> {
         rows: &[u32],
     ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
         let name = &response.column;
-        let is_ordered = self.frame.response_use == ResponseUse::Ordered;
-        let (what, taker, merge) = match is_ordered {
-            true => (
-                "a level with an order",
-                "the family ordered",
-                "merge neighbouring levels in a new column",
-            ),
-            false => (
-                "a level",
-                "a model of levels without an order",
-                "merge rare levels in a new column",
-            ),
-        };
+        let wanted = self.frame.response_use;
         if response.trials.is_some() {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` is {what} here, which has no number of trials; write `{name} | weights(n)` if column n counts \
-                 its rows"
-            )));
+            return Err(Misplaced::Trials(name.clone(), wanted).into());
         }
+        let count = |found| LevelCount::Outcome(name.clone(), wanted, found);
         if self.table.few_levels(col, MOST_COUNTED).is_none() {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` has more than {MOST_COUNTED} different values and {taker} takes at most {MAX_LEVELS} levels; \
-                 choose a template for numbers, such as `linear`, or {merge}"
-            )));
+            return Err(count(None).into());
         }
         let labels = self.table.labels(col);
         let mut used = vec![0_usize; labels.levels.len()];
@@ -265,17 +216,9 @@ impl FrameReader<'_> {
             used[labels.codes[row as usize] as usize] += 1;
         }
         // Levels of rows that are left out or held out count, too, so that fits to parts of a table agree on what levels there are.
-        let levels = self.order_of(name, &labels.levels, is_ordered)?;
+        let levels = self.order_of(name, &labels.levels)?;
         if !(3..=MAX_LEVELS).contains(&levels.len()) {
-            let instead = if levels.len() < 3 {
-                "choose template `logistic` for two values, or another outcome".to_owned()
-            } else {
-                format!("choose a template for numbers, such as `linear`, or {merge}")
-            };
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` has {}, and {taker} takes 3 to {MAX_LEVELS}; {instead}",
-                plural(levels.len(), "level"),
-            )));
+            return Err(count(Some(levels.len())).into());
         }
         let place = |level: &str| levels.iter().position(|it| it == level);
         let mut counts: Vec<(String, usize)> =
@@ -292,7 +235,7 @@ impl FrameReader<'_> {
             .collect();
         let info = ResponseInfo {
             name: name.clone(),
-            kind: match is_ordered {
+            kind: match wanted == ResponseUse::Ordered {
                 true => ResponseKind::Ordered { levels },
                 false => ResponseKind::Unordered { levels },
             },
@@ -303,27 +246,15 @@ impl FrameReader<'_> {
 
     /// The levels in their order: as the user names them, or as they say themselves. Where they need none, those that do not say it
     /// stay as they are in the table.
-    fn order_of(
-        &self,
-        name: &str,
-        seen: &[String],
-        needs_order: bool,
-    ) -> Result<Vec<String>, DesignError> {
-        let listed = |levels: &[String]| {
-            let quoted: Vec<String> = levels.iter().map(|level| format!("\"{level}\"")).collect();
-            quoted.join(", ")
-        };
+    fn order_of(&self, name: &str, seen: &[String]) -> Result<Vec<String>, BadLevel> {
+        let wanted = self.frame.response_use;
         let named = &self.frame.levels;
         if named.is_empty() {
             let Some(places) = ordered_levels::order(seen) else {
-                if !needs_order {
-                    return Ok(seen.to_vec());
-                }
-                return Err(DesignError::Role(format!(
-                    "The levels of the outcome `{name}` have no order that is known; write them from lowest to highest, as in \
-                     model.levels = [{}]",
-                    listed(seen)
-                )));
+                return match wanted == ResponseUse::Ordered {
+                    true => Err(BadLevel::NoOrder(name.to_owned(), seen.to_vec())),
+                    false => Ok(seen.to_vec()),
+                };
             };
             return Ok(places
                 .into_iter()
@@ -331,25 +262,13 @@ impl FrameReader<'_> {
                 .collect());
         }
         if let Some(other) = seen.iter().find(|level| !named.contains(level)) {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` has the level `{other}`, which is not among model.levels = [{}]; name all levels{}",
-                listed(named),
-                match needs_order {
-                    true => " from lowest to highest",
-                    false => ", the reference first",
-                }
-            )));
+            let (name, other) = (name.to_owned(), other.clone());
+            return Err(BadLevel::Unnamed(name, other, named.clone(), wanted));
         }
         let mut levels: Vec<String> = Vec::new();
         for level in named {
             if levels.contains(level) {
-                return Err(DesignError::Role(format!(
-                    "The level `{level}` of the outcome `{name}` is named twice in model.levels; name each level once{}",
-                    match needs_order {
-                        true => ", from lowest to highest",
-                        false => "",
-                    }
-                )));
+                return Err(BadLevel::Twice(name.to_owned(), level.clone(), wanted));
             }
             levels.push(level.clone());
         }
@@ -365,14 +284,10 @@ impl FrameReader<'_> {
     ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
         let name = &response.column;
         if response.trials.is_some() {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` is a category, which has no number of trials; write `{name} | weights(n)` if column n counts its rows"
-            )));
+            return Err(Misplaced::Trials(name.clone(), self.frame.response_use).into());
         }
         if self.table.few_levels(col, MAX_CATEGORIES).is_none() {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` has more than the {MAX_CATEGORIES} different values that categories may have; choose an outcome with fewer"
-            )));
+            return Err(LevelCount::ManyCategories(name.clone()).into());
         }
         let labels = self.table.labels(col);
         let mut levels: Vec<String> = Vec::new();
@@ -391,10 +306,7 @@ impl FrameReader<'_> {
             }
         }
         if levels.len() < 2 || levels.len() > MAX_CATEGORIES {
-            return Err(DesignError::Role(format!(
-                "The number of categories of the outcome `{name}` is {} but must be 2 to {MAX_CATEGORIES}; choose another outcome, or name categories without rows as `model.levels`",
-                levels.len(),
-            )));
+            return Err(LevelCount::Categories(name.clone(), levels.len()).into());
         }
         let y: Vec<f64> = rows
             .iter()
@@ -429,18 +341,11 @@ pub(super) fn check_successes(
     rows: &[u32],
     successes: &[f64],
     trials: &[f64],
-) -> Result<(), DesignError> {
+) -> Result<(), BadNumber> {
     for ((&row, &successes), &count) in rows.iter().zip(successes).zip(trials) {
         if successes.fract().abs() > 0.0 || successes < 0.0 || successes > count {
-            let share = if successes > 0.0 && successes < 1.0 {
-                "; if it is a share of the trials, add a column with the number of successes, share times trials"
-            } else {
-                "; correct that row or choose another column"
-            };
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` must be a whole number from 0 to {count}, the number of trials, but it is {successes} in {}{share}",
-                table.place(row as usize)
-            )));
+            let successes = Number::new(name, successes, Place::of(table, row));
+            return Err(BadNumber::Successes(successes, count));
         }
     }
     Ok(())
@@ -453,16 +358,14 @@ pub(super) fn check_numbers(
     rows: &[u32],
     y: &[f64],
     wanted: ResponseUse,
-) -> Result<(), DesignError> {
+) -> Result<(), BadNumber> {
     let bad = |value: &f64| !value.is_nan() && !fits(*value, wanted);
     match y.iter().position(bad) {
         None => Ok(()),
-        Some(i) => Err(DesignError::Role(format!(
-            "The outcome `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
-             count, or correct that row",
-            y[i],
-            table.place(rows[i] as usize)
-        ))),
+        Some(i) => {
+            let count = Number::new(name, y[i], Place::of(table, rows[i]));
+            Err(BadNumber::Count(count))
+        }
     }
 }
 
@@ -472,9 +375,9 @@ pub(super) fn num_trials(
     response: &Response,
     trials: &Trials,
     rows: &[u32],
-    read: impl Fn(&str, &str) -> Result<Vec<f64>, DesignError>,
+    read: impl Fn(&str, &'static str) -> Result<Vec<f64>, DesignError>,
 ) -> Result<Vec<f64>, DesignError> {
-    let place = |i: usize| table.place(rows[i] as usize);
+    let number = |name: &str, value, i: usize| Number::new(name, value, Place::of(table, rows[i]));
     match trials {
         Trials::Constant(count) => Ok(vec![*count as f64; rows.len()]),
         Trials::Column(column) => {
@@ -482,12 +385,7 @@ pub(super) fn num_trials(
             let bad = |count: &f64| count.fract() != 0.0 || *count < 1.0;
             match trials.iter().position(bad) {
                 None => Ok(trials),
-                Some(i) => Err(DesignError::Role(format!(
-                    "The number of trials `{column}` must be whole and at least 1, but it is {} in {}; correct that row or \
-                     choose another column",
-                    trials[i],
-                    place(i)
-                ))),
+                Some(i) => Err(BadNumber::Trials(number(column, trials[i], i)).into()),
             }
         }
         Trials::Failures(column) => {
@@ -496,12 +394,8 @@ pub(super) fn num_trials(
             let bad = |count: &f64| count.fract() != 0.0 || *count < 0.0;
             for (name, counts) in [(&response.column, &successes), (column, &failures)] {
                 if let Some(i) = counts.iter().position(bad) {
-                    return Err(DesignError::Role(format!(
-                        "Successes and failures must be whole numbers from 0, but `{name}` is {} in {}; correct that row or \
-                         choose another column",
-                        counts[i],
-                        place(i)
-                    )));
+                    let count = number(name, counts[i], i);
+                    return Err(BadNumber::SuccessesOrFailures(count).into());
                 }
             }
             let sums: Vec<f64> = successes
@@ -511,11 +405,10 @@ pub(super) fn num_trials(
                 .collect();
             match sums.iter().position(|&sum| sum == 0.0) {
                 None => Ok(sums),
-                Some(i) => Err(DesignError::Role(format!(
-                    "`{}` and `{column}` are both 0 in {}, so that row has no trials; leave such rows out",
-                    response.column,
-                    place(i)
-                ))),
+                Some(i) => {
+                    let successes = response.column.clone();
+                    Err(BadNumber::NoTrials(number(column, 0.0, i), successes).into())
+                }
             }
         }
     }

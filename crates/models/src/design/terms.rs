@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use super::columns::Labels;
 use super::design_term::{DesignTerm, TermPart};
-use crate::design::error::DesignError;
+use crate::design::error::{BadLevel, DesignError, LevelCount, TooLarge};
 use crate::formula::term_set::TermSet;
-use crate::formula::{Factor, Term, quote_term};
+use crate::formula::{Factor, Term};
 
 /// Most levels that a categorical predictor may have; beyond it the design would be mostly zeros.
 pub const MAX_LEVELS: usize = 1000;
@@ -18,6 +18,9 @@ pub const MAX_LEVELS: usize = 1000;
 /// Most categories of a column in a model without an outcome, such as items of long data or groups of a model as text: their codes are kept,
 /// not columns of zeros, and each is a number or more to draw.
 pub(crate) const MAX_ITEMS: usize = 20_000;
+
+/// Most columns that a term may give.
+pub(super) const MOST_COLUMNS: usize = 5000;
 
 /// A predictor column restricted to the rows used, n long.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,16 +89,7 @@ pub(crate) fn categorical(
     }
     let kept: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
     if kept.len() > most {
-        let advice = if most == MAX_ITEMS {
-            ""
-        } else {
-            "use it as a group, "
-        };
-        return Err(DesignError::Role(format!(
-            "The predictor `{name}` has {} different values, more than the {most} a categorical predictor may have; {advice}\
-             keep the most frequent with `model.top_levels.{name}`, or ignore it if it is an identifier",
-            kept.len()
-        )));
+        return Err(LevelCount::Predictor(name.to_owned(), kept.len(), most).into());
     }
     let levels: Vec<String> = kept
         .iter()
@@ -103,12 +97,8 @@ pub(crate) fn categorical(
         .collect();
     let reference = match reference {
         None => 0,
-        Some(wanted) => levels.iter().position(|level| level == wanted).ok_or_else(|| {
-            let shown: Vec<String> = levels.iter().take(8).map(|level| format!("`{level}`")).collect();
-            DesignError::Role(format!(
-                "The reference level `{wanted}` is not a value of `{name}`, which has {}; choose one of these",
-                shown.join(", ")
-            ))
+        Some(wanted) => (levels.iter().position(|level| level == wanted)).ok_or_else(|| {
+            BadLevel::Reference(name.to_owned(), wanted.to_owned(), levels.clone())
         })?,
     };
     let mut new_code = vec![0_u32; labels.levels.len()];
@@ -258,15 +248,11 @@ pub(crate) fn num_columns(predictors: &[&Predictor], contrasts: &[bool]) -> usiz
 }
 
 /// Refuses a term that would give more than a few thousand columns.
-pub(crate) fn check_width(term: &Term, num_columns: usize) -> Result<(), DesignError> {
-    const MOST: usize = 5000;
-    if num_columns > MOST {
-        return Err(DesignError::Role(format!(
-            "The term {} would give {num_columns} columns, more than {MOST}; use columns with fewer levels",
-            quote_term(term)
-        )));
+pub(crate) fn check_width(term: &Term, num_columns: usize) -> Result<(), TooLarge> {
+    match num_columns > MOST_COLUMNS {
+        true => Err(TooLarge::Columns(term.clone(), num_columns)),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::smooth::Smooth;
 use super::spline::Spline;
-use crate::design::error::DesignError;
-use crate::formula::factor::{Elementwise, Factor, Function, LEAST_K, Operator};
+use crate::design::error::{BadNumber, DesignError, Number, Place, Unmade, argument};
+use crate::formula::factor::{Elementwise, Factor, Function, Operator};
 
 /// A function of a column as a formula names it, with what was computed from the rows used.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,13 +37,13 @@ struct Orthogonal {
 }
 
 impl Transform {
-    /// Fits `factor`, a call, to the values of its column. Returns it with its columns, n long each. `place` says in words
+    /// Fits `factor`, a call, to the values of its column. Returns it with its columns, n long each. `place` says
     /// which row value `i` is in. Errors: values outside the domain of a function, constant columns, too few different
     /// values.
     pub(crate) fn fit(
         factor: &Factor,
         column: Vec<f64>,
-        place: &dyn Fn(usize) -> String,
+        place: &dyn Fn(usize) -> Place,
     ) -> Result<(Self, Vec<Vec<f64>>), DesignError> {
         let mut calls: Vec<(Function, &Factor)> = Vec::new();
         let mut inner = factor;
@@ -66,7 +66,7 @@ impl Transform {
             for (i, &x) in values.iter().enumerate() {
                 step.evaluate(x, &mut row);
                 if !row.iter().all(|value| value.is_finite()) {
-                    return Err(outside(function, of, x, &place(i)));
+                    return Err(outside(function, of, x, place(i)).into());
                 }
                 columns
                     .iter_mut()
@@ -126,37 +126,18 @@ impl Step {
     }
 }
 
-fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, DesignError> {
+fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Unmade> {
     let call = || Factor::Call(function, Box::new(of.clone()));
     let few = |needed: usize| {
         let distinct = distinct(values);
-        if distinct >= needed {
-            return Ok(());
+        match distinct >= needed {
+            true => Ok(()),
+            false => Err(Unmade::Values(call(), needed, distinct)),
         }
-        let advice = match function {
-            Function::Poly { .. } => "lower the degree".to_owned(),
-            Function::Smooth { .. } if distinct >= LEAST_K as usize => {
-                format!("lower k, as in s({of}, k = {distinct})")
-            }
-            Function::Smooth { .. } => {
-                "no curve goes through so few, so leave `s()` out".to_owned()
-            }
-            _ => "lower the degrees of freedom".to_owned(),
-        };
-        Err(DesignError::Role(format!(
-            "{} needs at least {needed} different values, but {} has {distinct}; {advice}",
-            call(),
-            subject(of),
-        )))
     };
     let splined = |spline: Option<Spline>| {
-        spline.map(Step::Spline).ok_or_else(|| {
-            DesignError::Role(format!(
-                "Knots of {} fall together, because too many values of {} are equal; lower the degrees of freedom, or use poly()",
-                call(),
-                subject(of)
-            ))
-        })
+        let spline = spline.map(Step::Spline);
+        spline.ok_or_else(|| Unmade::Knots(call()))
     };
     Ok(match function {
         Function::Elementwise(function) => Step::Elementwise(function),
@@ -165,11 +146,7 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Des
         Function::Scale => {
             let (mean, sd) = mean_and_sample_sd(values);
             if sd <= 1e-14 * mean.abs() || !sd.is_finite() {
-                return Err(DesignError::Role(format!(
-                    "{} cannot divide by a standard deviation of {sd}: {} does not vary; leave it out",
-                    call(),
-                    subject(of)
-                )));
+                return Err(Unmade::Scale(call(), sd));
             }
             Step::Scale { mean, sd }
         }
@@ -195,14 +172,8 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Des
         }
         Function::Smooth { k } => {
             few(k as usize)?;
-            let smooth = Smooth::fit(values, k as usize).ok_or_else(|| {
-                DesignError::Role(format!(
-                    "{} cannot be made, because the values of {} are too large, or too near each other, to be told apart; rescale the column",
-                    call(),
-                    subject(of)
-                ))
-            })?;
-            Step::Smooth(smooth)
+            let smooth = Smooth::fit(values, k as usize);
+            Step::Smooth(smooth.ok_or_else(|| Unmade::Smooth(call()))?)
         }
     })
 }
@@ -257,26 +228,15 @@ impl Orthogonal {
     }
 }
 
-/// The sentence for a value without a finite result.
-fn outside(function: Function, of: &Factor, x: f64, place: &str) -> DesignError {
+/// The refusal of a value without a finite result.
+fn outside(function: Function, of: &Factor, x: f64, place: Place) -> BadNumber {
     let call = Factor::Call(function, Box::new(of.clone()));
-    let subject = subject(of);
-    DesignError::Role(match function {
-        Function::Elementwise(function) => format!(
-            "{call} needs {}, but {subject} is {x} in {place}; leave such rows out, or use another function",
-            function.domain()
-        ),
-        _ => format!(
-            "{call} is too large for a number, because {subject} is {x} in {place}; rescale the column"
-        ),
-    })
-}
-
-/// What a function is applied to, in words: a column in backticks, a call as written.
-fn subject(of: &Factor) -> String {
-    match of {
-        Factor::Column(name) => format!("`{name}`"),
-        Factor::Category(_) | Factor::Call(..) => of.to_string(),
+    let number = Number::new(of.column(), x, place);
+    match function {
+        Function::Elementwise(function) => {
+            BadNumber::Domain(number, function, call.to_string(), argument(&call))
+        }
+        _ => BadNumber::Large(number, call),
     }
 }
 

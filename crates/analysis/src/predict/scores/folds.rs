@@ -65,10 +65,9 @@ pub fn run<E: From<JobError> + From<ScoresError>>(
         scored.push(score(run.job(), &run.view(), most, &quiet)?);
         control.advance(1);
     }
-    let none = || JobError::Impossible("There are no parts to score".to_owned());
     Ok(Folded {
         folds,
-        scores: PredictionScores::joined(scored).ok_or_else(none)?,
+        scores: PredictionScores::joined(scored).ok_or(ScoresError::NoParts)?,
         remarks: remarks(&verdicts, folds),
     })
 }

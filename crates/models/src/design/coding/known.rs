@@ -8,10 +8,7 @@ use super::super::response::ResponseKind;
 use super::super::terms::Predictor;
 use super::{Coding, NewGroups};
 use crate::design::Columns;
-use crate::design::error::DesignError;
-
-/// Levels named in a refusal.
-const LEVELS_NAMED: usize = 6;
+use crate::design::error::{BadLevel, DesignError, Place};
 
 /// A column that names groups, alone or together with others.
 #[derive(Clone, Debug)]
@@ -96,19 +93,8 @@ impl Coding {
         let code = |&row: &u32| {
             let label = labels.codes[row as usize] as usize;
             code_of[label].map(|code| code as u32).ok_or_else(|| {
-                let shown: Vec<String> = levels
-                    .iter()
-                    .take(LEVELS_NAMED)
-                    .map(|level| format!("`{level}`"))
-                    .collect();
-                let more = if levels.len() > LEVELS_NAMED { ", …" } else { "" };
-                DesignError::Role(format!(
-                    "The predictor `{name}` is `{}` in {}, which no row of the fit has (they have {}{more}), so it has no \
-                     coefficient; leave such rows out",
-                    labels.levels[label],
-                    table.place(row as usize),
-                    shown.join(", ")
-                ))
+                let (name, level) = (name.to_owned(), labels.levels[label].clone());
+                BadLevel::New(name, level, Place::of(table, row), levels.clone())
             })
         };
         Ok(Predictor::Categorical {

@@ -7,7 +7,7 @@ use super::super::observation::{ObservationModel, ObservationRows};
 use super::super::terms::Predictor;
 use super::{Coding, numbers};
 use crate::design::columns::Columns;
-use crate::design::error::DesignError;
+use crate::design::error::{DesignError, Place};
 
 impl Coding {
     /// The coding for a model that reads the columns themselves.
@@ -78,11 +78,8 @@ impl Coding {
             columns.push((name.clone(), values));
         }
         model.code(&columns, &has_outcome).map_err(|error| {
-            let place = error.row.and_then(|row| rows.get(row));
-            DesignError::Role(match place {
-                Some(&row) => format!("{} in {}", error.message, table.place(row as usize)),
-                None => error.message,
-            })
+            let row = error.row.and_then(|row| rows.get(row));
+            DesignError::Read(error, row.map(|&row| Place::of(table, row)))
         })
     }
 }

@@ -115,9 +115,6 @@ pub enum JobError {
     /// No way from where chains would start to where they can.
     #[error("No place for chains to start was found: {0}")]
     NoStart(ModeError),
-    /// What was asked for cannot be had of this model and sampler, though they may run: one sentence.
-    #[error("{0}")]
-    Impossible(String),
     /// Threads that the system does not give.
     #[error("The chains could not be started ({0})")]
     Threads(std::io::Error),

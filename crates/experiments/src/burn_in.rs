@@ -7,9 +7,9 @@
 use super::certificates::job_of;
 use super::problem::{row, truth_at_mode};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::{Variant, VariantError, measure};
+use ergodic_analysis::comparison::{Variant, measure};
 use ergodic_base::control::Control;
 
 /// The table, and in the quick version.
@@ -23,7 +23,7 @@ const START: f64 = 50.0;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let job = job_of(
         TABLES[usize::from(options.quick)],
         options.seed,
@@ -39,9 +39,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         ("corrected", "corrected", true),
         ("joint", "joint", true),
     ] {
-        let variant: Variant = format!("osgfs:steps_per_draw=1:criterion={setting}")
-            .parse()
-            .map_err(|error: VariantError| JobError::Impossible(error.to_string()))?;
+        let variant: Variant = format!("osgfs:steps_per_draw=1:criterion={setting}").parse()?;
         let mut job = job.with_settings(variant.entry.spec.id, variant.settings)?;
         let section = &mut job.recipe.run;
         section.warmup = (!is_on).then_some(0);

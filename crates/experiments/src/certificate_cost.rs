@@ -2,7 +2,7 @@
 
 use super::certificates::{checked, job_of};
 use super::{BenchOptions, BenchTable, Cell, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::{checked_draws, control_job, control_title, finished};
 use ergodic_base::control::Control;
 
@@ -19,7 +19,7 @@ const SAMPLER: &str = "sgld-cv";
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let count = options.sized(QUICK, ROWS.len());
     let rows = ROWS[..count].iter().map(|rows| row(*rows, options.seed));
     Ok(BenchTable {
@@ -57,7 +57,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })
 }
 
-fn row(rows: usize, seed: u64) -> Result<Vec<Cell>, JobError> {
+fn row(rows: usize, seed: u64) -> Result<Vec<Cell>, BenchError> {
     let mut job = job_of(&format!("{rows}x{COLUMNS}"), seed, SAMPLER, None)?;
     job.recipe.run.draws = checked_draws(&job);
     let announced = job.control().and_then(|control| control.passes);

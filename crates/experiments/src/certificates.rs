@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::problem::truth_at_mode;
 use super::{BenchOptions, BenchTable, Cell, Plot};
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::{
     Made, certify, checked_draws, control_job, finished, half_step_job,
 };
 use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
-use ergodic_analysis::{Job, JobError, Recipe, Run};
+use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 use ergodic_core::engine::Report;
@@ -44,7 +45,7 @@ struct Row {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let count = options.sized(1, RUNS);
     let steps: &[f64] = match options.quick {
         true => &QUICK_STEPS,
@@ -101,7 +102,7 @@ fn outcome(
     sampler: &'static str,
     step: f64,
     (control, truth): (&Run, &[SummaryRow]),
-) -> Result<Option<(bool, Measured)>, JobError> {
+) -> Result<Option<(bool, Measured)>, BenchError> {
     let mut approximate = job(seed, sampler, None)?;
     if step != 1.0 {
         let default = approximate.recipe.sampler.settings.real("step_size");
@@ -113,7 +114,7 @@ fn outcome(
     Ok(measure(&run, truth).map(|measured| (report.verdict == Verdict::Good, measured)))
 }
 
-fn job(seed: u64, sampler: &str, step: Option<f64>) -> Result<Job, JobError> {
+fn job(seed: u64, sampler: &str, step: Option<f64>) -> Result<Job, BenchError> {
     job_of(TABLE, seed, sampler, step)
 }
 
@@ -123,7 +124,7 @@ pub(super) fn job_of(
     seed: u64,
     sampler: &str,
     step: Option<f64>,
-) -> Result<Job, JobError> {
+) -> Result<Job, BenchError> {
     let name = format!("{PREFIX}{shape}");
     let formula = samples::formula(&name).unwrap_or_default();
     let mut recipe = Recipe::new(&format!("{SAMPLE_PREFIX}{name}"), "logistic", &formula);
@@ -133,11 +134,12 @@ pub(super) fn job_of(
     if let Some(step) = step {
         recipe.sampler.settings.set("step_size", Value::Real(step));
     }
-    Job::prepare(&recipe, Path::new("."), None, &Control::default())
+    let prepared = Job::prepare(&recipe, Path::new("."), None, &Control::default());
+    Ok(prepared?)
 }
 
 /// The report of an approximate run once its bias was checked by `control`.
-pub(super) fn checked(run: &Run, control: &Run) -> Result<Report, JobError> {
+pub(super) fn checked(run: &Run, control: &Run) -> Result<Report, BenchError> {
     let (job, view) = (run.job(), run.view());
     let half = half_step_job(job, &view).map(|half| finished(half, &Control::default()));
     let half = half

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::Settings;
 use ergodic_core::design::coding::Coding;
@@ -19,7 +19,7 @@ pub fn model(
     template: (&str, &Settings),
     formula: &str,
     priors: Vec<(String, String)>,
-) -> Result<Arc<dyn Model>, JobError> {
+) -> Result<Arc<dyn Model>, BenchError> {
     Ok(model_and_coding(table, template, formula, priors)?.0)
 }
 
@@ -29,7 +29,7 @@ pub fn model_and_coding(
     (template, settings): (&str, &Settings),
     formula: &str,
     priors: Vec<(String, String)>,
-) -> Result<(Arc<dyn Model>, Coding), JobError> {
+) -> Result<(Arc<dyn Model>, Coding), BenchError> {
     let formula: Formula = formula
         .parse()
         .map_err(ergodic_core::design::DesignError::from)?;
@@ -72,7 +72,7 @@ impl Chain {
         settings: &Settings,
         model: &Arc<dyn Model>,
         key: (u64, usize),
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, BenchError> {
         Self::start_at(id, settings, model, key, &vec![f64::NAN; model.dim()])
     }
 
@@ -83,18 +83,18 @@ impl Chain {
         model: &Arc<dyn Model>,
         (seed, number): (u64, usize),
         u: &[f64],
-    ) -> Result<Self, JobError> {
-        let entry = samplers::find(id)
-            .ok_or_else(|| JobError::Impossible(format!("There is no sampler `{id}`")))?;
+    ) -> Result<Self, BenchError> {
+        let none = || BenchError::NoSampler(id.to_owned());
+        let entry = samplers::find(id).ok_or_else(none)?;
         let target = Target::new(model, None);
         let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
         let mut streams = Streams::new(seed, number);
         let kernel =
             (entry.build)(settings, &target, u, &mut oracle, &mut streams).map_err(|error| {
                 match error {
-                    KernelError::Setting(error) => JobError::from(error),
+                    KernelError::Setting(error) => BenchError::from(error),
                     KernelError::Unsuitable(error) => ChoiceError::from(error).into(),
-                    error => failed(entry.spec.id, &error),
+                    error => BenchError::Failed(entry.spec.id, error),
                 }
             })?;
         Ok(Self {
@@ -108,12 +108,12 @@ impl Chain {
     }
 
     /// One draw.
-    pub fn draw(&mut self) -> Result<(), JobError> {
+    pub fn draw(&mut self) -> Result<(), BenchError> {
         self.advance(Phase::Draw)
     }
 
     /// One draw in warm-up.
-    pub fn warm_up(&mut self) -> Result<(), JobError> {
+    pub fn warm_up(&mut self) -> Result<(), BenchError> {
         self.advance(Phase::Warmup { length: None })
     }
 
@@ -122,7 +122,7 @@ impl Chain {
         self.oracle.datum_grads
     }
 
-    fn advance(&mut self, phase: Phase) -> Result<(), JobError> {
+    fn advance(&mut self, phase: Phase) -> Result<(), BenchError> {
         let at = Tick {
             iter: self.iter,
             phase,
@@ -130,13 +130,9 @@ impl Chain {
         for _ in 0..self.kernel.steps_per_draw() {
             (self.kernel)
                 .step(at, &mut self.oracle, &mut self.streams, &mut self.info)
-                .map_err(|error| failed(self.id, &error.into()))?;
+                .map_err(|error| BenchError::Failed(self.id, error.into()))?;
         }
         self.iter += 1;
         Ok(())
     }
-}
-
-fn failed(id: &str, error: &KernelError) -> JobError {
-    JobError::Impossible(format!("Sampler `{id}` failed: {error}"))
 }

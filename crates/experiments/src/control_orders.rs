@@ -9,9 +9,9 @@
 use super::certificates::job_of;
 use super::problem::{info, row, truth_at_mode};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::{Variant, VariantError, measure};
+use ergodic_analysis::comparison::{Variant, measure};
 use ergodic_base::control::Control;
 use ergodic_core::samplers::LOG_LIK_VARIANCE;
 use ergodic_diagnostics::quantiles;
@@ -29,7 +29,7 @@ const ACCURATE: f64 = 0.15;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let job = job_of(TABLES[quick], options.seed, "nuts", None)?;
     let truth = truth_at_mode(&job)?;
@@ -38,8 +38,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     for order in [2, 1, 0] {
         // Trajectories of the source's length.
         let variant = format!("hmc-ecs:order={order}:batch={BATCH}:scheme=iid:trajectory=1.2");
-        let variant: Variant = (variant.parse())
-            .map_err(|error: VariantError| JobError::Impossible(error.to_string()))?;
+        let variant: Variant = (variant.parse())?;
         let mut job = job.with_settings(variant.entry.spec.id, variant.settings)?;
         job.recipe.run.draws = DRAWS[quick];
         let run = finished(job, &Control::default())?;

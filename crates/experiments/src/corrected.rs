@@ -6,7 +6,7 @@
 
 use super::problem::{mean_and_sd, row};
 use super::{Cell, Finding, FurtherTable};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_diagnostics::zero_variance::{Order, Points, correct};
@@ -50,7 +50,7 @@ impl Corrected {
     pub fn of(
         series: &[Vec<f64>],
         gradients: &[(&'static str, &[Points])],
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, BenchError> {
         let mut found = Self {
             plain: Means::default(),
             kinds: Vec::new(),
@@ -134,7 +134,7 @@ pub fn note() -> String {
 }
 
 /// Means of chains, plain and corrected.
-fn means(series: &[Vec<f64>], points: &[Points]) -> Result<(Means, Means), JobError> {
+fn means(series: &[Vec<f64>], points: &[Points]) -> Result<(Means, Means), BenchError> {
     let names = [ParamId::from("log_predictive")];
     let (mut plain, mut corrected) = (Means::default(), Means::default());
     for (series, points) in series.iter().zip(points) {
@@ -142,8 +142,7 @@ fn means(series: &[Vec<f64>], points: &[Points]) -> Result<(Means, Means), JobEr
         series.iter().for_each(|value| list.push(&[*value]));
         let dim = points.positions.len() / series.len().max(1);
         let points = std::slice::from_ref(points);
-        let found = correct(&names, &[&list], &[], points, dim, Order::Linear)
-            .map_err(|error| JobError::Impossible(error.to_string()))?;
+        let found = correct(&names, &[&list], &[], points, dim, Order::Linear)?;
         let missing = f64::NAN;
         let [mean, error, gain] = found.rows.first().map_or([missing; 3], |row| {
             [row.mean, row.mcse_mean, row.gain].map(|it| it.unwrap_or(missing))

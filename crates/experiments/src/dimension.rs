@@ -14,7 +14,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, info, log_slope, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::{JobError, Run};
+use crate::error::BenchError;
+use ergodic_analysis::Run;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::samplers::{ACCEPT, LOG_LIK_VARIANCE, STEP_SIZE};
 use ergodic_data::Table;
@@ -83,7 +84,7 @@ const CLOSE: f64 = 0.1;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let most = options.sized(QUICK_MOST, usize::MAX);
     let dimensions: Vec<usize> = DIMENSIONS.into_iter().filter(|d| *d <= most).collect();
     let mut rows = Vec::new();
@@ -163,7 +164,7 @@ fn middle(run: &Run, column: &str) -> f64 {
 }
 
 /// y = x'b + noise of variance 1, without intercept, b ~ N(0, 5²).
-fn regression(d: usize, options: &BenchOptions) -> Result<Problem, JobError> {
+fn regression(d: usize, options: &BenchOptions) -> Result<Problem, BenchError> {
     let mut text = "parameters\n".to_owned();
     // Writing to a string does not fail.
     let mut line = |written: String| if writeln!(text, "{written}").is_err() {};
@@ -181,7 +182,7 @@ fn regression(d: usize, options: &BenchOptions) -> Result<Problem, JobError> {
     Problem::of_text(&text, data(d, options)?, options.seed)
 }
 
-fn data(d: usize, options: &BenchOptions) -> Result<Table, JobError> {
+fn data(d: usize, options: &BenchOptions) -> Result<Table, BenchError> {
     let mut rng = stream(options.seed, d, Purpose::Data);
     let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
     let count = ROWS[usize::from(options.quick)];

@@ -6,7 +6,7 @@
 
 use super::problem::row;
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::estimators::{Plan, find_mode_by};
@@ -36,7 +36,7 @@ const ENTRANTS: [(&str, &[(&str, f64)]); 5] = [
 ///
 /// # Errors
 /// A search fails.
-pub fn run(_options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(_options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let text = format!(
         "parameters\n x: vector({COPIES})\nrows\n sum(-((x + 4) * (x + 1) * (x - 1) * (x - 3) / 14 + 0.5))"
     );
@@ -51,7 +51,7 @@ pub fn run(_options: &BenchOptions) -> Result<BenchTable, JobError> {
         let mut plan = Plan::new(method, &settings, model.as_ref())?;
         plan.start = Some(vec![START; COPIES]);
         let found = find_mode_by(model.as_ref(), &plan, &Control::default());
-        let ends = found.map_err(|error| JobError::Impossible(error.to_string()))?;
+        let ends = found.map_err(BenchError::Mode)?;
         let ends = ends.centre.u;
         let share = |is: &dyn Fn(f64) -> bool| {
             ends.iter().filter(|x| is(**x)).count() as f64 / COPIES as f64

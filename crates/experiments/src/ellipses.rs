@@ -8,7 +8,8 @@
 use super::problem::{Problem, draws, ess, passes, row};
 use super::tall::{Shape, Tall};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::{JobError, Run};
+use crate::error::BenchError;
+use ergodic_analysis::Run;
 use ergodic_base::linalg::{dot, quadratic_form, symmetric_eigen};
 use ergodic_core::design::Columns as _;
 use ergodic_core::models::DefaultPriors;
@@ -80,7 +81,7 @@ const PASS: f64 = 0.5;
 ///
 /// # Errors
 /// The file cannot be read or a run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let mut rows = Vec::new();
     let mut worst = 0.0_f64;

@@ -27,7 +27,7 @@ use super::chain::{self, Chain};
 use super::corrected::{self, Corrected};
 use super::problem::{is_above, mean_with_error};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::{BenchError, Lacking};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -142,7 +142,7 @@ type Line = [f64; 3];
 ///
 /// # Errors
 /// The data cannot be read or lack a column.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let shape = options.sized(SMALL, SHAPE);
     let ratings = match &options.data {
         Some(path) => read(&load(path, &ImportOptions::default(), &Control::default())?.table)?,
@@ -244,14 +244,12 @@ fn refusal(method: Method, model: &dyn Model) -> Option<Refusal> {
 }
 
 /// Ratings of a table.
-fn read(table: &Table) -> Result<Vec<Rating>, JobError> {
+fn read(table: &Table) -> Result<Vec<Rating>, BenchError> {
     let labels =
-        |name: &str| Ok::<_, JobError>(table.labels(table.index_of(name, "The experiment")?));
+        |name: &str| Ok::<_, BenchError>(table.labels(table.index_of(name, "The experiment")?));
     let (users, items) = (labels("user")?, labels("item")?);
     let col = table.index_of("rating", "The experiment")?;
-    let ratings = table.numbers(col).ok_or_else(|| {
-        JobError::Impossible("The column `rating` holds text, not numbers".to_owned())
-    })?;
+    let ratings = table.numbers(col).ok_or(BenchError::Text("rating"))?;
     let rows = users.codes.iter().zip(&items.codes).zip(ratings);
     Ok(rows
         .filter(|((user, item), rating)| {
@@ -289,7 +287,7 @@ fn drawn(shape: Shape, seed: u64) -> Vec<Rating> {
         .collect()
 }
 
-fn tabulated(ratings: &[Rating]) -> Result<Table, JobError> {
+fn tabulated(ratings: &[Rating]) -> Result<Table, BenchError> {
     let texts = |pick: fn(&Rating) -> u32, letter: &str| {
         let text = |rating: &Rating| Some(format!("{letter}{}", pick(rating)));
         Values::Texts(ratings.iter().map(text).collect())
@@ -313,7 +311,7 @@ impl Trial {
         factors: usize,
         passes: usize,
         control: &Arc<Control>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, BenchError> {
         let mut users: Vec<u32> = ratings.iter().map(|it| it.0).collect();
         users.sort_unstable();
         users.dedup();
@@ -335,9 +333,7 @@ impl Trial {
         let raters: BTreeSet<u32> = rest.iter().map(|it| it.0).collect();
         let items: BTreeSet<u32> = rest.iter().map(|it| it.1).collect();
         let coded = coding.code(&tabulated(held_out)?, None, true)?;
-        let read = coded.read.ok_or_else(|| {
-            JobError::Impossible("The model does not read ratings held out".to_owned())
-        })?;
+        let read = coded.read.ok_or(Lacking::HeldOut)?;
         Ok(Self {
             rows: rest.len(),
             users: users.len(),
@@ -388,7 +384,7 @@ fn follow(
     method: Method,
     step: f64,
     key: (u64, usize),
-) -> Result<Vec<Line>, JobError> {
+) -> Result<Vec<Line>, BenchError> {
     let (mut chain, spent) = start(trial, method, step, key)?;
     let (model, quarter) = (&trial.model, trial.passes as f64 / 4.0);
     // A search for a centre takes as much.
@@ -429,10 +425,9 @@ fn start(
     method: Method,
     step: f64,
     key: (u64, usize),
-) -> Result<(Chain, u64), JobError> {
+) -> Result<(Chain, u64), BenchError> {
     let model = &trial.model;
-    let density = (model.density())
-        .ok_or_else(|| JobError::Impossible("The model has no density".to_owned()))?;
+    let density = model.density().ok_or(Lacking::Density)?;
     let mut u = vec![0.0; model.dim()];
     density.init(&mut stream(key.0, key.1, Purpose::Init), &mut u);
     let mut spent = 0;
@@ -452,7 +447,7 @@ fn start(
 }
 
 /// What zero-variance control variates make of the log predictive density of SGLD-CV.
-fn correct(trial: &Trial, step: f64, seed: u64) -> Result<Corrected, JobError> {
+fn correct(trial: &Trial, step: f64, seed: u64) -> Result<Corrected, BenchError> {
     let found: Vec<(Vec<f64>, Points)> = (0..corrected::CHAINS)
         .into_par_iter()
         .map(|k| along(trial, step, (seed, k)))
@@ -462,7 +457,7 @@ fn correct(trial: &Trial, step: f64, seed: u64) -> Result<Corrected, JobError> {
 }
 
 /// Log predictive density of each draw of SGLD-CV in the second half of a chain, with the effects of users and items and their gradients.
-fn along(trial: &Trial, step: f64, key: (u64, usize)) -> Result<(Vec<f64>, Points), JobError> {
+fn along(trial: &Trial, step: f64, key: (u64, usize)) -> Result<(Vec<f64>, Points), BenchError> {
     let model = &trial.model;
     let (mut chain, spent) = start(trial, Method::ControlVariates, step, key)?;
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
@@ -477,7 +472,7 @@ fn along(trial: &Trial, step: f64, key: (u64, usize)) -> Result<(Vec<f64>, Point
         chain.draw()?;
         let u = chain.kernel.position();
         series.push(trial.score(u.iter().map(|u| vec![*u]).collect())[1]);
-        (oracle.exact(u, &mut grad)).map_err(|error| JobError::Impossible(error.to_string()))?;
+        oracle.exact(u, &mut grad).map_err(BenchError::Gradient)?;
         points.positions.extend(&u[..trial.effects]);
         points.gradients.extend(&grad[..trial.effects]);
     }
@@ -494,7 +489,7 @@ fn end(lines: &[Line]) -> f64 {
 
 /// The step of the grid with the largest log predictive density at the end of a chain of another seed; one with which a chain explodes
 /// has none.
-fn best_step(trial: &Trial, method: Method, steps: &[f64], seed: u64) -> Result<f64, JobError> {
+fn best_step(trial: &Trial, method: Method, steps: &[f64], seed: u64) -> Result<f64, BenchError> {
     let tried: Vec<(f64, f64)> = steps
         .par_iter()
         .map(|&step| {
@@ -516,9 +511,9 @@ fn of_seeds(
     method: Method,
     mut steps: Vec<f64>,
     (seed, seeds): (u64, usize),
-) -> Result<(f64, Vec<Vec<Line>>), JobError> {
+) -> Result<(f64, Vec<Vec<Line>>), BenchError> {
     steps.sort_by(|a, b| b.total_cmp(a));
-    let chains = |step| -> Result<_, JobError> {
+    let chains = |step| -> Result<_, BenchError> {
         let all = (0..seeds).into_par_iter();
         all.map(|k| follow(trial, method, step, (seed, k)))
             .collect()
@@ -529,9 +524,8 @@ fn of_seeds(
     tried.next().ok_or_else(|| leads_nowhere(method))
 }
 
-fn leads_nowhere(method: Method) -> JobError {
-    let method = method.title();
-    JobError::Impossible(format!("No step of {method} leads anywhere"))
+fn leads_nowhere(method: Method) -> BenchError {
+    BenchError::LeadsNowhere(method.title())
 }
 
 /// The lines of one method.

@@ -10,7 +10,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::{JobError, Run};
+use crate::error::BenchError;
+use ergodic_analysis::Run;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 
@@ -31,7 +32,7 @@ const ALIKE: f64 = 0.1;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn friction(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn friction(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let common = common();
     let entrants = [
         ("no friction", format!("sghmc-naive:{common}")),
@@ -112,7 +113,7 @@ pub fn friction(options: &BenchOptions) -> Result<BenchTable, JobError> {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn thermostat(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn thermostat(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let line = Potential::line(options.seed)?;
     let common = common();
     let mut rows = Vec::new();
@@ -187,7 +188,7 @@ struct Potential {
 }
 
 impl Potential {
-    fn line(seed: u64) -> Result<Self, JobError> {
+    fn line(seed: u64) -> Result<Self, BenchError> {
         /// So wide that it adds a ten-millionth to the precision.
         const PRIOR_VARIANCE: f64 = 1e4;
         let [x, _] = normal(seed);
@@ -204,7 +205,7 @@ impl Potential {
         })
     }
 
-    fn plane(seed: u64) -> Result<Self, JobError> {
+    fn plane(seed: u64) -> Result<Self, BenchError> {
         let [x, noise] = normal(seed);
         let rest = (1.0 - CORRELATION * CORRELATION).sqrt();
         let y = x.iter().zip(&noise);
@@ -224,7 +225,7 @@ impl Potential {
         })
     }
 
-    fn run(&self, variant: &str, options: &BenchOptions) -> Result<Run, JobError> {
+    fn run(&self, variant: &str, options: &BenchOptions) -> Result<Run, BenchError> {
         self.problem.run(variant, |run| {
             run.draws = DRAWS[usize::from(options.quick)];
         })

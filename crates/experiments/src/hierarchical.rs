@@ -16,7 +16,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::mean_and_sd;
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -96,7 +96,7 @@ struct Chain {
 ///
 /// # Errors
 /// The file cannot be read or lacks a column.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => simulated(options.sized(QUICK_ROWS, ROWS), options.seed)?,
@@ -209,7 +209,7 @@ fn finding(errors: &[(&'static str, [f64; 3])]) -> Finding {
 }
 
 /// Rows with the columns of Skin Segmentation: light and two others that follow it, skewed.
-fn simulated(num_rows: usize, seed: u64) -> Result<Table, JobError> {
+fn simulated(num_rows: usize, seed: u64) -> Result<Table, BenchError> {
     let mut rng = stream(seed, 0, Purpose::Data);
     let mut columns = [const { Vec::new() }; 4];
     let normal = |rng: &mut ChainRng| -> f64 { StandardNormal.sample(rng) };
@@ -232,7 +232,7 @@ fn simulated(num_rows: usize, seed: u64) -> Result<Table, JobError> {
 }
 
 /// The posterior with every row in a random group.
-fn model(table: &Table, seed: u64) -> Result<Arc<dyn Model>, JobError> {
+fn model(table: &Table, seed: u64) -> Result<Arc<dyn Model>, BenchError> {
     let formula: Formula = "skin ~ B + G + R"
         .parse()
         .map_err(ergodic_core::design::DesignError::from)?;

@@ -24,6 +24,7 @@ mod corrected;
 mod dimension;
 mod double_well;
 mod ellipses;
+mod error;
 mod factorization;
 mod friction;
 mod hierarchical;
@@ -50,6 +51,7 @@ mod topics_control;
 mod verdicts;
 mod welling_teh;
 
+pub use error::{BadImages, BenchError, Lacking};
 pub use plot::{Plot, PlotMark};
 
 /// What a caller can choose.
@@ -172,7 +174,7 @@ pub struct Bench {
     /// Whether [`BenchOptions::data`] may name data for it.
     pub reads_data: bool,
     /// Runs it.
-    pub run: fn(&BenchOptions) -> Result<BenchTable, ergodic_analysis::JobError>,
+    pub run: fn(&BenchOptions) -> Result<BenchTable, BenchError>,
 }
 
 /// All experiments.

@@ -20,6 +20,7 @@ use super::corrected::{self, Corrected};
 use super::problem::{Problem, lines_of, passes, row};
 use super::tall::{Shape, Tall};
 use super::{BenchOptions, BenchTable, Cell, Finding, FurtherTable, Plot};
+use crate::error::BenchError;
 use ergodic_analysis::predict::Fitted;
 use ergodic_analysis::zero_variance::{Gradients, points_of};
 use ergodic_analysis::{JobError, Run};
@@ -78,7 +79,7 @@ const CHAINS: usize = 4;
 ///
 /// # Errors
 /// The file cannot be read or a run cannot be prepared.
-pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn sizes(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let all = Tall::of(options, SHAPES[usize::from(options.quick)])?;
     let count = all.table.num_rows();
     let shares: &[usize] = options.sized(&[10, 1][..], &[100, 10, 1][..]);
@@ -157,7 +158,7 @@ pub fn sizes(options: &BenchOptions) -> Result<BenchTable, JobError> {
 ///
 /// # Errors
 /// The file cannot be read or a run cannot be prepared.
-pub fn six(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn six(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let all = Tall::of(options, SHAPES[usize::from(options.quick)])?;
     let source = all.source.clone();
     let trial = Trial::new(all, options)?;
@@ -319,7 +320,7 @@ impl Tuned {
 }
 
 impl Trial {
-    fn new(tall: Tall, options: &BenchOptions) -> Result<Self, JobError> {
+    fn new(tall: Tall, options: &BenchOptions) -> Result<Self, BenchError> {
         let quick = usize::from(options.quick);
         let count = tall.table.num_rows();
         // Of few rows a fifth is kept out.
@@ -336,9 +337,7 @@ impl Trial {
         })?;
         let job = problem.job();
         let mut theta = vec![0.0; job.model.params().len()];
-        let centre = job.centre.as_ref();
-        let centre = centre
-            .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
+        let centre = job.centre.as_ref().ok_or(BenchError::NoMode)?;
         job.model.constrain(&centre.u, &mut theta);
         let mut mode = DrawList::new(theta.len());
         // Scores want two draws.
@@ -347,8 +346,7 @@ impl Trial {
         let fitted = fitted(&problem)?;
         let at_mode = losses(&fitted, &[&mode])?[0][0];
         let begun = Instant::now();
-        find_mode(problem.job().model.as_ref(), &Control::default())
-            .map_err(|error| JobError::Impossible(error.to_string()))?;
+        find_mode(problem.job().model.as_ref(), &Control::default()).map_err(BenchError::Mode)?;
         Ok(Self {
             search_secs: begun.elapsed().as_secs_f64(),
             problem,
@@ -363,7 +361,7 @@ impl Trial {
     }
 
     /// The run with the best step, of those with which chains do not explode.
-    fn tuned(&self, name: &str, id: &str, more: &str) -> Result<Tuned, JobError> {
+    fn tuned(&self, name: &str, id: &str, more: &str) -> Result<Tuned, BenchError> {
         let base = format!("{id}{more}:batch={}:steps_per_draw={EVERY}", self.batch());
         let default = self
             .problem
@@ -377,7 +375,7 @@ impl Trial {
             let variant = format!("{base}:step_size={step}");
             let run = match self.run(&variant, CHAINS) {
                 // With longer steps the chain would explode.
-                Err(JobError::Sampler(_)) => continue,
+                Err(BenchError::Job(JobError::Sampler(_))) => continue,
                 run => run?,
             };
             let view = run.view();
@@ -393,18 +391,14 @@ impl Trial {
                 best = Some(tuned);
             }
         }
-        best.ok_or_else(|| {
-            JobError::Impossible(format!(
-                "No step of {name} that was tried keeps its chains from exploding"
-            ))
-        })
+        best.ok_or_else(|| BenchError::Explodes("step", name.to_owned(), "its chains"))
     }
 
     fn batch(&self) -> usize {
         BATCH[self.quick].min(self.rows())
     }
 
-    fn run(&self, variant: &str, chains: usize) -> Result<Run, JobError> {
+    fn run(&self, variant: &str, chains: usize) -> Result<Run, BenchError> {
         self.problem.run(variant, |run| {
             run.chains = chains;
             run.warmup = Some(0);
@@ -419,7 +413,7 @@ impl Trial {
     }
 
     /// What zero-variance control variates make of a run of chains of their own with the step that suits best.
-    fn corrected(&self, tuned: &Tuned) -> Result<Corrected, JobError> {
+    fn corrected(&self, tuned: &Tuned) -> Result<Corrected, BenchError> {
         let run = self.run(&tuned.variant, corrected::CHAINS)?;
         let view = run.view();
         let mut late = Vec::new();
@@ -439,7 +433,7 @@ impl Trial {
         for loss in densities.iter_mut().flatten() {
             *loss = -*loss;
         }
-        let points = |gradients: Gradients| -> Result<Vec<Points>, JobError> {
+        let points = |gradients: Gradients| -> Result<Vec<Points>, BenchError> {
             let chains = late.iter().enumerate();
             let points = chains.map(|(k, list)| {
                 points_of(
@@ -449,7 +443,7 @@ impl Trial {
                     gradients,
                     &Control::default(),
                 )
-                .map_err(|error| JobError::Impossible(error.to_string()))
+                .map_err(BenchError::Gradients)
             });
             points.collect()
         };
@@ -546,17 +540,17 @@ fn course_table(rows: Vec<Vec<Cell>>) -> FurtherTable {
     }
 }
 
-fn fitted(problem: &Problem) -> Result<Fitted, JobError> {
-    Fitted::of(problem.job()).map_err(|error| JobError::Impossible(error.to_string()))
+fn fitted(problem: &Problem) -> Result<Fitted, BenchError> {
+    Fitted::of(problem.job()).map_err(BenchError::Predict)
 }
 
 /// The log loss of the rows held out, of every draw of every chain.
-fn losses(fitted: &Fitted, lists: &[&DrawList]) -> Result<Vec<Vec<f64>>, JobError> {
+fn losses(fitted: &Fitted, lists: &[&DrawList]) -> Result<Vec<Vec<f64>>, BenchError> {
     /// Rows that are summed by one thread, in a fixed order.
     const STRETCH: usize = 256;
     let log_lik = fitted
         .log_lik_of_held_out((lists, &[]), &Control::default())
-        .map_err(|error| JobError::Impossible(error.to_string()))?;
+        .map_err(BenchError::LogLik)?;
     let (rows, count) = (log_lik.num_rows(), log_lik.num_draws());
     let stretches: Vec<Vec<f64>> = (0..rows.div_ceil(STRETCH))
         .into_par_iter()

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use super::chain::{self, Chain};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -93,7 +93,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// The data cannot be read or lack a column.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => simulated(options.sized(QUICK_USERS, USERS))?,
@@ -294,7 +294,7 @@ pub(super) fn model(
     formula: &str,
     held_out: f64,
     prior: Option<f64>,
-) -> Result<Arc<dyn Model>, JobError> {
+) -> Result<Arc<dyn Model>, BenchError> {
     let mut given = Settings::default();
     given.set("held_out", Value::Real(held_out));
     let priors = prior.map(|a| ("probabilities".to_owned(), format!("dirichlet({a})")));
@@ -325,7 +325,7 @@ pub(super) fn chain(
     model: &Arc<dyn Model>,
     key: (u64, usize),
     draws: u64,
-) -> Result<Found, JobError> {
+) -> Result<Found, BenchError> {
     let mut chain = Chain::start(id, settings, model, key)?;
     let (mut held_out, mut clusters, mut partitions) = (Vec::new(), Vec::new(), Vec::new());
     let stride = draws.div_ceil(2 * PARTITIONS);
@@ -363,7 +363,7 @@ pub(super) fn chain(
 }
 
 /// Visits of simulated users, one row each.
-fn simulated(users: usize) -> Result<Table, JobError> {
+fn simulated(users: usize) -> Result<Table, BenchError> {
     let mut rng = stream(0, 0, Purpose::Data);
     let kinds: Vec<Vec<f64>> = (0..KINDS)
         .map(|_| {

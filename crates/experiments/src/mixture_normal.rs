@@ -9,7 +9,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::mixture::{chain, model};
 use super::{BenchOptions, BenchTable, Cell, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::columns::Values;
@@ -23,7 +23,7 @@ const DISTANCES: [(&str, f64); 2] = [("separated", 8.0), ("overlapping", 2.5)];
 ///
 /// # Errors
 /// None that a caller could cause.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let (points, draws) = options.sized((5_000, 60), (100_000, 200));
     let mut rows = Vec::new();
     for (words, distance) in DISTANCES {
@@ -112,7 +112,7 @@ struct Points {
 
 impl Points {
     /// `count` points, each of one of two clusters whose centres are `distance` apart.
-    fn at(distance: f64, count: usize) -> Result<Self, JobError> {
+    fn at(distance: f64, count: usize) -> Result<Self, BenchError> {
         let mut rng = stream(0, 0, Purpose::Data);
         let (mut x, mut y, mut truth) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..count {

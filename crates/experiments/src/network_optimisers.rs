@@ -19,11 +19,11 @@ use super::neural_net::images::{Images, SHAPE};
 use super::neural_net::{at_prior, network, part, tabulated};
 use super::problem::{is_above, mean_and_sd, row};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::{BenchError, Lacking};
 use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::matrix::Design;
-use ergodic_core::estimators::{ModeError, Plan, ascend};
+use ergodic_core::estimators::{Plan, ascend};
 use ergodic_core::models::Model;
 use ergodic_core::models::predicts::Law;
 
@@ -104,7 +104,7 @@ struct Found {
 ///
 /// # Errors
 /// The files cannot be read, or a method fails with every rate.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let images = Images::of(options.data.as_ref(), SHAPE[quick])?;
     let units = match (&options.data, options.quick) {
@@ -142,7 +142,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 }
 
 impl Trial {
-    fn new(images: &Images, units: i64, options: &BenchOptions) -> Result<Self, JobError> {
+    fn new(images: &Images, units: i64, options: &BenchOptions) -> Result<Self, BenchError> {
         let quick = usize::from(options.quick);
         let mut settings = Settings::default();
         settings.set("hidden_units", Value::Int(units));
@@ -163,7 +163,7 @@ impl Trial {
     }
 
     /// The method with the rate that does best among the images that choose.
-    fn best(&self, entrant: Entrant) -> Result<Found, JobError> {
+    fn best(&self, entrant: Entrant) -> Result<Found, BenchError> {
         let mut tried: Vec<Tried> = FACTORS
             .into_par_iter()
             .filter_map(|factor| {
@@ -188,23 +188,18 @@ impl Trial {
                 self.control.advance(1);
                 Ok(told)
             });
-            let others: Vec<f64> = others.collect::<Result<_, JobError>>().ok()?;
+            let others: Vec<f64> = others.collect::<Result<_, BenchError>>().ok()?;
             Some(Found {
                 entrant,
                 rate: tried.rate,
                 wrong: std::iter::once(tried.told).chain(others).collect(),
             })
         });
-        found.ok_or_else(|| {
-            JobError::Impossible(format!(
-                "No rate of {} that was tried keeps it from exploding",
-                entrant.id
-            ))
-        })
+        found.ok_or(BenchError::Explodes("rate", entrant.id.to_owned(), "it"))
     }
 
     /// Shares of wrong images among those that choose and those that are told.
-    fn wrong(&self, entrant: Entrant, rate: f64, seed: u64) -> Result<[f64; 2], JobError> {
+    fn wrong(&self, entrant: Entrant, rate: f64, seed: u64) -> Result<[f64; 2], BenchError> {
         let mut settings = Settings::default();
         settings.set("batch", Value::Int(BATCH));
         let mut u = at_prior(self.model.as_ref(), seed)?;
@@ -229,7 +224,7 @@ impl Trial {
             settings.set("steps", Value::Int(self.steps));
             let plan = Plan::new(entrant.id, &settings, self.model.as_ref())?;
             ascend(self.model.as_ref(), &plan, &mut u, &Control::default())
-                .map_err(|error: ModeError| JobError::Impossible(error.to_string()))?;
+                .map_err(BenchError::Mode)?;
             for chances in &mut chances {
                 chances.add(self.model.as_ref(), &u)?;
             }
@@ -258,15 +253,13 @@ impl<'a> Chances<'a> {
     }
 
     /// Adds the chances at the position `u`.
-    fn add(&mut self, model: &dyn Model, u: &[f64]) -> Result<(), JobError> {
+    fn add(&mut self, model: &dyn Model, u: &[f64]) -> Result<(), BenchError> {
         let mut theta = vec![0.0; model.params().len()];
         model.constrain(u, &mut theta);
         let point = model.predicts().and_then(|it| it.point(&theta));
-        let point = point.ok_or_else(|| JobError::Impossible("No network".to_owned()))?;
+        let point = point.ok_or(Lacking::Network)?;
         let (Law::Levels(levels), Some(layer)) = (point.law, point.layer.as_ref()) else {
-            return Err(JobError::Impossible(
-                "The model is no network for levels".to_owned(),
-            ));
+            return Err(Lacking::Levels.into());
         };
         let mut units = vec![0.0; layer.num_units()];
         let mut scores = vec![0.0; levels.num_predictors()];

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::chain::Chain;
 use super::problem::{lines_of, row};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::{BenchError, Lacking};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -120,7 +120,7 @@ struct Found {
 ///
 /// # Errors
 /// The files cannot be read, or no step keeps a chain from exploding.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let images = Images::of(options.data.as_ref(), SHAPE[quick])?;
     let trial = Trial::new(&images, options)?;
@@ -151,7 +151,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 }
 
 impl Trial {
-    fn new(images: &Images, options: &BenchOptions) -> Result<Self, JobError> {
+    fn new(images: &Images, options: &BenchOptions) -> Result<Self, BenchError> {
         let quick = usize::from(options.quick);
         let units = match (&options.data, options.quick) {
             (Some(_), false) => UNITS[0],
@@ -174,7 +174,7 @@ impl Trial {
         let mut climbed = at_prior(model.as_ref(), options.seed)?;
         options.control.enter("search for a centre");
         ascend(model.as_ref(), &plan, &mut climbed, &Control::default())
-            .map_err(|error| JobError::Impossible(error.to_string()))?;
+            .map_err(BenchError::Mode)?;
         Ok(Self {
             search: (iterations as usize * batch) as f64 / model.num_obs() as f64,
             model,
@@ -188,7 +188,7 @@ impl Trial {
     }
 
     /// The chain with the step that predicts best.
-    fn best(&self, entrant: Entrant) -> Result<Found, JobError> {
+    fn best(&self, entrant: Entrant) -> Result<Found, BenchError> {
         let tried = STEPS.par_iter().filter_map(|step| {
             // Longer steps make it explode.
             let longer = if entrant.has_momentum { LONGER } else { 1.0 };
@@ -198,15 +198,10 @@ impl Trial {
             found.mean.is_finite().then_some(found)
         });
         let best = tried.min_by(|a, b| a.mean.total_cmp(&b.mean));
-        best.ok_or_else(|| {
-            JobError::Impossible(format!(
-                "No step of {} that was tried keeps its chain from exploding",
-                entrant.id
-            ))
-        })
+        best.ok_or_else(|| BenchError::Explodes("step", entrant.id.to_owned(), "its chain"))
     }
 
-    fn follow(&self, entrant: Entrant, step: f64) -> Result<Found, JobError> {
+    fn follow(&self, entrant: Entrant, step: f64) -> Result<Found, BenchError> {
         let mut settings = Settings::default();
         let length = if entrant.has_momentum {
             momentum_step(step)
@@ -261,21 +256,20 @@ impl Trial {
     }
 }
 
-fn rows_of(model: &dyn Model) -> Result<&dyn RowLikelihood, JobError> {
-    (model.rows()).ok_or_else(|| JobError::Impossible("The model has no rows".to_owned()))
+fn rows_of(model: &dyn Model) -> Result<&dyn RowLikelihood, BenchError> {
+    Ok(model.rows().ok_or(Lacking::Rows)?)
 }
 
 /// A draw of the prior, where chains of the source start.
-pub fn at_prior(model: &dyn Model, seed: u64) -> Result<Vec<f64>, JobError> {
-    let density: &dyn LogDensity = (model.density())
-        .ok_or_else(|| JobError::Impossible("The model has no density".to_owned()))?;
+pub fn at_prior(model: &dyn Model, seed: u64) -> Result<Vec<f64>, BenchError> {
+    let density: &dyn LogDensity = model.density().ok_or(Lacking::Density)?;
     let mut u = vec![0.0; model.dim()];
     density.init(&mut stream(seed, 0, Purpose::Init), &mut u);
     Ok(u)
 }
 
 /// The images as a design. Their brightnesses are inputs as they are, as in the source.
-pub fn tabulated(images: &Images) -> Result<Design, JobError> {
+pub fn tabulated(images: &Images) -> Result<Design, BenchError> {
     let pixels: Vec<&str> = images.table.names().filter(|name| *name != LABEL).collect();
     let formula = format!("{LABEL} ~ {}", pixels.join(" + "));
     let formula = formula
@@ -304,7 +298,7 @@ pub fn part(all: &Design, is_wanted: impl Fn(usize) -> bool) -> Design {
 }
 
 /// The network on these images, with `settings` of its template.
-pub fn network(images: Design, settings: &Settings) -> Result<Arc<dyn Model>, JobError> {
+pub fn network(images: Design, settings: &Settings) -> Result<Arc<dyn Model>, BenchError> {
     let entry = models::find("neural-net")?;
     let options = ModelOptions {
         settings: entry.resolve(settings)?,

@@ -9,7 +9,7 @@
 
 use super::problem::{Problem, at, draws, ess, passes, row};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 
 /// Distance of neighbouring components.
 const APART: f64 = 2.5;
@@ -24,7 +24,7 @@ const ENTRANTS: [&str; 3] = ["metropolis:steps_per_draw=1", "hmc", "nuts"];
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let mixture = |name: &str| {
         let parts = [-APART, 0.0, APART].map(|at| format!("normal_lpdf({name}, {at}, {SD})"));
         format!(" log_sum_exp({})\n", parts.join(", "))

@@ -9,7 +9,7 @@ use statrs::distribution::{ContinuousCDF as _, Gamma, StudentsT};
 
 use super::problem::{Problem, draws, ess, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::models::Marginal;
@@ -31,7 +31,7 @@ const SAMPLERS: [(&str, &[(&str, &str)]); 2] = [
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let mut rng = stream(options.seed, 0, Purpose::Data);
     let x = (0..ROWS).map(|_| StandardNormal.sample(&mut rng)).collect();
     let data = table("normal", vec![("x".to_owned(), x)])?;

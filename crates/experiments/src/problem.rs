@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Cell;
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
-use ergodic_analysis::comparison::{Variant, VariantError, quadratic_summary};
-use ergodic_analysis::{Job, JobError, Recipe, Run};
+use ergodic_analysis::comparison::{Variant, quadratic_summary};
+use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::settings::{Settings, Value};
@@ -26,7 +27,7 @@ pub struct Problem {
 ///
 /// # Errors
 /// Columns of different lengths.
-pub fn table(name: &str, columns: Vec<(String, Vec<f64>)>) -> Result<Table, JobError> {
+pub fn table(name: &str, columns: Vec<(String, Vec<f64>)>) -> Result<Table, BenchError> {
     let columns = columns.into_iter();
     let columns = columns.map(|(name, values)| (name, Values::Numbers(values)));
     Ok(Table::from_columns(name, columns.collect())?)
@@ -42,7 +43,7 @@ impl Problem {
         table: Table,
         seed: u64,
         change: impl FnOnce(&mut Recipe),
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, BenchError> {
         let mut recipe = Recipe::new(table.source(), template, formula);
         recipe.run.seed = seed;
         change(&mut recipe);
@@ -62,7 +63,7 @@ impl Problem {
     ///
     /// # Errors
     /// Those of [`Job::prepare`].
-    pub fn of_text(text: &str, table: Table, seed: u64) -> Result<Self, JobError> {
+    pub fn of_text(text: &str, table: Table, seed: u64) -> Result<Self, BenchError> {
         Self::new((Own::ID, ""), table, seed, |recipe| {
             let text = Value::Text(text.to_owned());
             recipe.model.settings.set(Own::PROGRAM, text);
@@ -73,7 +74,7 @@ impl Problem {
     ///
     /// # Errors
     /// Those of [`Job::prepare`].
-    pub fn without_data(text: &str, seed: u64) -> Result<Self, JobError> {
+    pub fn without_data(text: &str, seed: u64) -> Result<Self, BenchError> {
         Self::of_text(text, ergodic_data::nothing::load()?.table, seed)
     }
 
@@ -86,16 +87,14 @@ impl Problem {
     ///
     /// # Errors
     /// The sampler refuses the model or a setting.
-    pub fn setting(&self, variant: &str, key: &str) -> Result<Option<f64>, JobError> {
+    pub fn setting(&self, variant: &str, key: &str) -> Result<Option<f64>, BenchError> {
         Ok(self.variant(variant)?.recipe.sampler.settings.real(key))
     }
 
-    fn variant(&self, variant: &str) -> Result<Job, JobError> {
-        let variant: Variant = variant
-            .parse()
-            .map_err(|error: VariantError| JobError::Impossible(error.to_string()))?;
-        self.job
-            .with_settings(variant.entry.spec.id, variant.settings)
+    fn variant(&self, variant: &str) -> Result<Job, BenchError> {
+        let variant: Variant = variant.parse()?;
+        let job = (self.job).with_settings(variant.entry.spec.id, variant.settings)?;
+        Ok(job)
     }
 
     /// A run, to its end, of the sampler that `variant` says as `ergodic compare` takes it, such as `sgld:batch=100`; `change`
@@ -107,7 +106,7 @@ impl Problem {
         &self,
         variant: &str,
         change: impl FnOnce(&mut RunSection),
-    ) -> Result<Run, JobError> {
+    ) -> Result<Run, BenchError> {
         run_of(self.variant(variant)?, change)
     }
 
@@ -119,23 +118,22 @@ impl Problem {
         &self,
         (id, settings): (&str, Settings),
         change: impl FnOnce(&mut RunSection),
-    ) -> Result<Run, JobError> {
+    ) -> Result<Run, BenchError> {
         run_of(self.job.with_settings(id, settings)?, change)
     }
 }
 
-fn run_of(mut job: Job, change: impl FnOnce(&mut RunSection)) -> Result<Run, JobError> {
+fn run_of(mut job: Job, change: impl FnOnce(&mut RunSection)) -> Result<Run, BenchError> {
     change(&mut job.recipe.run);
-    finished(job, &Control::default())
+    Ok(finished(job, &Control::default())?)
 }
 
 /// What the quadratic approximation at the mode says of each quantity, as the truth about a posterior that is normal.
 ///
 /// # Errors
 /// No mode was found.
-pub fn truth_at_mode(job: &Job) -> Result<Vec<SummaryRow>, JobError> {
-    let missing = || JobError::Impossible("The posterior mode was not found".to_owned());
-    quadratic_summary(job).ok_or_else(missing)
+pub fn truth_at_mode(job: &Job) -> Result<Vec<SummaryRow>, BenchError> {
+    quadratic_summary(job).ok_or(BenchError::NoMode)
 }
 
 /// The start of all chains at these values.
@@ -241,10 +239,10 @@ pub fn row(words: &[&str], numbers: &[f64]) -> Vec<Cell> {
 #[cfg(test)]
 pub mod testing {
     use super::super::{BenchOptions, BenchTable, Cell};
-    use ergodic_analysis::JobError;
+    use crate::error::BenchError;
 
     /// The quick version of an experiment, whose rows fit its columns and which judges a claim; prints what it found.
-    pub fn quick(run: fn(&BenchOptions) -> Result<BenchTable, JobError>) -> BenchTable {
+    pub fn quick(run: fn(&BenchOptions) -> Result<BenchTable, BenchError>) -> BenchTable {
         let table = quick_without_claims(run);
         assert!(!table.findings.is_empty());
         for finding in &table.findings {
@@ -255,7 +253,7 @@ pub mod testing {
 
     /// The same of one that makes no claim.
     pub fn quick_without_claims(
-        run: fn(&BenchOptions) -> Result<BenchTable, JobError>,
+        run: fn(&BenchOptions) -> Result<BenchTable, BenchError>,
     ) -> BenchTable {
         let options = BenchOptions {
             seed: 1,

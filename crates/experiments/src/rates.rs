@@ -20,7 +20,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, at, draws, info, log_slope, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::{JobError, Run};
+use crate::error::BenchError;
+use ergodic_analysis::Run;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 use ergodic_core::samplers::WEIGHT;
@@ -107,7 +108,7 @@ impl Steps {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let count = ROWS[quick];
     let data = data(count, options.seed)?;
@@ -230,7 +231,7 @@ fn rates(
     options: &BenchOptions,
     (exponents, how): (&[f64], Steps),
     rows: &mut Vec<Vec<super::Cell>>,
-) -> Result<Vec<(f64, f64)>, JobError> {
+) -> Result<Vec<(f64, f64)>, BenchError> {
     let quick = usize::from(options.quick);
     let count = ROWS[quick];
     let truth = truth(count);
@@ -270,7 +271,7 @@ fn biases(
     problem: &Problem,
     options: &BenchOptions,
     rows: &mut Vec<Vec<super::Cell>>,
-) -> Result<Vec<(f64, f64)>, JobError> {
+) -> Result<Vec<(f64, f64)>, BenchError> {
     let how = Steps::DecreasingSecond;
     let (runs, count) = (
         options.sized(BIAS_RUNS[1], BIAS_RUNS[0]),
@@ -357,7 +358,7 @@ fn truth(count: usize) -> f64 {
 }
 
 /// Normal rows, centred and scaled to variance 1, so that the curvature of rows is their noise.
-fn data(count: usize, seed: u64) -> Result<Table, JobError> {
+fn data(count: usize, seed: u64) -> Result<Table, BenchError> {
     let mut rng = stream(seed, 0, Purpose::Data);
     let x: Vec<f64> = (0..count)
         .map(|_| StandardNormal.sample(&mut rng))

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use super::problem::truth_at_mode;
 use super::{BenchOptions, BenchTable, Cell, Plot};
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::finished;
 use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
-use ergodic_analysis::{Job, JobError, Recipe};
+use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_data::samples;
@@ -40,7 +41,7 @@ const DRAWS: u64 = 500;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let (sizes, fewer) = options.sized((&QUICK_SIZES[..], QUICK_SHARE), (&SIZES[..], 1));
     let mut rows = Vec::new();
     for &num_obs in sizes {

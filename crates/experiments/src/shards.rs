@@ -13,6 +13,7 @@ use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
+use crate::error::BenchError;
 use ergodic_analysis::bias_check::{Made, certify, finished};
 use ergodic_analysis::comparison::measure;
 use ergodic_analysis::{Job, JobError, Recipe, Run};
@@ -71,7 +72,7 @@ struct Target {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn heavy_tails(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn heavy_tails(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     const DEGREES: f64 = 5.0;
     let target = Target {
         settings: vec![("df", Value::Real(DEGREES))],
@@ -107,7 +108,7 @@ pub fn heavy_tails(options: &BenchOptions) -> Result<BenchTable, JobError> {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn two_modes(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn two_modes(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     // Centres that are |δ| apart add |δ|²/4 to a variance. Here that is 2.2 standard errors of the variance, so that both modes are
     // seen and touch.
     const DISTANCE: f64 = 2.5;
@@ -142,7 +143,7 @@ pub fn two_modes(options: &BenchOptions) -> Result<BenchTable, JobError> {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn curved(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn curved(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let target = Target {
         template: "warped-gaussian",
         formula: "x1 ~ 1".to_owned(),
@@ -174,7 +175,7 @@ pub fn curved(options: &BenchOptions) -> Result<BenchTable, JobError> {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn dimensions(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn dimensions(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let count = options.sized(2, DIMENSIONS.len());
     let targets: Vec<Target> = DIMENSIONS[..count].iter().map(|&dim| normal(dim)).collect();
     bench(&targets, options, |found| {
@@ -238,7 +239,7 @@ fn fill(rng: &mut ChainRng, row: &mut [f64], scale: f64) {
 }
 
 impl Target {
-    fn data(&self, quick: usize) -> Result<Arc<Loaded>, JobError> {
+    fn data(&self, quick: usize) -> Result<Arc<Loaded>, BenchError> {
         let mut rng = stream(1, 0, Purpose::Data);
         let mut columns = vec![Vec::new(); self.columns];
         let mut row = vec![0.0; self.columns];
@@ -264,8 +265,9 @@ impl Target {
         seed: u64,
         sampler: (&str, &Settings),
         length: (Option<u64>, u64),
-    ) -> Result<Run, JobError> {
-        finished(self.job(data, seed, sampler, length)?, &Control::default())
+    ) -> Result<Run, BenchError> {
+        let job = self.job(data, seed, sampler, length)?;
+        Ok(finished(job, &Control::default())?)
     }
 
     fn job(
@@ -274,7 +276,7 @@ impl Target {
         seed: u64,
         (sampler, settings): (&str, &Settings),
         (warmup, draws): (Option<u64>, u64),
-    ) -> Result<Job, JobError> {
+    ) -> Result<Job, BenchError> {
         let mut recipe = Recipe::new(data.table.source(), self.template, &self.formula);
         for (key, value) in &self.settings {
             recipe.model.settings.set(key, value.clone());
@@ -286,7 +288,8 @@ impl Target {
         recipe.run.draws = draws;
         recipe.run.until_precise = false;
         let loaded = Some(Arc::clone(data));
-        Job::prepare(&recipe, Path::new(""), loaded, &Control::default())
+        let prepared = Job::prepare(&recipe, Path::new(""), loaded, &Control::default());
+        Ok(prepared?)
     }
 }
 
@@ -464,7 +467,7 @@ fn bench(
     targets: &[Target],
     options: &BenchOptions,
     judge: fn(&[Found]) -> Vec<Finding>,
-) -> Result<BenchTable, JobError> {
+) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let mut rows = Vec::new();
     let mut found = Vec::new();
@@ -606,13 +609,13 @@ impl Entrant {
     }
 
     /// With the tuned setting at the value of the least divergence, which is told; of values without one it is the first.
-    fn tune(mut self, trial: &Trial<'_>, seed: u64) -> Result<(Self, f64), JobError> {
+    fn tune(mut self, trial: &Trial<'_>, seed: u64) -> Result<(Self, f64), BenchError> {
         let Some((key, factors)) = self.tuned else {
             return Ok((self, f64::NAN));
         };
         let sampler = (self.sampler, &self.settings);
         let job = match trial.target.job(trial.data, seed, sampler, (None, 1)) {
-            Err(JobError::Sampler(_)) => return Ok((self, f64::NAN)),
+            Err(BenchError::Job(JobError::Sampler(_))) => return Ok((self, f64::NAN)),
             job => job?,
         };
         let default = job.recipe.sampler.settings.real(key).unwrap_or(1.0);
@@ -632,7 +635,7 @@ impl Entrant {
 
 impl Trial<'_> {
     /// A run of `entrant`, of as many draws as the budget allows where minibatches are used.
-    fn outcome(&self, entrant: &Entrant, seed: u64) -> Result<Outcome, JobError> {
+    fn outcome(&self, entrant: &Entrant, seed: u64) -> Result<Outcome, BenchError> {
         let sampler = (entrant.sampler, &entrant.settings);
         let length = if entrant.sampler == DIVIDE {
             (WARMUP[self.quick], DRAWS[self.quick])
@@ -642,7 +645,9 @@ impl Trial<'_> {
                 .run(self.data, seed, sampler, (None, PILOT_DRAWS))
             {
                 // No mode was found, for example.
-                Err(error @ JobError::Sampler(_)) => return Ok(Outcome::none(error.to_string())),
+                Err(error @ BenchError::Job(JobError::Sampler(_))) => {
+                    return Ok(Outcome::none(error.to_string()));
+                }
                 pilot => pilot?,
             };
             let view = pilot.view();

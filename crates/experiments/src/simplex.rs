@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use statrs::function::beta::checked_beta_reg;
 
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_base::special::logistic;
@@ -94,7 +94,7 @@ struct Score {
 ///
 /// # Errors
 /// None that a caller could cause.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let (shares, seeds): (&[f64], usize) = options.sized((&SHARES[2..], 2), (&SHARES[..], SEEDS));
     let mut rows = Vec::new();
     let mut lines = Vec::new();
@@ -232,7 +232,7 @@ fn findings(lines: &[Line]) -> Vec<Finding> {
 }
 
 /// The posterior of these counts under the template's default prior, which is that of the paper.
-fn model(counts: &[usize]) -> Result<Arc<dyn Model>, JobError> {
+fn model(counts: &[usize]) -> Result<Arc<dyn Model>, BenchError> {
     let codes = counts.iter().enumerate();
     let z: Vec<f64> = codes
         .flat_map(|(code, &count)| vec![(code + 1) as f64; count])

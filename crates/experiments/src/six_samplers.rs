@@ -11,6 +11,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
+use crate::error::BenchError;
 use ergodic_analysis::{JobError, Run};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::engine::{RunView, Start};
@@ -31,7 +32,7 @@ const PARAMETERS: [&str; 4] = ["theta1[x]", "theta1[y]", "theta2[x]", "theta2[y]
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let quick = usize::from(options.quick);
     let mut rows = Vec::new();
     let mut found = Vec::new();
@@ -56,7 +57,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 run.start = Start::Values(starts.clone());
             });
             let numbers = match run {
-                Err(JobError::Sampler(_)) => [f64::NAN; 4],
+                Err(BenchError::Job(JobError::Sampler(_))) => [f64::NAN; 4],
                 run => deviations(&run?, &truth),
             };
             rows.push(row(&[id], &[&[apart], numbers.as_slice()].concat()));
@@ -166,7 +167,7 @@ fn starts(seed: u64, chains: usize) -> Vec<Vec<(String, f64)>> {
     (0..chains).map(|_| start()).collect()
 }
 
-fn data(apart: f64, seed: u64) -> Result<Table, JobError> {
+fn data(apart: f64, seed: u64) -> Result<Table, BenchError> {
     let mut rng = stream(seed, 0, Purpose::Data);
     let mut columns = [Vec::new(), Vec::new()];
     for _ in 0..ROWS {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::mixture::{FORMULA, Found, chain, model};
 use super::{BenchOptions, BenchTable, Cell, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -48,7 +48,7 @@ struct Entrant {
 ///
 /// # Errors
 /// The data cannot be read or cannot be clustered.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => simulated(options.sized(POINTS / 4, POINTS))?,
@@ -128,7 +128,7 @@ fn entrant(
     seed: u64,
     seeds: usize,
     draws: u64,
-) -> Result<Entrant, JobError> {
+) -> Result<Entrant, BenchError> {
     let of_start = |start: &str| {
         let mut settings = Settings::default();
         settings.set("start", Value::Text(start.to_owned()));
@@ -222,7 +222,7 @@ fn row(entrant: &Entrant, level: f64) -> Vec<Cell> {
 }
 
 /// Points in the plane around centres that are far apart, `points` for each.
-fn simulated(points: usize) -> Result<Table, JobError> {
+fn simulated(points: usize) -> Result<Table, BenchError> {
     let mut rng = stream(0, 0, Purpose::Data);
     let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
     let mut columns = [Vec::new(), Vec::new()];

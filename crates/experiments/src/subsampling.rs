@@ -15,10 +15,11 @@
 use super::problem::{Problem, info, row};
 use super::tall::{Shape, Tall};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
+use crate::error::BenchError;
+use ergodic_analysis::Run;
 use ergodic_analysis::comparison::{Measured, measure};
 use ergodic_analysis::hold_out::HoldOut;
 use ergodic_analysis::predict::Fitted;
-use ergodic_analysis::{JobError, Run};
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::quote_name;
 use ergodic_core::samplers::N_LEAPFROG;
@@ -71,7 +72,7 @@ const HIDDEN: f64 = 0.25;
 ///
 /// # Errors
 /// The file cannot be read or a run cannot be prepared.
-pub fn higgs(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn higgs(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let shape = Shape {
         rows: options.sized(11_000, 550_000),
         numbers: options.sized(5, 28),
@@ -91,7 +92,7 @@ pub fn higgs(options: &BenchOptions) -> Result<BenchTable, JobError> {
 ///
 /// # Errors
 /// The file cannot be read or a run cannot be prepared.
-pub fn bankruptcy(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn bankruptcy(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     /// Functions of a spline, as in the source.
     const FUNCTIONS: usize = 10;
     const QUICK_FUNCTIONS: usize = 4;
@@ -136,7 +137,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(tall: Tall, formula: &str, options: &BenchOptions) -> Result<Self, JobError> {
+    fn new(tall: Tall, formula: &str, options: &BenchOptions) -> Result<Self, BenchError> {
         let quick = usize::from(options.quick);
         let count = tall.table.num_rows();
         let predicted = (count / ONE_IN).min(MOST_PREDICTED);
@@ -145,8 +146,7 @@ impl Trial {
         let problem = Problem::new(("logistic", formula), tall.table, options.seed, |recipe| {
             recipe.model.hold_out = Some(HoldOut::Rows(last.collect()));
         })?;
-        let fitted = Fitted::of(problem.job());
-        let fitted = fitted.map_err(|error| JobError::Impossible(error.to_string()))?;
+        let fitted = Fitted::of(problem.job()).map_err(BenchError::Predict)?;
         let mut truth = None;
         let mut entrants = Vec::new();
         for (k, id) in SAMPLERS.into_iter().enumerate() {
@@ -372,14 +372,11 @@ impl Trial {
     }
 
     /// Adds realised and predicted shares along the first predictor, and whether subsamples predict them as all rows do.
-    fn add_groups(&self, count: usize, table: &mut BenchTable) -> Result<(), JobError> {
+    fn add_groups(&self, count: usize, table: &mut BenchTable) -> Result<(), BenchError> {
         const PAIR: [&str; 2] = ["hmc", "hmc-ecs"];
         let rows = &self.problem.job().table;
         let Some(values) = rows.numbers(0) else {
-            return Err(JobError::Impossible(
-                "The first column holds no numbers, along which shares could be compared"
-                    .to_owned(),
-            ));
+            return Err(BenchError::FirstColumn);
         };
         let [exact, other] =
             PAIR.map(|id| predictions::of_fitted_rows(&self.fitted, &self.of(id).run));
@@ -410,7 +407,7 @@ impl Trial {
 
 /// What is run of an entrant: trajectories of the source's length; with control variates of second order what the one of first order is by
 /// default.
-fn variant(problem: &Problem, id: &str) -> Result<String, JobError> {
+fn variant(problem: &Problem, id: &str) -> Result<String, BenchError> {
     if ECS.contains(&id) {
         return Ok(format!("{id}:trajectory=1.2"));
     }

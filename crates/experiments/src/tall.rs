@@ -7,7 +7,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::BenchOptions;
 use super::problem::table;
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::special::logistic;
@@ -46,18 +46,16 @@ impl Tall {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn of(options: &BenchOptions, shape: Shape) -> Result<Self, JobError> {
+    pub fn of(options: &BenchOptions, shape: Shape) -> Result<Self, BenchError> {
         match &options.data {
             Some(path) => Self::of_file(path),
             None => Self::simulated(shape, options.seed),
         }
     }
 
-    fn of_file(path: &Path) -> Result<Self, JobError> {
+    fn of_file(path: &Path) -> Result<Self, BenchError> {
         let table = load(path, &ImportOptions::default(), &Control::default())?.table;
-        let last = table.columns().last();
-        let last =
-            last.ok_or_else(|| JobError::Impossible("The file has no columns".to_owned()))?;
+        let last = table.columns().last().ok_or(BenchError::NoColumns)?;
         Ok(Self {
             formula: format!("{} ~ .", quote_name(&last.name)),
             source: format!("rows of {}", path.display()),
@@ -65,7 +63,7 @@ impl Tall {
         })
     }
 
-    fn simulated(shape: Shape, seed: u64) -> Result<Self, JobError> {
+    fn simulated(shape: Shape, seed: u64) -> Result<Self, BenchError> {
         let width = shape.numbers + shape.flags;
         let mut rng = stream(seed, width, Purpose::Data);
         let mut columns = vec![Vec::with_capacity(shape.rows); width];
@@ -100,7 +98,7 @@ impl Tall {
     ///
     /// # Errors
     /// None: columns of one length make a table.
-    pub fn thinned(&self, count: usize) -> Result<Self, JobError> {
+    pub fn thinned(&self, count: usize) -> Result<Self, BenchError> {
         let all = self.table.num_rows();
         let rows: Vec<usize> = (0..count.min(all))
             .map(|k| k * all / count.min(all))

@@ -12,7 +12,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::{JobError, Run};
+use crate::error::{BenchError, Lacking};
+use ergodic_analysis::Run;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::models::Marginal;
 
@@ -33,7 +34,7 @@ const CHAINS: usize = 5;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let sizes = options.sized(&SIZES[..2], &SIZES[..]);
     let mut rows = Vec::new();
     let mut found = Vec::new();
@@ -45,9 +46,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         let data = table("normal", vec![("x".to_owned(), x)])?;
         let problem = Problem::new(("normal-mean", "x ~ 1"), data, options.seed, |_recipe| {})?;
         let Some(Marginal::Normal { mean, sd }) = problem.job().model.marginal(0) else {
-            return Err(JobError::Impossible(
-                "The posterior is not known".to_owned(),
-            ));
+            return Err(Lacking::Posterior.into());
         };
         let entrants = [
             (

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::chain::{self, Chain};
 use super::problem::lines_of;
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::{BenchError, Lacking};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -84,7 +84,7 @@ struct Found {
 ///
 /// # Errors
 /// The data cannot be read or lack a column.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let shape = options.sized(SMALL, SHAPE);
     let (table, truth) = match &options.data {
         Some(path) => (
@@ -156,7 +156,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
 }
 
 /// Words of documents, each different one with its count.
-pub(super) fn tabulated(drawn: &Synthetic) -> Result<Table, JobError> {
+pub(super) fn tabulated(drawn: &Synthetic) -> Result<Table, BenchError> {
     let (mut document, mut word, mut count) = (Vec::new(), Vec::new(), Vec::new());
     for (number, words) in drawn.documents.iter().enumerate() {
         let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
@@ -178,7 +178,7 @@ pub(super) fn tabulated(drawn: &Synthetic) -> Result<Table, JobError> {
 }
 
 /// The rows of a share of the documents of a table, every n-th of them.
-pub(super) fn subset(table: &Table, share: f64) -> Result<Table, JobError> {
+pub(super) fn subset(table: &Table, share: f64) -> Result<Table, BenchError> {
     let names = ["document", "word", "count"];
     let present = names
         .into_iter()
@@ -217,7 +217,7 @@ pub(super) fn model(
     table: &Table,
     topics: usize,
     [alpha, beta]: [f64; 2],
-) -> Result<Arc<dyn Model>, JobError> {
+) -> Result<Arc<dyn Model>, BenchError> {
     let formula = match table.column("count") {
         Some(_) => "~ word + count + (1 | document)",
         None => "~ word + (1 | document)",
@@ -241,8 +241,8 @@ pub(super) fn model(
     }
 }
 
-pub(super) fn corpus(model: &dyn Model) -> Result<&Corpus, JobError> {
-    (model.corpus()).ok_or_else(|| JobError::Impossible("The model has no topics".to_owned()))
+pub(super) fn corpus(model: &dyn Model) -> Result<&Corpus, BenchError> {
+    Ok(model.corpus().ok_or(Lacking::Topics)?)
 }
 
 /// One chain.
@@ -251,7 +251,7 @@ fn follow(
     model: &Arc<dyn Model>,
     key: (u64, usize),
     control: &Control,
-) -> Result<Found, JobError> {
+) -> Result<Found, BenchError> {
     let mut settings = Settings::default();
     if entrant.id != "topics-gibbs" {
         settings.set("sweeps", Value::Int(SWEEPS));

@@ -17,7 +17,7 @@ use super::chain::Chain;
 use super::problem::{is_above, mean_with_error};
 use super::topics::{corpus, model, subset, tabulated};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -77,7 +77,7 @@ struct End {
 ///
 /// # Errors
 /// The data cannot be read or lack a column.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let shape = options.sized(SMALL, SHAPE);
     let table = match &options.data {
         Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
@@ -164,7 +164,7 @@ fn start(
     control: &str,
     step: f64,
     key: (u64, usize),
-) -> Result<Chain, JobError> {
+) -> Result<Chain, BenchError> {
     let mut settings = Settings::default();
     settings.set("control", Value::Text(control.to_owned()));
     settings.set("step_size", Value::Real(step));
@@ -187,7 +187,7 @@ fn follow(
     step: f64,
     key: (u64, usize),
     watch: &Control,
-) -> Result<Vec<Line>, JobError> {
+) -> Result<Vec<Line>, BenchError> {
     let mut chain = start(model, control, step, key)?;
     let documents = model.num_obs() as f64;
     let passes = |chain: &Chain| chain.datum_grads() as f64 / documents;
@@ -217,12 +217,12 @@ fn end(lines: &[Line]) -> f64 {
 /// The step with the least perplexity at the end of a chain of another seed; one with which a chain explodes has none.
 fn best_step(
     model: &Arc<dyn Model>,
-    control: &str,
+    control: &'static str,
     steps: &[f64],
-    chain: impl Fn(f64) -> Result<Vec<Line>, JobError> + Sync,
-) -> Result<f64, JobError> {
-    let entry = samplers::find("topics-sgld")
-        .ok_or_else(|| JobError::Impossible("There is no sampler `topics-sgld`".to_owned()))?;
+    chain: impl Fn(f64) -> Result<Vec<Line>, BenchError> + Sync,
+) -> Result<f64, BenchError> {
+    const ID: &str = "topics-sgld";
+    let entry = samplers::find(ID).ok_or_else(|| BenchError::NoSampler(ID.to_owned()))?;
     let mut given = Settings::default();
     given.set("batch", Value::Int(BATCH));
     let settled = (entry.resolve)(&given, &Target::new(model, None))?;
@@ -246,11 +246,7 @@ fn best_step(
     finite
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .map(|best| best.0)
-        .ok_or_else(|| {
-            JobError::Impossible(format!(
-                "No step leads anywhere with control variates `{control}`"
-            ))
-        })
+        .ok_or(BenchError::ControlLeadsNowhere(control))
 }
 
 /// The lines of one method.
@@ -273,7 +269,7 @@ fn lines(documents: usize, method: &str, step: f64, found: &[Vec<Line>]) -> Vec<
 
 /// By what share of the posterior's variance minibatches of plain SGLD at this step widen the weights of words, and by what share with
 /// control variates, at the topics in the middle of a chain.
-fn excess(model: &Arc<dyn Model>, step: f64, key: (u64, usize)) -> Result<[f64; 2], JobError> {
+fn excess(model: &Arc<dyn Model>, step: f64, key: (u64, usize)) -> Result<[f64; 2], BenchError> {
     let mut chain = start(model, "none", step, key)?;
     while chain.datum_grads() < (PASSES / 2.0 * model.num_obs() as f64) as u64 {
         chain.warm_up()?;

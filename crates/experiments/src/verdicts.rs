@@ -9,7 +9,7 @@ use rand_distr::{Distribution, StandardNormal, StudentT};
 
 use super::problem::mean_and_error;
 use super::{BenchOptions, BenchTable, Cell, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::columns::{MemoryColumns, Values};
 use ergodic_core::engine::Sampling as _;
@@ -64,7 +64,7 @@ struct Quantity {
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let runs = options.sized(QUICK_RUNS, RUNS);
     let table = posteriors().and_then(|posteriors| {
         let rows = posteriors.iter().map(|it| row(it, options.seed, runs));
@@ -74,7 +74,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         columns: vec![
             "posterior", "runs", "good", "mean_held", "mean_held_se", "posterior_between", "largest_shift_sd", "good_but_off",
         ],
-        rows: table.map_err(|error| JobError::Impossible(error.to_string()))?,
+        rows: table.map_err(BenchError::Fit)?,
         notes: vec![
             "NUTS with default settings, four chains of 1000 draws, from another seed each; good: share of runs called Good, \
              which the columns to its right are of"

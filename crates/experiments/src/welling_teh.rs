@@ -9,7 +9,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, at, draws, info, passes, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use ergodic_analysis::JobError;
+use crate::error::BenchError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Value;
 use ergodic_core::models::Model;
@@ -36,7 +36,7 @@ const ALIKE: f64 = 0.1;
 ///
 /// # Errors
 /// A run cannot be prepared.
-pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
     let settings = [
         ("parameters", Value::from("shift")),
         ("variance", Value::Real(2.0)),
@@ -132,7 +132,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })
 }
 
-fn data(seed: u64) -> Result<Table, JobError> {
+fn data(seed: u64) -> Result<Table, BenchError> {
     let mut rng = stream(seed, 0, Purpose::Data);
     let mut x = Vec::with_capacity(ROWS);
     for _ in 0..ROWS {

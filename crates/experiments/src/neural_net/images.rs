@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use ergodic_analysis::JobError;
+use crate::error::{BadImages, BenchError};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_core::design::Columns as _;
@@ -67,7 +67,7 @@ impl Images {
     ///
     /// # Errors
     /// The files cannot be read or are no such files.
-    pub fn of(path: Option<&PathBuf>, shape: Shape) -> Result<Self, JobError> {
+    pub fn of(path: Option<&PathBuf>, shape: Shape) -> Result<Self, BenchError> {
         match path {
             Some(path) if path.is_dir() => of_folder(path),
             Some(path) => of_table(path),
@@ -76,22 +76,14 @@ impl Images {
     }
 }
 
-fn refuse(path: &Path, why: &str) -> JobError {
-    JobError::Impossible(format!("`{}` {why}", path.display()))
-}
-
 /// The numbers of a file in the format idx of unsigned bytes, and how many there are in each dimension.
 ///
 /// The format: two zeros, 8 for unsigned bytes, the number of dimensions, the length of each as four bytes with the largest first, then
 /// the numbers.
-fn idx(path: &Path) -> Result<(Vec<usize>, Vec<u8>), JobError> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        refuse(
-            path,
-            &format!("cannot be read ({error}); put the four files of MNIST there, unpacked"),
-        )
-    })?;
-    let is_none = || refuse(path, "is no file of unsigned bytes in the format idx");
+fn idx(path: &Path) -> Result<(Vec<usize>, Vec<u8>), BenchError> {
+    let refuse = |why| BenchError::Images(path.to_owned(), why);
+    let bytes = std::fs::read(path).map_err(|error| refuse(BadImages::Unread(error)))?;
+    let is_none = || refuse(BadImages::Format);
     let &[0, 0, 8, dimensions] = bytes.first_chunk::<4>().ok_or_else(is_none)? else {
         return Err(is_none());
     };
@@ -108,11 +100,11 @@ fn idx(path: &Path) -> Result<(Vec<usize>, Vec<u8>), JobError> {
         .try_fold(1_usize, |all, len| all.checked_mul(*len));
     match body {
         Some(body) if Some(body.len()) == wanted => Ok((lengths, body.to_vec())),
-        _ => Err(refuse(path, "is shorter or longer than its head says")),
+        _ => Err(refuse(BadImages::Length)),
     }
 }
 
-fn of_folder(folder: &Path) -> Result<Images, JobError> {
+fn of_folder(folder: &Path) -> Result<Images, BenchError> {
     let (mut labels, mut columns, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for [images, of_images] in FILES {
         let path = folder.join(images);
@@ -120,7 +112,7 @@ fn of_folder(folder: &Path) -> Result<Images, JobError> {
         let (_, own) = idx(&folder.join(of_images))?;
         let width: usize = lengths.iter().skip(1).product();
         if lengths.first() != Some(&own.len()) || width == 0 {
-            return Err(refuse(&path, "has not as many images as there are labels"));
+            return Err(BenchError::Images(path, BadImages::Labels));
         }
         columns.resize(width, Vec::new());
         for image in pixels.chunks_exact(width) {
@@ -138,7 +130,7 @@ fn of_folder(folder: &Path) -> Result<Images, JobError> {
     })
 }
 
-fn tabulated(labels: Vec<f64>, columns: Vec<Vec<f64>>) -> Result<Table, JobError> {
+fn tabulated(labels: Vec<f64>, columns: Vec<Vec<f64>>) -> Result<Table, BenchError> {
     let pixels = columns.into_iter().enumerate();
     let pixels = pixels.map(|(j, values)| (format!("p{j}"), Values::Numbers(values)));
     let labels = labels.into_iter().map(|label| Some(label.to_string()));
@@ -149,19 +141,18 @@ fn tabulated(labels: Vec<f64>, columns: Vec<Vec<f64>>) -> Result<Table, JobError
     )?)
 }
 
-fn of_table(path: &Path) -> Result<Images, JobError> {
+fn of_table(path: &Path) -> Result<Images, BenchError> {
+    let refuse = |why| BenchError::Images(path.to_owned(), why);
     let read = load(path, &ImportOptions::default(), &Control::default())?.table;
     let names: Vec<String> = read.names().map(str::to_owned).collect();
     let outcome = match names.iter().find(|name| *name == LABEL) {
         Some(name) => name.clone(),
-        None => (names.first().cloned()).ok_or_else(|| refuse(path, "has no columns"))?,
+        None => (names.first().cloned()).ok_or_else(|| refuse(BadImages::NoColumns))?,
     };
-    let numbers = |name: &String| -> Result<Vec<f64>, JobError> {
+    let numbers = |name: &String| -> Result<Vec<f64>, BenchError> {
         let column = read.position(name).and_then(|at| read.numbers(at));
-        column.map(<[f64]>::to_vec).ok_or_else(|| {
-            let why = format!("has the column `{name}`, which is not one of numbers");
-            refuse(path, &why)
-        })
+        let text = || refuse(BadImages::Text(name.clone()));
+        column.map(<[f64]>::to_vec).ok_or_else(text)
     };
     let labels = numbers(&outcome)?;
     let inputs = names.iter().filter(|name| **name != outcome);
@@ -188,7 +179,7 @@ fn of_table(path: &Path) -> Result<Images, JobError> {
 }
 
 /// Drawn images: each label has three shapes of a few round spots, and an image is one of them, moved by a pixel or not, with noise.
-fn drawn(shape: Shape) -> Result<Images, JobError> {
+fn drawn(shape: Shape) -> Result<Images, BenchError> {
     const STYLES: usize = 3;
     let mut rng = stream(0, 0, Purpose::Data);
     let shapes: Vec<Vec<[f64; 2]>> = (0..shape.labels * STYLES)

@@ -5,8 +5,9 @@
 
 use super::super::problem::{info, row};
 use super::super::{FurtherTable, Plot};
+use crate::error::BenchError;
+use ergodic_analysis::Run;
 use ergodic_analysis::predict::{DRAWS, Fitted, PredictOptions, RowPrediction};
-use ergodic_analysis::{JobError, Run};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::{SIGN, WEIGHT};
@@ -20,7 +21,7 @@ const POINTS: usize = 51;
 ///
 /// # Errors
 /// The rows cannot be predicted.
-pub fn roc(fitted: &Fitted, run: &Run) -> Result<Option<Roc>, JobError> {
+pub fn roc(fitted: &Fitted, run: &Run) -> Result<Option<Roc>, BenchError> {
     let view = run.view();
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     if lists.is_empty() {
@@ -31,7 +32,7 @@ pub fn roc(fitted: &Fitted, run: &Run) -> Result<Option<Roc>, JobError> {
         Ok(scores) => Ok(scores.roc),
         // Signed weights may leave no estimate.
         Err(_) if !info(run, SIGN).is_empty() => Ok(None),
-        Err(error) => Err(JobError::Impossible(error.to_string())),
+        Err(error) => Err(BenchError::Scores(error)),
     }
 }
 
@@ -78,7 +79,7 @@ pub fn roc_plot(curves: &[(&'static str, Option<&Roc>)]) -> Plot {
 ///
 /// # Errors
 /// No chain ended well.
-pub fn of_fitted_rows(fitted: &Fitted, run: &Run) -> Result<Vec<RowPrediction>, JobError> {
+pub fn of_fitted_rows(fitted: &Fitted, run: &Run) -> Result<Vec<RowPrediction>, BenchError> {
     let view = run.view();
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let options = PredictOptions::default();
@@ -89,8 +90,7 @@ pub fn of_fitted_rows(fitted: &Fitted, run: &Run) -> Result<Vec<RowPrediction>, 
         options,
         &Control::default(),
     );
-    let predicted = predicted.map_err(|error| JobError::Impossible(error.to_string()))?;
-    Ok(predicted.rows)
+    Ok(predicted.map_err(BenchError::Predict)?.rows)
 }
 
 /// Rows that are neighbours along a predictor.

@@ -223,6 +223,10 @@ fn every_template_has_a_case_or_says_why_not() {
         if id == "multivariate-t" {
             let error = job(&recipe(id)).and_then(|job| run(&job)).unwrap_err();
             assert!(error.to_string().contains("because its prior is flat"));
+            assert!(matches!(
+                error,
+                JobError::Calibration(NotCalibrated::Prior(_, NoPriorDraws::Flat))
+            ));
             continue;
         }
         if id == "neural-net" {

@@ -49,7 +49,9 @@ fn rows_are_named_by_number() {
     assert!(!named.is_drawn());
     assert!("rows 0".parse::<HoldOut>().is_err() && "rows".parse::<HoldOut>().is_err());
     let beyond: HoldOut = "rows 9".parse().unwrap();
-    let refused = beyond.rows(&table(), 1).unwrap_err().to_string();
+    let refused = beyond.rows(&table(), 1).unwrap_err();
+    assert!(matches!(refused, NotHeldOut::Beyond(_, 9, 8)));
+    let refused = refused.to_string();
     assert!(
         refused.contains("names row 9, and there are 8 rows"),
         "{refused}"

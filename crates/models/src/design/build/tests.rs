@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::design::columns::{MemoryColumns, Values};
+use crate::design::error::{
+    BadLevel, BadNumber, BadRows, Constant, NotNumbers, Number, Place, Unmade,
+};
 use crate::design::terms::Predictor;
+use crate::formula::Elementwise;
 
 fn texts(cells: &[&str]) -> Values {
     Values::Texts(
@@ -290,6 +294,49 @@ fn refusals_name_the_column_and_what_to_do() {
         let error = build(formula).unwrap_err().to_string();
         assert!(error.starts_with(sentence), "{formula}: {error}");
     }
+}
+
+#[test]
+fn refusals_are_kinds_with_what_they_found_and_where() {
+    let number = |column, value, row: u32| {
+        let words = format!("row {}", row + 1);
+        Number::new(column, value, Place { row, words })
+    };
+    let refused = |formula: &str| build(formula).unwrap_err();
+    let bad = |formula: &str| match refused(formula) {
+        DesignError::Number(bad) => *bad,
+        other => panic!("{formula}: {other}"),
+    };
+    assert_eq!(
+        bad("k | trials(3) ~ x"),
+        BadNumber::Successes(number("k", 4.0, 4), 3.0)
+    );
+    assert!(matches!(
+        bad("y ~ x + offset(log(k))"),
+        BadNumber::Domain(k, Elementwise::Log, ..) if k == number("k", 0.0, 0)
+    ));
+    assert!(matches!(
+        refused("day ~ x"),
+        DesignError::Constant(Constant::Outcome(name, value, 4)) if [name.as_str(), &value] == ["day", "d"]
+    ));
+    assert!(matches!(
+        refused("y | weights(f) ~ x"),
+        DesignError::NotNumbers(NotNumbers::Text("weight", name)) if name == "f"
+    ));
+    assert!(matches!(
+        refused("y ~ empty"),
+        DesignError::Rows(BadRows::Incomplete(6, 0, missing)) if missing == [("empty".to_owned(), 6)]
+    ));
+    assert!(matches!(
+        refused("y ~ poly(k, 9)"),
+        DesignError::Function(Unmade::Values(_, 10, 4))
+    ));
+    let mut frame = ModelFrame::new("y ~ x".parse().unwrap());
+    frame.success = Some("maybe".to_owned());
+    assert!(matches!(
+        Design::build(&table(), &frame).unwrap_err(),
+        DesignError::Level(BadLevel::Success(_, level, known)) if level == "maybe" && known == ["no", "yes"]
+    ));
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub fn run(_options: &BenchOptions) -> Result<BenchTable, BenchError> {
         let mut plan = Plan::new(method, &settings, model.as_ref())?;
         plan.start = Some(vec![START; COPIES]);
         let found = find_mode_by(model.as_ref(), &plan, &Control::default());
-        let ends = found.map_err(BenchError::Mode)?;
+        let ends = found.map_err(BenchError::unknown)?;
         let ends = ends.centre.u;
         let share = |is: &dyn Fn(f64) -> bool| {
             ends.iter().filter(|x| is(**x)).count() as f64 / COPIES as f64

@@ -1,15 +1,9 @@
 //! Why an experiment has no table: one sentence each.
 
+use std::error::Error;
 use std::path::PathBuf;
 
 use ergodic_analysis::JobError;
-use ergodic_analysis::predict::PredictError;
-use ergodic_analysis::predict::log_lik::LogLikError;
-use ergodic_analysis::predict::scores::ScoresError;
-use ergodic_analysis::zero_variance::CorrectError;
-use ergodic_core::estimators::ModeError;
-use ergodic_core::fit::FitError;
-use ergodic_core::oracle::StepError;
 use ergodic_core::samplers::KernelError;
 
 /// Why an experiment has no table.
@@ -18,27 +12,9 @@ pub enum BenchError {
     /// A run that cannot be prepared.
     #[error(transparent)]
     Job(JobError),
-    /// A fit of a plain density.
+    /// What else is not known of a model or a run: its mode, gradients, predictions, scores.
     #[error(transparent)]
-    Fit(FitError),
-    /// A mode that is not found.
-    #[error(transparent)]
-    Mode(ModeError),
-    /// A gradient that is not known.
-    #[error(transparent)]
-    Gradient(StepError),
-    /// Gradients at draws that are not known.
-    #[error(transparent)]
-    Gradients(CorrectError),
-    /// Rows without predictions.
-    #[error(transparent)]
-    Predict(PredictError),
-    /// Rows without a density.
-    #[error(transparent)]
-    LogLik(LogLikError),
-    /// Predictions without scores.
-    #[error(transparent)]
-    Scores(ScoresError),
+    Unknown(Box<dyn Error + Send + Sync>),
     /// Nothing known at the mode.
     #[error("The posterior mode was not found")]
     NoMode,
@@ -57,9 +33,9 @@ pub enum BenchError {
     /// Control variates without a step that would do.
     #[error("No step leads anywhere with control variates `{0}`")]
     ControlLeadsNowhere(&'static str),
-    /// A model that is not what the experiment needs.
-    #[error(transparent)]
-    Lacking(#[from] Lacking),
+    /// What a model lacks that the experiment makes itself: a sentence, for nobody but its author can act on it.
+    #[error("{0}")]
+    Lacking(&'static str),
     /// A file without columns.
     #[error("The file has no columns")]
     NoColumns,
@@ -72,32 +48,6 @@ pub enum BenchError {
     /// A file without images.
     #[error("`{path}` {1}", path = .0.display())]
     Images(PathBuf, BadImages),
-}
-
-/// What a model lacks that the experiment needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Lacking {
-    /// A density of parameters.
-    #[error("The model has no density")]
-    Density,
-    /// Rows that add to the density.
-    #[error("The model has no rows")]
-    Rows,
-    /// Topics.
-    #[error("The model has no topics")]
-    Topics,
-    /// A way to read new rows.
-    #[error("The model does not read ratings held out")]
-    HeldOut,
-    /// A posterior in closed form.
-    #[error("The posterior is not known")]
-    Posterior,
-    /// Hidden units.
-    #[error("No network")]
-    Network,
-    /// Levels as the outcome of hidden units.
-    #[error("The model is no network for levels")]
-    Levels,
 }
 
 /// What is wrong with a file of images, in words that can follow its name.
@@ -121,6 +71,12 @@ pub enum BadImages {
     /// A table with a column of text.
     #[error("has the column `{0}`, which is not one of numbers")]
     Text(String),
+}
+
+impl BenchError {
+    pub(crate) fn unknown(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Unknown(Box::new(error))
+    }
 }
 
 impl<E: Into<JobError>> From<E> for BenchError {

@@ -27,7 +27,7 @@ use super::chain::{self, Chain};
 use super::corrected::{self, Corrected};
 use super::problem::{is_above, mean_with_error};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use crate::error::{BenchError, Lacking};
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -333,7 +333,9 @@ impl Trial {
         let raters: BTreeSet<u32> = rest.iter().map(|it| it.0).collect();
         let items: BTreeSet<u32> = rest.iter().map(|it| it.1).collect();
         let coded = coding.code(&tabulated(held_out)?, None, true)?;
-        let read = coded.read.ok_or(Lacking::HeldOut)?;
+        let read = coded.read.ok_or(BenchError::Lacking(
+            "The model does not read ratings held out",
+        ))?;
         Ok(Self {
             rows: rest.len(),
             users: users.len(),
@@ -427,7 +429,9 @@ fn start(
     key: (u64, usize),
 ) -> Result<(Chain, u64), BenchError> {
     let model = &trial.model;
-    let density = model.density().ok_or(Lacking::Density)?;
+    let density = model
+        .density()
+        .ok_or(BenchError::Lacking("The model has no density"))?;
     let mut u = vec![0.0; model.dim()];
     density.init(&mut stream(key.0, key.1, Purpose::Init), &mut u);
     let mut spent = 0;
@@ -472,7 +476,7 @@ fn along(trial: &Trial, step: f64, key: (u64, usize)) -> Result<(Vec<f64>, Point
         chain.draw()?;
         let u = chain.kernel.position();
         series.push(trial.score(u.iter().map(|u| vec![*u]).collect())[1]);
-        oracle.exact(u, &mut grad).map_err(BenchError::Gradient)?;
+        oracle.exact(u, &mut grad).map_err(BenchError::unknown)?;
         points.positions.extend(&u[..trial.effects]);
         points.gradients.extend(&grad[..trial.effects]);
     }

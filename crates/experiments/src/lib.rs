@@ -51,7 +51,7 @@ mod topics_control;
 mod verdicts;
 mod welling_teh;
 
-pub use error::{BadImages, BenchError, Lacking};
+pub use error::{BadImages, BenchError};
 pub use plot::{Plot, PlotMark};
 
 /// What a caller can choose.

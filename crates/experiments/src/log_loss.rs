@@ -346,7 +346,8 @@ impl Trial {
         let fitted = fitted(&problem)?;
         let at_mode = losses(&fitted, &[&mode])?[0][0];
         let begun = Instant::now();
-        find_mode(problem.job().model.as_ref(), &Control::default()).map_err(BenchError::Mode)?;
+        find_mode(problem.job().model.as_ref(), &Control::default())
+            .map_err(BenchError::unknown)?;
         Ok(Self {
             search_secs: begun.elapsed().as_secs_f64(),
             problem,
@@ -443,7 +444,7 @@ impl Trial {
                     gradients,
                     &Control::default(),
                 )
-                .map_err(BenchError::Gradients)
+                .map_err(BenchError::unknown)
             });
             points.collect()
         };
@@ -541,7 +542,7 @@ fn course_table(rows: Vec<Vec<Cell>>) -> FurtherTable {
 }
 
 fn fitted(problem: &Problem) -> Result<Fitted, BenchError> {
-    Fitted::of(problem.job()).map_err(BenchError::Predict)
+    Fitted::of(problem.job()).map_err(BenchError::unknown)
 }
 
 /// The log loss of the rows held out, of every draw of every chain.
@@ -550,7 +551,7 @@ fn losses(fitted: &Fitted, lists: &[&DrawList]) -> Result<Vec<Vec<f64>>, BenchEr
     const STRETCH: usize = 256;
     let log_lik = fitted
         .log_lik_of_held_out((lists, &[]), &Control::default())
-        .map_err(BenchError::LogLik)?;
+        .map_err(BenchError::unknown)?;
     let (rows, count) = (log_lik.num_rows(), log_lik.num_draws());
     let stretches: Vec<Vec<f64>> = (0..rows.div_ceil(STRETCH))
         .into_par_iter()

@@ -19,7 +19,7 @@ use super::neural_net::images::{Images, SHAPE};
 use super::neural_net::{at_prior, network, part, tabulated};
 use super::problem::{is_above, mean_and_sd, row};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use crate::error::{BenchError, Lacking};
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::matrix::Design;
@@ -224,7 +224,7 @@ impl Trial {
             settings.set("steps", Value::Int(self.steps));
             let plan = Plan::new(entrant.id, &settings, self.model.as_ref())?;
             ascend(self.model.as_ref(), &plan, &mut u, &Control::default())
-                .map_err(BenchError::Mode)?;
+                .map_err(BenchError::unknown)?;
             for chances in &mut chances {
                 chances.add(self.model.as_ref(), &u)?;
             }
@@ -257,9 +257,9 @@ impl<'a> Chances<'a> {
         let mut theta = vec![0.0; model.params().len()];
         model.constrain(u, &mut theta);
         let point = model.predicts().and_then(|it| it.point(&theta));
-        let point = point.ok_or(Lacking::Network)?;
+        let point = point.ok_or(BenchError::Lacking("No network"))?;
         let (Law::Levels(levels), Some(layer)) = (point.law, point.layer.as_ref()) else {
-            return Err(Lacking::Levels.into());
+            return Err(BenchError::Lacking("The model is no network for levels"));
         };
         let mut units = vec![0.0; layer.num_units()];
         let mut scores = vec![0.0; levels.num_predictors()];

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::chain::Chain;
 use super::problem::{lines_of, row};
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use crate::error::{BenchError, Lacking};
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -174,7 +174,7 @@ impl Trial {
         let mut climbed = at_prior(model.as_ref(), options.seed)?;
         options.control.enter("search for a centre");
         ascend(model.as_ref(), &plan, &mut climbed, &Control::default())
-            .map_err(BenchError::Mode)?;
+            .map_err(BenchError::unknown)?;
         Ok(Self {
             search: (iterations as usize * batch) as f64 / model.num_obs() as f64,
             model,
@@ -257,12 +257,14 @@ impl Trial {
 }
 
 fn rows_of(model: &dyn Model) -> Result<&dyn RowLikelihood, BenchError> {
-    Ok(model.rows().ok_or(Lacking::Rows)?)
+    (model.rows()).ok_or(BenchError::Lacking("The model has no rows"))
 }
 
 /// A draw of the prior, where chains of the source start.
 pub fn at_prior(model: &dyn Model, seed: u64) -> Result<Vec<f64>, BenchError> {
-    let density: &dyn LogDensity = model.density().ok_or(Lacking::Density)?;
+    let density: &dyn LogDensity = model
+        .density()
+        .ok_or(BenchError::Lacking("The model has no density"))?;
     let mut u = vec![0.0; model.dim()];
     density.init(&mut stream(seed, 0, Purpose::Init), &mut u);
     Ok(u)

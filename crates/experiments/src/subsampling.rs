@@ -146,7 +146,7 @@ impl Trial {
         let problem = Problem::new(("logistic", formula), tall.table, options.seed, |recipe| {
             recipe.model.hold_out = Some(HoldOut::Rows(last.collect()));
         })?;
-        let fitted = Fitted::of(problem.job()).map_err(BenchError::Predict)?;
+        let fitted = Fitted::of(problem.job()).map_err(BenchError::unknown)?;
         let mut truth = None;
         let mut entrants = Vec::new();
         for (k, id) in SAMPLERS.into_iter().enumerate() {

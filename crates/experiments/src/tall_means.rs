@@ -12,7 +12,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::problem::{Problem, draws, mean_and_sd, row, table};
 use super::{BenchOptions, BenchTable, Finding, Plot};
-use crate::error::{BenchError, Lacking};
+use crate::error::BenchError;
 use ergodic_analysis::Run;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::models::Marginal;
@@ -46,7 +46,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
         let data = table("normal", vec![("x".to_owned(), x)])?;
         let problem = Problem::new(("normal-mean", "x ~ 1"), data, options.seed, |_recipe| {})?;
         let Some(Marginal::Normal { mean, sd }) = problem.job().model.marginal(0) else {
-            return Err(Lacking::Posterior.into());
+            return Err(BenchError::Lacking("The posterior is not known"));
         };
         let entrants = [
             (

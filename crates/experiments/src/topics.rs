@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::chain::{self, Chain};
 use super::problem::lines_of;
 use super::{BenchOptions, BenchTable, Cell, Finding, Plot};
-use crate::error::{BenchError, Lacking};
+use crate::error::BenchError;
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -242,7 +242,7 @@ pub(super) fn model(
 }
 
 pub(super) fn corpus(model: &dyn Model) -> Result<&Corpus, BenchError> {
-    Ok(model.corpus().ok_or(Lacking::Topics)?)
+    (model.corpus()).ok_or(BenchError::Lacking("The model has no topics"))
 }
 
 /// One chain.

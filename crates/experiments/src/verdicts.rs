@@ -74,7 +74,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, BenchError> {
         columns: vec![
             "posterior", "runs", "good", "mean_held", "mean_held_se", "posterior_between", "largest_shift_sd", "good_but_off",
         ],
-        rows: table.map_err(BenchError::Fit)?,
+        rows: table.map_err(BenchError::unknown)?,
         notes: vec![
             "NUTS with default settings, four chains of 1000 draws, from another seed each; good: share of runs called Good, \
              which the columns to its right are of"

@@ -32,7 +32,7 @@ pub fn roc(fitted: &Fitted, run: &Run) -> Result<Option<Roc>, BenchError> {
         Ok(scores) => Ok(scores.roc),
         // Signed weights may leave no estimate.
         Err(_) if !info(run, SIGN).is_empty() => Ok(None),
-        Err(error) => Err(BenchError::Scores(error)),
+        Err(error) => Err(BenchError::unknown(error)),
     }
 }
 
@@ -90,7 +90,7 @@ pub fn of_fitted_rows(fitted: &Fitted, run: &Run) -> Result<Vec<RowPrediction>, 
         options,
         &Control::default(),
     );
-    Ok(predicted.map_err(BenchError::Predict)?.rows)
+    Ok(predicted.map_err(BenchError::unknown)?.rows)
 }
 
 /// Rows that are neighbours along a predictor.

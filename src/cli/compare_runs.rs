@@ -293,7 +293,7 @@ fn print(found: &RunComparison) {
                 .collect();
             output::result(&format!(
                 "Joint posterior of {}\n",
-                ergodic_core::design::columns::plural(apart.dim, "parameter")
+                ergodic_base::numerals::plural(apart.dim, "parameter")
             ));
             output::result(&output::table(&["", "A and B", "halves of one"], &rows));
             for it in found.distances() {

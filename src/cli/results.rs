@@ -290,7 +290,7 @@ fn topics_text(topics: &TopWords) -> String {
     };
     format!(
         "\nTopics of {} at the newest draw of chain {}; numbers of topics differ between chains\n{}{more}",
-        ergodic_core::design::columns::plural(topics.documents, "document"),
+        ergodic_base::numerals::plural(topics.documents, "document"),
         topics.chain,
         output::table(&["topic", "share", "words"], &rows)
     )
@@ -330,7 +330,7 @@ fn clusters_text(clusters: &Clusters) -> String {
     };
     format!(
         "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{cut_short}{}{more}",
-        ergodic_core::design::columns::plural(clusters.profiles.len(), "cluster"),
+        ergodic_base::numerals::plural(clusters.profiles.len(), "cluster"),
         clusters.distance,
         clusters.draws,
         output::table(&["cluster", "units", "share", "profile"], &rows)

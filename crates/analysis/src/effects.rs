@@ -16,9 +16,9 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::names::listed;
 use ergodic_base::numerals::brief;
+use ergodic_base::numerals::plural;
 use ergodic_base::param::ParamId;
 use ergodic_core::design::coding::CodedColumn;
-use ergodic_core::design::columns::plural;
 use ergodic_core::design::error::name_hint;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 

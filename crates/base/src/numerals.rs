@@ -8,6 +8,20 @@ pub fn thousands(number: u64) -> String {
     group(&number.to_string())
 }
 
+/// "1 row", "3 rows" or "12 000 rows".
+pub fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(count as u64))
+}
+
+/// "all 3 rows", "the only row".
+pub fn every(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("the only {noun}"),
+        _ => format!("all {}", plural(count, noun)),
+    }
+}
+
 /// An amount in a sentence: from a thousand on whole and with its thousands apart, below that as [`brief`].
 pub fn amount(value: f64) -> String {
     if (1e3..1e15).contains(&value) {

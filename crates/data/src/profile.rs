@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use super::table::Table;
+use ergodic_base::numerals::plural;
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::{ColumnKind, Labels, plural};
+use ergodic_core::design::columns::{ColumnKind, Labels};
 
 /// Most bins of a histogram.
 pub const MAX_BINS: usize = 20;

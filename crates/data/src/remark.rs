@@ -1,6 +1,6 @@
 //! What was renamed, converted or treated as missing while a file was read.
 
-use ergodic_core::design::columns::plural;
+use ergodic_base::numerals::plural;
 
 ergodic_base::remarks! {
     /// One thing that a user may want to know, or to have otherwise.

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::roles::Roles;
 use super::table::Table;
+use ergodic_base::numerals::plural;
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::columns::{ColumnKind, plural};
+use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::ordered_levels;
 use ergodic_core::design::rating::is_rating;
 use ergodic_core::design::response::{MAX_CATEGORIES, MAX_LEVELS};

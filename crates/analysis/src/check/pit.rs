@@ -14,9 +14,9 @@
 
 use super::super::predict::log_lik::replicated::{Replicates, Row};
 use super::SURPRISING;
+use ergodic_base::numerals::plural;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::kolmogorov;
 use ergodic_diagnostics::loo::{Scorer, threshold};
 use rand::RngExt as _;

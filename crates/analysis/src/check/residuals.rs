@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use super::statistic::{monte_carlo_p, p_in_words};
 use super::{Band, SURPRISING};
 use ergodic_base::numerals::brief;
+use ergodic_base::numerals::plural;
 use ergodic_core::design::Columns;
-use ergodic_core::design::columns::plural;
 use ergodic_core::formula::Formula;
 
 /// Most stretches of a predictor: more are too small to see.

@@ -2,8 +2,8 @@
 
 use super::ExpressionError;
 use crate::predict::PredictError;
+use ergodic_base::numerals::plural;
 use ergodic_core::design::DesignError;
-use ergodic_core::design::columns::plural;
 
 /// Why there are no answers: one sentence.
 #[derive(Debug, thiserror::Error)]

@@ -18,9 +18,9 @@ use crate::predict::PredictError;
 use crate::predict::log_lik::LogLikError;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::plural;
 use ergodic_base::numerals::{fixed, thousands};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::loo::Loo;
 

@@ -17,8 +17,8 @@ use crate::hold_out::SEED;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::fixed;
+use ergodic_base::numerals::plural;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
-use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::loo::{Chains, Scorer, threshold};
 use ergodic_diagnostics::quantiles;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{PredictError, read_rows};
 use crate::likelihood::LikelihoodFit;
 use ergodic_base::control::Control;
-use ergodic_core::design::columns::plural;
+use ergodic_base::numerals::plural;
 use ergodic_core::families::Outcome;
 use ergodic_data::table::Table;
 

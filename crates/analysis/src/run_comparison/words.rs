@@ -2,9 +2,9 @@
 
 use super::{Change, ComparedRun, DataUsed, LEVEL, RunComparison, Verdict, has_one_model};
 use crate::recipe::Recipe;
+use ergodic_base::numerals::plural;
 use ergodic_base::numerals::{fixed, significant, thousands};
 use ergodic_base::param::ParamId;
-use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::bias::{Interval, TOLERANCE};
 use ergodic_diagnostics::distance::{Apart, Distances};
 use ergodic_diagnostics::sentence::rhat_text;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::centre::{Centre, largest_eigenvalue};
 use super::minibatch::Scheme;
-use crate::design::columns::plural;
 use crate::models::RowLikelihood;
+use ergodic_base::numerals::plural;
 use ergodic_base::numerals::{significant, thousands};
 
 /// The size of noise: numbers of the covariance of L⁻¹ξ.

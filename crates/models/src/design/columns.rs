@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::error::{BadRows, DesignError, name_hint};
-use ergodic_base::numerals::thousands;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -380,19 +379,5 @@ fn text_labels<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Labels {
             .map(|&level| seen[level as usize].to_owned())
             .collect(),
         codes,
-    }
-}
-
-/// "1 row", "3 rows" or "12 000 rows".
-pub fn plural(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", thousands(count as u64))
-}
-
-/// "all 3 rows", "the only row".
-pub fn every(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("the only {noun}"),
-        _ => format!("all {}", plural(count, noun)),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::censoring::WORDS;
-use super::columns::{Columns, every, plural};
+use super::columns::Columns;
 use super::observation::ReadError;
 use super::remark::missing_words;
 use super::response::{MAX_CATEGORIES, MAX_LEVELS, OutcomeLevels, ResponseUse, first_levels};
@@ -12,6 +12,7 @@ use super::terms::{MAX_ITEMS, MOST_COLUMNS};
 use crate::formula::factor::LEAST_K;
 use crate::formula::{Elementwise, Factor, FormulaError, Function, Term, quote_term};
 use ergodic_base::names::nearest;
+use ergodic_base::numerals::{every, plural};
 use ergodic_base::shown::shortened;
 
 /// Why a formula or a column was refused, by kinds. `Display` is the sentence, without a final period.

@@ -3,11 +3,11 @@
 //! [`Severity::Bad`](ergodic_base::reporter::Severity::Bad) means that a column says nothing at all, so that its coefficient is
 //! its prior; `Watch` that the prior, not the data, will decide something.
 
-use super::columns::{every, plural};
 use super::design_term::DesignTerm;
 use super::lump_levels::{MergedLevels, OTHER, TOP};
 use crate::formula::{Term, term_label};
 use ergodic_base::names::listed;
+use ergodic_base::numerals::{every, plural};
 
 /// Most names that a sentence has.
 pub(super) const MAX_NAMES: usize = 6;

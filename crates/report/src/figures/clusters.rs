@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{FigureEntry, Trouble, columns_for, roomy};
 use crate::Chains;
 use crate::figure::{Axis, Band, Cells, Figure, Ink, Key, Line, Panel, Swatch};
+use ergodic_base::numerals::plural;
 use ergodic_base::numerals::significant;
-use ergodic_core::design::columns::plural;
 use ergodic_core::engine::found::clusters::predictive::Predictive;
 use ergodic_core::engine::found::clusters::{Clusters, Pairs};
 

@@ -2,8 +2,8 @@
 //! between backticks.
 
 use super::Report;
+use ergodic_base::numerals::plural;
 use ergodic_base::numerals::{decimals_by_error, fixed, significant, thousands};
-use ergodic_core::design::columns::plural;
 use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::found::topics::TopWords;
 

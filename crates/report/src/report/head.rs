@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::priors;
 use ergodic_analysis::templates;
+use ergodic_base::numerals::plural;
 use ergodic_base::param::ParamId;
 use ergodic_base::shown::capitalised;
-use ergodic_core::design::columns::plural;
 use ergodic_core::models::PriorOf;
 use ergodic_export::manifest::Manifest;
 

@@ -13,8 +13,8 @@ use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets;
+use ergodic_base::numerals::plural;
 use ergodic_base::param::ParamId;
-use ergodic_core::design::columns::plural;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::boxes::BoxPlot;
 

@@ -19,7 +19,7 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, paint, spark};
-use ergodic_core::design::columns::plural;
+use ergodic_base::numerals::plural;
 use ergodic_core::engine::found::clusters::predictive::Predictive;
 use ergodic_core::engine::found::clusters::{Clusters, Pairs, Scatter};
 use ergodic_core::engine::{Report, RunView};

@@ -14,7 +14,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
-use ergodic_core::design::columns::plural;
+use ergodic_base::numerals::plural;
 use ergodic_core::engine::gradients::is_gradient;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::oracle::GradientNoise;

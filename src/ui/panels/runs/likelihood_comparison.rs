@@ -18,7 +18,7 @@ use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
 use ergodic_analysis::likelihood::{LikelihoodFit, has_fit};
 use ergodic_analysis::likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
-use ergodic_core::design::columns::plural;
+use ergodic_base::numerals::plural;
 use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.

@@ -14,8 +14,8 @@ use crate::ui::plots::marks::{self, Marks};
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, number};
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::plural;
 use ergodic_base::param::{Class, ParamId};
-use ergodic_core::design::columns::plural;
 use ergodic_core::samplers::DIVERGENT;
 use ergodic_diagnostics::joint::{Parallel, Trouble};
 

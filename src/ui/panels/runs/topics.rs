@@ -9,7 +9,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, number};
-use ergodic_core::design::columns::plural;
+use ergodic_base::numerals::plural;
 use ergodic_core::engine::found::topics::TopWords;
 
 /// Widths of a topic's number, of its share, and of its words at least.

@@ -281,3 +281,44 @@ impl Command {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_looks_and_what_the_window_sends_leave_what_is_typed() {
+        let leave = [
+            Command::PreviewPrior(None),
+            Command::LookAtFile,
+            Command::KeepPanes(None),
+            Command::DrawExamples,
+            Command::SetTheme(Theme::Dark),
+            Command::SetDecimalComma(true),
+            Command::SetZoom(1.5),
+            Command::CancelTask(1),
+            Command::DismissToast,
+            Command::DismissProblem,
+        ];
+        for command in leave {
+            assert!(!command.takes_what_is_typed(), "{command:?}");
+        }
+        let take = [
+            Command::GoTo(Page::Data),
+            Command::CloseData,
+            Command::PickPlace(Product::Project),
+            Command::Draft(DraftChange::NewSeed),
+            Command::Undo,
+            Command::Advise,
+            Command::StartRun,
+            Command::Score(1),
+            Command::Quit,
+            Command::SetDepth(Depth::Everything),
+            Command::SetMoreColumns(true),
+            Command::SelectRun(1),
+        ];
+        for command in take {
+            assert!(command.takes_what_is_typed(), "{command:?}");
+        }
+    }
+}

@@ -152,12 +152,12 @@ impl App {
     }
 
     /// Applies a command at once.
-    pub fn send(&mut self, command: Command) {
+    pub fn send(&mut self, command: impl Into<Command>) {
         update::update(&mut self.state, command, &mut self.fx);
     }
 
     /// Applies what stands typed in fields, and then a command that comes from outside the window.
-    fn send_from_outside(&mut self, command: Command) {
+    fn send_from_outside(&mut self, command: impl Into<Command>) {
         for typed in std::mem::take(&mut self.typed) {
             self.send(typed);
         }

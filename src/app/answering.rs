@@ -294,14 +294,11 @@ mod tests {
 
     fn run_with_formula(session: &mut Session, formula: &str) -> u64 {
         if formula.contains('|') {
-            session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+            session.send(DraftChange::Template("mixed".to_owned()));
             let family = Some(Value::Text("bernoulli".to_owned()));
-            session.send(Command::Draft(DraftChange::ModelSetting(
-                "family".to_owned(),
-                family,
-            )));
+            session.send(DraftChange::ModelSetting("family".to_owned(), family));
         }
-        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+        session.send(DraftChange::Formula(formula.to_owned()));
         session.run(1, 20, 30);
         session.state.runs.last().unwrap().id
     }

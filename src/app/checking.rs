@@ -210,19 +210,19 @@ fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
 
     fn curve_of(prior: &str, standardised: bool) -> Vec<(f64, f64)> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Prior(
+        session.send(DraftChange::Prior(
             "b[age]".to_owned(),
             Some(prior.to_owned()),
-        )));
+        ));
         if standardised {
-            session.send(Command::Draft(DraftChange::Scale(
+            session.send(DraftChange::Scale(
                 ergodic_analysis::recipe::Scale::Standardised,
-            )));
+            ));
         }
         let check = session.state.check.unwrap();
         assert_eq!(check.error, None);

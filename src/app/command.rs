@@ -262,6 +262,12 @@ pub enum Command {
     DismissProblem,
 }
 
+impl From<DraftChange> for Command {
+    fn from(change: DraftChange) -> Self {
+        Self::Draft(change)
+    }
+}
+
 impl Command {
     /// Whether what stands typed in fields is taken before the command: whatever runs, saves, leaves or changes something is about what is
     /// on the screen. Only looks, and what the window sends by itself, are not.

@@ -184,10 +184,10 @@ mod tests {
     #[test]
     fn a_run_is_compared_with_another_once_and_again_with_more_draws() {
         let (mut session, one) = Session::with_run("churn");
-        session.send(Command::Draft(DraftChange::Prior(
+        session.send(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 0.1)".to_owned()),
-        )));
+        ));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let two = session.state.runs[1].id;

@@ -138,9 +138,7 @@ mod tests {
 
     fn session() -> Session {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ age".to_owned()));
         session
     }
 
@@ -164,12 +162,10 @@ mod tests {
     #[test]
     fn a_short_run_of_two_chains_is_mended_by_clicks() {
         let mut session = session();
-        session.send(Command::Draft(DraftChange::Sampler(
-            "metropolis".to_owned(),
-        )));
+        session.send(DraftChange::Sampler("metropolis".to_owned()));
         let mut control = session.state.document.as_ref().unwrap().recipe.run.clone();
         (control.chains, control.draws) = (2, 200);
-        session.send(Command::Draft(DraftChange::Run(control)));
+        session.send(DraftChange::Run(control));
         run(&mut session);
         let found = fixes(&session);
         let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
@@ -219,14 +215,14 @@ mod tests {
         ];
         for (sampler, key, value, label, change) in cases {
             let mut session = session();
-            session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-            session.send(Command::Draft(DraftChange::Setting(
+            session.send(DraftChange::Sampler(sampler.to_owned()));
+            session.send(DraftChange::Setting(
                 key.to_owned(),
                 Some(Value::Int(value)),
-            )));
+            ));
             let mut control = session.state.document.as_ref().unwrap().recipe.run.clone();
             (control.chains, control.draws, control.warmup) = (1, 50, Some(200));
-            session.send(Command::Draft(DraftChange::Run(control)));
+            session.send(DraftChange::Run(control));
             run(&mut session);
             let odd = Remark::BiasInShape {
                 points: 100,
@@ -244,11 +240,11 @@ mod tests {
     #[test]
     fn an_approximate_run_offers_its_bias_check() {
         let mut session = session();
-        session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
-        session.send(Command::Draft(DraftChange::Setting(
+        session.send(DraftChange::Sampler("sgld-cv".to_owned()));
+        session.send(DraftChange::Setting(
             "batch".to_owned(),
             Some(Value::Int(100)),
-        )));
+        ));
         run(&mut session);
         let id = session.state.selected_run.unwrap();
         let found = fixes(&session);

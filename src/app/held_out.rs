@@ -121,16 +121,14 @@ mod tests {
     #[test]
     fn a_run_that_goes_on_is_scored_along_the_way_and_not_too_often() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::HoldOut(Some(HoldOut::Share(
-            0.2,
-        )))));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::HoldOut(Some(HoldOut::Share(0.2))));
+        session.send(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(50),
             draws: 5_000_000,
             until_precise: false,
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         let id = session.state.runs[0].id;
         let begun = Instant::now();

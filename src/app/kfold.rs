@@ -113,7 +113,7 @@ mod tests {
     fn a_run_that_keeps_rows_out_has_no_folds() {
         let mut session = Session::with_draft("churn");
         let kept_out = HoldOut::Share(0.2);
-        session.send(Command::Draft(DraftChange::HoldOut(Some(kept_out))));
+        session.send(DraftChange::HoldOut(Some(kept_out)));
         session.run(1, 20, 20);
         assert_eq!(refusal(&session.state.runs[0]), Some(folds::HOLDS_OUT));
         let id = session.state.runs[0].id;

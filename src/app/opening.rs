@@ -442,7 +442,7 @@ fn loaded(
     if let Some((column, role)) = state.pending_role.take()
         && state.document.is_some()
     {
-        update(state, Command::Draft(DraftChange::Assign(column, role)), fx);
+        update(state, DraftChange::Assign(column, role), fx);
     }
 }
 

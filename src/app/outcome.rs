@@ -239,15 +239,15 @@ pub(super) fn family(recipe: &Recipe, table: &Table) -> Option<(Family, String)>
 
 #[cfg(test)]
 mod tests {
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
 
     /// Templates of single outcomes have no curves, so the template follows one that is typed or clicked, and goes back without it.
     #[test]
     fn a_smooth_curve_brings_a_template_that_has_it() {
         let mut session = Session::with_draft("churn");
         let mut template_of = |formula: &str| {
-            session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+            session.send(DraftChange::Formula(formula.to_owned()));
             let document = session.state.document.clone().unwrap();
             assert_eq!(document.recipe.model.formula, formula);
             let family = document.recipe.model.settings.text("family");

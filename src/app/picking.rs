@@ -127,9 +127,7 @@ mod tests {
     #[test]
     fn a_cancelled_dialog_asks_for_nothing_and_forgets_what_waited_for_it() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ age".to_owned()));
         session.send(Command::NewProject);
         session.send(Command::Answer { save: true });
         let purpose = session.fx.picks.pop().unwrap();

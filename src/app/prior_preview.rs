@@ -73,15 +73,12 @@ mod tests {
         };
         assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
         let key = ergodic_core::models::default_priors::KEY.to_owned();
-        session.send(Command::Draft(DraftChange::Prior(
-            key.clone(),
-            Some("papers".to_owned()),
-        )));
+        session.send(DraftChange::Prior(key.clone(), Some("papers".to_owned())));
         assert_eq!(expected(&session).plausibility, Plausibility::VeryWide);
-        session.send(Command::Draft(DraftChange::Prior(
+        session.send(DraftChange::Prior(
             key,
             Some("weakly-informative".to_owned()),
-        )));
+        ));
         let type_prior = |session: &mut Session, key: &str, text: &str| {
             session.send(Command::PreviewPrior(Some((
                 key.to_owned(),
@@ -110,10 +107,7 @@ mod tests {
         assert!(session.state.preview.is_none());
         type_prior(&mut session, "b", "normal(0, 0.3)");
         for (key, prior) in [("b", "normal(0, 0.3)"), ("intercept", "normal(-1, 0.7)")] {
-            session.send(Command::Draft(DraftChange::Prior(
-                key.to_owned(),
-                Some(prior.to_owned()),
-            )));
+            session.send(DraftChange::Prior(key.to_owned(), Some(prior.to_owned())));
         }
         assert!(session.state.preview.is_none());
         assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
@@ -122,10 +116,7 @@ mod tests {
     #[test]
     fn a_prior_that_cannot_be_drawn_from_says_so() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Prior(
-            "b".to_owned(),
-            Some("flat".to_owned()),
-        )));
+        session.send(DraftChange::Prior("b".to_owned(), Some("flat".to_owned())));
         let why = session
             .state
             .check

@@ -102,7 +102,7 @@ mod tests {
         }
         let mut session = Session::with_file(&folder, "t.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.run(1, 20, 20);
         let place = session.state.runs[0].place().unwrap().to_owned();
         let model = session.state.runs[0].model().unwrap().clone();

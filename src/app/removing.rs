@@ -86,15 +86,13 @@ mod tests {
 
     fn with_runs(count: usize) -> Session {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Formula("churned ~ age".to_owned()));
+        session.send(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(20),
             draws: 20,
             ..RunSection::default()
-        })));
+        }));
         for _ in 0..count {
             session.send(Command::StartRun);
             session.wait_for_runs();
@@ -126,9 +124,7 @@ mod tests {
 
         // The last act is taken back first, whichever it was.
         session.send(Command::RemoveRun(id));
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ monthly_fee".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ monthly_fee".to_owned()));
         let formula = |session: &Session| {
             let document = session.state.document.as_ref().unwrap();
             document.recipe.model.formula.clone()
@@ -190,7 +186,7 @@ mod tests {
     #[test]
     fn the_answer_to_a_command_that_cannot_be_obeyed_is_no_message_of_later_runs() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Remove("churned".to_owned())));
+        session.send(DraftChange::Remove("churned".to_owned()));
         for command in [Command::StartRun, Command::RunTrials, Command::Calibrate] {
             session.state.toast = None;
             session.send(command);
@@ -200,10 +196,7 @@ mod tests {
         }
         assert_eq!(session.state.messages, []);
         // It is complete again.
-        session.send(Command::Draft(DraftChange::Assign(
-            "churned".to_owned(),
-            Role::Response,
-        )));
+        session.send(DraftChange::Assign("churned".to_owned(), Role::Response));
         assert_eq!(session.state.toast, None);
         session.send(Command::StartRun);
         let id = session.state.runs[0].id;

@@ -232,7 +232,7 @@ mod tests {
         let text = format!("y,x\n{}", rows.collect::<String>());
         let mut session = Session::with_file(&folder, "table.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.run(1, 20, 30);
         let (id, place) = {
             let entry = &session.state.runs[0];

@@ -156,13 +156,13 @@ mod tests {
     fn run_of(folder: &tempfile::TempDir, draws: u64) -> Session {
         let mut session = Session::with_file(folder, "t.csv", &table());
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Formula("y ~ x".to_owned()));
+        session.send(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(60),
             draws,
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         session.wait_for_runs();
         session
@@ -200,10 +200,8 @@ mod tests {
     #[test]
     fn the_bias_of_a_reopened_run_is_checked_from_its_draws() {
         let mut first = Session::with_draft("churn");
-        first.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
-        first.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+        first.send(DraftChange::Formula("churned ~ age".to_owned()));
+        first.send(DraftChange::Sampler("sgld-cv".to_owned()));
         first.run(2, 60, 120);
         let place = first.state.runs[0].place().unwrap().to_owned();
         let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();

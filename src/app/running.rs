@@ -489,8 +489,8 @@ mod tests {
         let of_file = codes(&data.loaded.reporter.warnings);
         assert!(of_file.contains(&"no-values".to_owned()), "{of_file:?}");
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
-        session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+        session.send(DraftChange::Template("linear".to_owned()));
+        session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.run(1, 20, 30);
         let said = codes(&session.state.runs[0].job().unwrap().warnings);
         assert!(!said.contains(&"no-values".to_owned()), "{said:?}");
@@ -500,7 +500,7 @@ mod tests {
     fn a_draft_that_its_check_refuses_makes_no_run() {
         let mut session = Session::with_draft("schools");
         let unknown = "passed ~ hours + nosuch".to_owned();
-        session.send(Command::Draft(DraftChange::Formula(unknown)));
+        session.send(DraftChange::Formula(unknown));
         let error = session.state.check.as_ref().unwrap().error.clone().unwrap();
         session.send(Command::StartRun);
         assert!(session.state.runs.is_empty());
@@ -513,15 +513,15 @@ mod tests {
     fn runs_of_groups_of_chains_can_be_controls() {
         let mut session = Session::with_draft("churn");
         let mut run = |sampler: &str, superchains: Option<usize>| {
-            session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-            session.send(Command::Draft(DraftChange::Run(RunSection {
+            session.send(DraftChange::Sampler(sampler.to_owned()));
+            session.send(DraftChange::Run(RunSection {
                 chains: 4,
                 superchains,
                 warmup: Some(100),
                 draws: 60,
                 until_precise: false,
                 ..RunSection::default()
-            })));
+            }));
             session.send(Command::StartRun);
             session.wait_for_runs();
             session.state.runs.last().unwrap().id

@@ -401,9 +401,9 @@ impl AppState {
     }
 
     /// Adds a button with `words` to the present toast.
-    pub fn offer(&mut self, words: String, command: Command) {
+    pub fn offer(&mut self, words: String, command: impl Into<Command>) {
         if let Some(toast) = &mut self.toast {
-            toast.act = Some((words, command));
+            toast.act = Some((words, command.into()));
         }
     }
 }

@@ -76,13 +76,13 @@ impl Default for Session {
 
 impl Session {
     /// Applies a command and everything that follows from it, except what runs of chains do.
-    pub fn send(&mut self, command: Command) {
+    pub fn send(&mut self, command: impl Into<Command>) {
         update(&mut self.state, command, &mut self.fx);
         self.finish();
     }
 
     /// Applies a command and leaves its work to be done.
-    pub fn begin(&mut self, command: Command) -> Vec<Work> {
+    pub fn begin(&mut self, command: impl Into<Command>) -> Vec<Work> {
         let mut held = Held::default();
         update(&mut self.state, command, &mut held);
         held.0
@@ -124,13 +124,13 @@ impl Session {
 
     /// Runs the draft with `chains` chains, each with this warm-up and `draws` draws, to their end.
     pub fn run(&mut self, chains: usize, warmup: u64, draws: u64) {
-        self.send(Command::Draft(DraftChange::Run(RunSection {
+        self.send(DraftChange::Run(RunSection {
             chains,
             warmup: Some(warmup),
             draws,
             until_precise: false,
             ..RunSection::default()
-        })));
+        }));
         self.send(Command::StartRun);
         self.wait_for_runs();
     }

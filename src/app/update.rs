@@ -28,7 +28,8 @@ use ergodic_export::journal::Journal;
 use ergodic_export::resume::Further;
 
 /// Applies a command.
-pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
+pub fn update(state: &mut AppState, command: impl Into<Command>, fx: &mut dyn Effects) {
+    let command = command.into();
     if let Command::Write(_, path) = &command
         && let Err(why) = check_spares(path, writing::files_read(state))
     {

@@ -288,7 +288,7 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         Action::CloseData => out.send(Command::CloseData),
         Action::Undo => out.send(Command::Undo),
         Action::Redo => out.send(Command::Redo),
-        Action::NewSeed => out.send(Command::Draft(DraftChange::NewSeed)),
+        Action::NewSeed => out.send(DraftChange::NewSeed),
         Action::Run => out.send(Command::StartRun),
         Action::PauseResume => {
             if let Some(entry) = run
@@ -395,7 +395,7 @@ mod tests {
         let mut session = Session::with_file(&folder, "t.csv", text);
         session.send(Command::AcceptImport);
         let formula = DraftChange::Formula("y ~ x".to_owned());
-        session.send(Command::Draft(formula));
+        session.send(formula);
         std::fs::write(folder.path().join("t.csv"), format!("{text}0,5\n")).unwrap();
         let mut out = Outbox::default();
         let mut views = Views::default();

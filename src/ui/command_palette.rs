@@ -485,11 +485,11 @@ mod tests {
     #[test]
     fn what_is_called_so_comes_before_what_is_about_it() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Run(RunSection {
             chains: 1,
             draws: 50,
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let all = rows(&session.state);
@@ -528,11 +528,11 @@ mod tests {
     #[test]
     fn keys_pressed_in_the_frame_that_opens_the_palette_are_for_its_field() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Run(RunSection {
             chains: 1,
             draws: 1_000_000,
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         assert_eq!(session.state.page, Page::Runs);
         let mut harness = window(session);

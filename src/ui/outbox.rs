@@ -11,18 +11,18 @@ pub struct Outbox {
 
 impl Outbox {
     /// Sends a command.
-    pub fn send(&mut self, command: Command) {
-        self.commands.push(command);
+    pub fn send(&mut self, command: impl Into<Command>) {
+        self.commands.push(command.into());
     }
 
     /// Sends the change that stands typed in a field: in any case if the field `is_left`, else only together with a command that is
     /// about what is on the screen. So nothing runs or is saved that differs from the text in sight. A field calls it in every frame
     /// in which its text is not that of the draft.
-    pub fn typed(&mut self, command: Command, is_left: bool) {
+    pub fn typed(&mut self, command: impl Into<Command>, is_left: bool) {
         if is_left {
             self.send(command);
         } else {
-            self.typed.push(command);
+            self.typed.push(command.into());
         }
     }
 

@@ -156,9 +156,7 @@ mod tests {
     #[test]
     fn enter_answers_with_the_main_button() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ age".to_owned()));
         session.send(Command::NewProject);
         let mut harness = page_harness(session, |ui, state, (): &mut (), out| {
             question_ui(ui, state, out);
@@ -172,11 +170,11 @@ mod tests {
     #[test]
     fn the_question_says_in_plain_words_what_becomes_of_runs() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Run(RunSection {
             chains: 1,
             draws: 1_000_000,
             ..RunSection::default()
-        })));
+        }));
         session.state.history = Default::default();
         session.send(Command::StartRun);
         session.send(Command::NewProject);

@@ -15,7 +15,7 @@ fn with_run() -> Session {
     std::fs::write(&path, text).unwrap();
     session.send(Command::Open(path));
     session.send(Command::AcceptImport);
-    session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
+    session.send(DraftChange::Formula("y ~ x".to_owned()));
     session.run(2, 60, 80);
     session
 }
@@ -56,10 +56,10 @@ fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
     assert!(!again.state.runs[0].is_stale(&draft(&again)));
 
     // A change makes results stale, is asked about, and is kept if the answer says so.
-    again.send(Command::Draft(DraftChange::Prior(
+    again.send(DraftChange::Prior(
         "b".to_owned(),
         Some("normal(0, 1)".to_owned()),
-    )));
+    ));
     assert!(again.state.runs[0].is_stale(&draft(&again)));
     again.send(Command::Quit);
     assert_eq!(again.state.asking, Some(Then::Quit));
@@ -87,7 +87,7 @@ fn a_project_is_opened_again_whatever_its_name() {
     let mut again = reopened(&path);
     assert_eq!(again.state.problem, None);
     assert_eq!(again.state.runs.len(), 1);
-    again.send(Command::Draft(DraftChange::NewSeed));
+    again.send(DraftChange::NewSeed);
     again.send(Command::SaveProject);
     assert!(!again.state.has_unsaved_changes() && !file.exists());
     assert_eq!(file_of(Path::new("a/b.ERGODIC")), Path::new("a/b.ERGODIC"));
@@ -211,12 +211,12 @@ fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
 #[test]
 fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Run(RunSection {
         chains: 1,
         warmup: Some(1_000_000),
         draws: 1000,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     let place = session.state.runs[0].place().unwrap().to_owned();
     assert!(place.is_dir());
@@ -232,12 +232,12 @@ fn a_project_names_a_run_from_its_start_and_keeps_the_draft_it_was_saved_with() 
     let path = session.folder.path().join("study.ergodic");
     session.send(Command::Write(Product::Project, path.clone()));
     let saved = Project::read(&path).unwrap();
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Run(RunSection {
         chains: 1,
         warmup: Some(20),
         draws: 100_000_000,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     let entry = &session.state.runs[1];
     let place = entry.place().unwrap().to_owned();

@@ -9,15 +9,12 @@ fn draft(text: &str, template: &str, setting: Option<(&str, &str)>, formula: &st
     let mut session = Session::with_file(&folder, "t.csv", text);
     assert!(session.state.data.is_some(), "{:?}", session.state.problem);
     session.send(Command::AcceptImport);
-    session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+    session.send(DraftChange::Template(template.to_owned()));
     if let Some((key, value)) = setting {
         let value = Some(Value::Text(value.to_owned()));
-        session.send(Command::Draft(DraftChange::ModelSetting(
-            key.to_owned(),
-            value,
-        )));
+        session.send(DraftChange::ModelSetting(key.to_owned(), value));
     }
-    session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+    session.send(DraftChange::Formula(formula.to_owned()));
     session
 }
 
@@ -280,10 +277,7 @@ fn rare_values_of_a_predictor_can_be_merged_and_told_apart_again() {
     assert!(check.quick_fixes[merged].is_empty());
     assert_eq!(check.params.len(), 22);
     assert_eq!(check.params[20].name, "b[agent=other]");
-    session.send(Command::Draft(DraftChange::TopLevels(
-        "agent".to_owned(),
-        None,
-    )));
+    session.send(DraftChange::TopLevels("agent".to_owned(), None));
     assert!(session.state.check.clone().unwrap().error.is_some());
 
     // Not too many, but too many of few rows.
@@ -310,10 +304,7 @@ fn rare_values_of_a_predictor_can_be_merged_and_told_apart_again() {
 
     // A role that is refused offers the same.
     let mut session = draft(&agents(1300), "linear", None, "y ~ 1");
-    session.send(Command::Draft(DraftChange::Assign(
-        "agent".to_owned(),
-        Role::Predictor,
-    )));
+    session.send(DraftChange::Assign("agent".to_owned(), Role::Predictor));
     let (words, command) = session.state.toast.clone().unwrap().act.unwrap();
     assert_eq!(words, keep);
     session.send(command);

@@ -179,7 +179,7 @@ fn threads_bring_outcomes_back_and_wake_the_window() {
 /// A session with a finished run of a mixed model of bundled data, whose draft could be run again.
 fn with_run() -> Session {
     let mut session = Session::with_draft("schools");
-    session.send(Command::Draft(DraftChange::Sampler("ula".to_owned())));
+    session.send(DraftChange::Sampler("ula".to_owned()));
     session.run(2, 30, 220);
     session
 }
@@ -372,11 +372,11 @@ fn a_new_project_ends_all_that_was_going_on_for_the_old_one() {
 #[test]
 fn cancelling_stops_work_that_goes_on() {
     let mut session = with_run();
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         draws: 100_000_000,
         ..RunSection::default()
-    })));
+    }));
     for act in [
         Command::CompareSamplers(vec!["nuts".parse().unwrap(), "mala".parse().unwrap()]),
         Command::Calibrate,

@@ -14,14 +14,14 @@ fn draft(text: &str, template: &str, settings: &[(&str, Value)], formula: &str) 
     let mut session = Session::with_file(&folder, "t.csv", text);
     assert!(session.state.data.is_some(), "{:?}", session.state.problem);
     session.send(Command::AcceptImport);
-    session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+    session.send(DraftChange::Template(template.to_owned()));
     for (key, value) in settings {
-        session.send(Command::Draft(DraftChange::ModelSetting(
+        session.send(DraftChange::ModelSetting(
             (*key).to_owned(),
             Some(value.clone()),
-        )));
+        ));
     }
-    session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+    session.send(DraftChange::Formula(formula.to_owned()));
     session
 }
 
@@ -109,7 +109,7 @@ fn a_funnel_diverges_and_other_coordinates_mend_it() {
     }
     let centred = [("parametrisation", Value::Text("centred".to_owned()))];
     let mut session = draft(&text, "mixed", &centred, "y ~ 1 + (1 | g)");
-    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
+    session.send(DraftChange::Sampler("nuts".to_owned()));
     run(&mut session);
     let (verdict, codes) = outcome(&session);
     assert_ne!(verdict, Verdict::Good, "{codes:?}");
@@ -203,15 +203,10 @@ fn a_lost_outlier_is_told_and_heavy_tails_take_its_weight() {
 #[test]
 fn too_long_a_step_is_found_by_the_check_and_halving_it_helps() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+    session.send(DraftChange::Formula("churned ~ age".to_owned()));
+    session.send(DraftChange::Sampler("sgld-cv".to_owned()));
     for (key, value) in [("step_size", Value::Real(1.2)), ("batch", Value::Int(1000))] {
-        session.send(Command::Draft(DraftChange::Setting(
-            key.to_owned(),
-            Some(value),
-        )));
+        session.send(DraftChange::Setting(key.to_owned(), Some(value)));
     }
     run(&mut session);
     let id = session.state.selected_run.unwrap();

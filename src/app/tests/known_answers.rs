@@ -99,7 +99,7 @@ impl Fits {
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, &name, &text);
         session.send(Command::AcceptImport);
-        let mut draft = |change| session.send(Command::Draft(change));
+        let mut draft = |change: DraftChange| session.send(change);
         draft(DraftChange::Template(analysis.template.to_owned()));
         if let Some(family) = analysis.family {
             let family = Some(Value::Text(family.to_owned()));
@@ -114,7 +114,7 @@ impl Fits {
         }
         draft(DraftChange::Sampler("nuts".to_owned()));
         let ids = [analysis.formula, analysis.other].map(|formula| {
-            session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+            session.send(DraftChange::Formula(formula.to_owned()));
             session.run(4, 1000, 2000);
             session.state.runs.last().unwrap().id
         });

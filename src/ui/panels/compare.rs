@@ -452,9 +452,7 @@ fn table_ui(
         )
         .show(ui);
     if let Some(row) = shown.pressed {
-        out.send(Command::Draft(DraftChange::Variant(
-            rows[row].variant.clone(),
-        )));
+        out.send(DraftChange::Variant(rows[row].variant.clone()));
     }
 }
 

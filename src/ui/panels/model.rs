@@ -312,7 +312,7 @@ fn center_ui(
         .show(ui);
     if view.formula != view.shown {
         let change = DraftChange::Formula(view.formula.clone());
-        out.typed(Command::Draft(change), field.committed || field.restored);
+        out.typed(change, field.committed || field.restored);
     }
     if !is_open {
         state_ui(ui, state, data, document, check, out);
@@ -364,9 +364,7 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
             let is_chosen = entry.spec.id == chosen;
             let item = menu::item(ui, entry.spec.title, "", is_chosen);
             if item.on_hover_text(entry.spec.about).clicked() && !is_chosen {
-                out.send(Command::Draft(DraftChange::Template(
-                    entry.spec.id.to_owned(),
-                )));
+                out.send(DraftChange::Template(entry.spec.id.to_owned()));
             }
         }
     });

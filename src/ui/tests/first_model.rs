@@ -373,11 +373,11 @@ fn the_outcome_is_refused_by_no_template_chosen_before() {
     for template in ["logistic", "mixed", "dp-mixture", "poisson", "categorical"] {
         let mut session = Session::with_file(&folder, "radon.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Assign(
+        session.send(DraftChange::Assign(
             "floor".to_owned(),
             ColumnRole::Response,
-        )));
-        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+        ));
+        session.send(DraftChange::Template(template.to_owned()));
         let mut harness = crate::ui::testing::page_harness(session, whole_ui);
         harness.run_steps(2);
         harness.get_by_label("Add to Outcome").click();
@@ -402,9 +402,9 @@ fn the_outcome_is_refused_by_no_template_chosen_before() {
 #[test]
 fn slopes_and_interactions_are_clicked() {
     let mut session = Session::with_draft("reaction");
-    session.send(Command::Draft(DraftChange::Formula(
+    session.send(DraftChange::Formula(
         "reaction ~ day + (1 | driver)".to_owned(),
-    )));
+    ));
     let mut harness = crate::ui::testing::page_harness(session, whole_ui);
     harness.run_steps(3);
     harness
@@ -419,9 +419,7 @@ fn slopes_and_interactions_are_clicked() {
     };
     assert_eq!(formula(&harness), "reaction ~ day + (1 + day | driver)");
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age + plan".to_owned(),
-    )));
+    session.send(DraftChange::Formula("churned ~ age + plan".to_owned()));
     let mut harness = crate::ui::testing::page_harness(session, whole_ui);
     harness.run_steps(3);
     harness.get_by_label("Add an interaction").click();

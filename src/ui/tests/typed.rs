@@ -24,19 +24,17 @@ fn whole_ui(ui: &mut eframe::egui::Ui, state: &AppState, views: &mut Views, out:
 /// A window that shows the model page over a draft of the first sample under `template`, whose runs are short.
 fn window(template: Option<&str>) -> Harness<'static, Shown<Views>> {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
+    session.send(DraftChange::Formula("churned ~ age".to_owned()));
     if let Some(template) = template {
-        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+        session.send(DraftChange::Template(template.to_owned()));
     }
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Run(RunSection {
         chains: 1,
         warmup: Some(20),
         draws: 30,
         until_precise: false,
         ..RunSection::default()
-    })));
+    }));
     let mut harness = page_harness(session, whole_ui);
     harness.run_steps(3);
     harness

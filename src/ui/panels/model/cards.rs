@@ -124,8 +124,7 @@ fn top_levels_ui(ui: &mut Ui, cx: &mut Context<'_>, name: &str) {
         // More values than a predictor may have can only be merged.
         for top in choices.chain((all <= MAX_LEVELS).then_some(None)) {
             if menu::item(ui, &word(top), "", top == now).clicked() && top != now {
-                cx.out
-                    .send(Command::Draft(DraftChange::TopLevels(name.to_owned(), top)));
+                cx.out.send(DraftChange::TopLevels(name.to_owned(), top));
             }
         }
     });
@@ -218,8 +217,7 @@ fn inside_ui(
                 .add(Button::icon_only(icons::X, &remove).small())
                 .clicked()
             {
-                cx.out
-                    .send(Command::Draft(DraftChange::Remove(name.to_owned())));
+                cx.out.send(DraftChange::Remove(name.to_owned()));
             }
             let label = format!("Role of {name}");
             let change = ui.add(Button::icon_only(icons::DOTS_THREE, &label).small());

@@ -7,7 +7,7 @@ use super::cards::{card_ui, frame};
 use super::role_menus::head_ui;
 use super::roles::{Context, change_roles};
 use super::words;
-use crate::app::{Command, DraftChange};
+use crate::app::DraftChange;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{Button, Chip, hint, number, sentence};
@@ -134,10 +134,7 @@ fn offers_ui(ui: &mut Ui, cx: &mut Context<'_>) {
                     button.clicked()
                 };
                 if answer("Yes") {
-                    cx.out.send(Command::Draft(DraftChange::Assign(
-                        name.clone(),
-                        Role::Group,
-                    )));
+                    cx.out.send(DraftChange::Assign(name.clone(), Role::Group));
                 }
                 if answer("No") {
                     cx.view.declined.insert(name.clone());

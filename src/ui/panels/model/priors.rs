@@ -226,7 +226,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
                  fits all columns. Off: they hold per unit of each column",
             );
             if chip.clicked() {
-                out.send(Command::Draft(DraftChange::Standardize(!on)));
+                out.send(DraftChange::Standardize(!on));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let mut scale = document.recipe.report.scale;
@@ -237,7 +237,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
                     .on_hover_text("Scale on which coefficients are reported")
                     .changed();
                 if changed {
-                    out.send(Command::Draft(DraftChange::Scale(scale)));
+                    out.send(DraftChange::Scale(scale));
                 }
                 let word =
                     paint::line(ui, "report", Text::Caption, p.text_secondary, f32::INFINITY);
@@ -279,10 +279,7 @@ fn defaults_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
     let about = DefaultPriors::ALL.map(|each| format!("{}: {}", each.title(), each.about()));
     if changed.on_hover_text(about.join("\n")).changed() {
         let chosen = Some(defaults.id().to_owned());
-        out.send(Command::Draft(DraftChange::Prior(
-            default_priors::KEY.to_owned(),
-            chosen,
-        )));
+        out.send(DraftChange::Prior(default_priors::KEY.to_owned(), chosen));
     }
     ui.end_row();
 }
@@ -563,7 +560,7 @@ fn prior_ui(
         let label = format!("Default prior of {name}");
         let reset = Button::icon_only(icons::ARROW_COUNTER_CLOCKWISE, &label).small();
         if ui.add(reset).clicked() {
-            out.send(Command::Draft(DraftChange::Prior(key.to_owned(), None)));
+            out.send(DraftChange::Prior(key.to_owned(), None));
         }
     }
 }
@@ -626,9 +623,9 @@ mod tests {
     #[test]
     fn the_next_row_stands_below_the_sentence_of_a_wrong_prior() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
+        session.send(DraftChange::Formula(
             "churned ~ age + tenure_months".to_owned(),
-        )));
+        ));
         let document = session.state.document.unwrap();
         let check = session.state.check.unwrap();
         let edit = Edit {

@@ -5,7 +5,7 @@ use eframe::egui::{
 };
 use ergodic_analysis::templates;
 
-use crate::app::{Command, DataState, DraftChange};
+use crate::app::{DataState, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::columns;
@@ -78,10 +78,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
                         from,
                     };
                     if answer.show(ui).clicked() {
-                        out.send(Command::Draft(DraftChange::Assign(
-                            name.clone(),
-                            ColumnRole::Response,
-                        )));
+                        out.send(DraftChange::Assign(name.clone(), ColumnRole::Response));
                     }
                 }
             });
@@ -102,7 +99,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
             true,
         );
         if row.clicked() {
-            out.send(Command::Draft(DraftChange::NoOutcome));
+            out.send(DraftChange::NoOutcome);
         }
     });
 }

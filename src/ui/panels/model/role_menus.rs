@@ -102,7 +102,7 @@ fn add_menu(ui: &mut Ui, cx: &mut Context<'_>, role: Role) {
             format!("now {}", now.label())
         };
         if menu::item(ui, &format!("`{name}`"), &fact, false).clicked() {
-            cx.out.send(Command::Draft(DraftChange::Assign(name, role)));
+            cx.out.send(DraftChange::Assign(name, role));
         }
     }
     if !refused.is_empty() {
@@ -131,16 +131,14 @@ pub fn role_menu(button: &Response, cx: &mut Context<'_>, name: &str) {
             }
             if role == Role::Ignore {
                 if menu::item(ui, "not used", "", false).clicked() {
-                    cx.out
-                        .send(Command::Draft(DraftChange::Remove(name.to_owned())));
+                    cx.out.send(DraftChange::Remove(name.to_owned()));
                 }
                 continue;
             }
             match cx.view.refusal(cx.data, cx.document, name, role) {
                 None => {
                     if menu::item(ui, role.label(), "", false).clicked() {
-                        cx.out
-                            .send(Command::Draft(DraftChange::Assign(name.to_owned(), role)));
+                        cx.out.send(DraftChange::Assign(name.to_owned(), role));
                     }
                 }
                 Some(refusal) => refused_ui(ui, cx.out, role.label(), name, role, &now, &refusal),

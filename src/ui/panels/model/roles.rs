@@ -275,8 +275,7 @@ fn guess_ui(ui: &mut Ui, cx: &mut Context<'_>, response: &str) {
         ui.spacing_mut().item_spacing.x = tokens().space.x1;
         hint(ui, &format!("Guessed {};", guess.from));
         if link(ui, "change it").clicked() {
-            cx.out
-                .send(Command::Draft(DraftChange::Remove(response.to_owned())));
+            cx.out.send(DraftChange::Remove(response.to_owned()));
         }
     });
 }
@@ -335,8 +334,7 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             let fact = number::integer(*count as u64);
             let chosen = level == success;
             if menu::item(ui, level, &fact, chosen).clicked() && !chosen {
-                cx.out
-                    .send(Command::Draft(DraftChange::Success(level.clone())));
+                cx.out.send(DraftChange::Success(level.clone()));
             }
         }
     });
@@ -516,7 +514,7 @@ fn all_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             .add(Button::new(&label).small().icon(icons::PLUS))
             .clicked()
         {
-            cx.out.send(Command::Draft(DraftChange::AllPredictors));
+            cx.out.send(DraftChange::AllPredictors);
         }
     });
 }
@@ -526,8 +524,7 @@ pub(super) fn change_roles(cx: &mut Context<'_>, change: impl FnOnce(&mut Roles)
     let mut roles = cx.document.roles.clone();
     change(&mut roles);
     if let Some(formula) = roles.to_formula() {
-        cx.out
-            .send(Command::Draft(DraftChange::Formula(formula.to_string())));
+        cx.out.send(DraftChange::Formula(formula.to_string()));
     }
 }
 

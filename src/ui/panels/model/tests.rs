@@ -42,9 +42,7 @@ fn the_formula_is_taken_with_enter_and_the_roles_follow() {
 #[test]
 fn a_formula_that_cannot_be_read_has_its_sentence_and_blocks_the_run() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age +".to_owned(),
-    )));
+    session.send(DraftChange::Formula("churned ~ age +".to_owned()));
     let error = session
         .state
         .document
@@ -65,8 +63,8 @@ fn a_formula_that_cannot_be_read_has_its_sentence_and_blocks_the_run() {
 #[test]
 fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Remove("churned".to_owned())));
-    session.send(Command::Draft(DraftChange::Remove("region".to_owned())));
+    session.send(DraftChange::Remove("churned".to_owned()));
+    session.send(DraftChange::Remove("region".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     let listed = |harness: &egui_kittest::Harness<'_, _>| {
@@ -85,7 +83,7 @@ fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
 #[test]
 fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+    session.send(DraftChange::Template("mixed".to_owned()));
     let set = |key: &str, word: &str| {
         let value = ergodic_base::settings::Value::Text(word.to_owned());
         Command::Draft(DraftChange::ModelSetting(key.to_owned(), Some(value)))
@@ -110,12 +108,12 @@ fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
 #[test]
 fn the_default_family_of_a_mixed_model_is_that_of_its_outcome() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+    session.send(DraftChange::Template("mixed".to_owned()));
     let family = |word: &str| {
         let value = ergodic_base::settings::Value::Text(word.to_owned());
         DraftChange::ModelSetting("family".to_owned(), Some(value))
     };
-    session.send(Command::Draft(family("gaussian")));
+    session.send(family("gaussian"));
     assert!(session.state.check.as_ref().unwrap().error.is_some());
     let mut harness = page_harness(session, model_ui);
     harness.run();
@@ -227,10 +225,7 @@ fn an_outcome_that_the_template_cannot_explain_brings_one_that_can() {
         ),
     ] {
         let session = &mut harness.state_mut().session;
-        session.send(Command::Draft(DraftChange::Assign(
-            column.to_owned(),
-            Role::Response,
-        )));
+        session.send(DraftChange::Assign(column.to_owned(), Role::Response));
         let document = session.state.document.clone().unwrap();
         assert_eq!(document.recipe.model.template, template);
         let check = session.state.check.clone().unwrap();
@@ -245,16 +240,9 @@ fn an_outcome_that_the_template_cannot_explain_brings_one_that_can() {
 #[test]
 fn priors_of_variances_have_curves() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Template(
-        "hierarchical".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Assign(
-        "region".to_owned(),
-        Role::Group,
-    )));
+    session.send(DraftChange::Formula("churned ~ age".to_owned()));
+    session.send(DraftChange::Template("hierarchical".to_owned()));
+    session.send(DraftChange::Assign("region".to_owned(), Role::Group));
     let check = session.state.check.clone().unwrap();
     assert_eq!(check.error, None);
     for name in ["Sigma[Intercept,Intercept]", "Sigma[age,age]"] {
@@ -290,13 +278,8 @@ fn the_template_is_chosen_and_any_column_can_be_the_categories() {
         document.recipe.model.formula
     };
     assert_eq!(formula(session), "churned ~ 1");
-    session.send(Command::Draft(DraftChange::Assign(
-        "plan".to_owned(),
-        Role::Response,
-    )));
-    session.send(Command::Draft(DraftChange::Levels(vec![
-        "trial".to_owned(),
-    ])));
+    session.send(DraftChange::Assign("plan".to_owned(), Role::Response));
+    session.send(DraftChange::Levels(vec!["trial".to_owned()]));
     assert_eq!(formula(session), "plan ~ 1");
     let check = session.state.check.clone().unwrap();
     assert_eq!(check.error, None);
@@ -403,10 +386,8 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
     let text = rows.fold("cases,tests,x\n".to_owned(), |text, row| text + &row);
     let mut trials = Session::with_file(&folder, "tests.csv", &text);
     trials.send(Command::AcceptImport);
-    trials.send(Command::Draft(DraftChange::Template("logistic".to_owned())));
-    trials.send(Command::Draft(DraftChange::Formula(
-        "cases | trials(tests) ~ x".to_owned(),
-    )));
+    trials.send(DraftChange::Template("logistic".to_owned()));
+    trials.send(DraftChange::Formula("cases | trials(tests) ~ x".to_owned()));
     let words = [
         "of trials to be successes",
         "What the prior expects: Share of trials that are successes (cases)",
@@ -414,10 +395,8 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
     ];
     shown(trials, &words);
     let mut numbers = Session::with_draft("churn");
-    numbers.send(Command::Draft(DraftChange::Template("linear".to_owned())));
-    numbers.send(Command::Draft(DraftChange::Formula(
-        "age ~ tenure_months".to_owned(),
-    )));
+    numbers.send(DraftChange::Template("linear".to_owned()));
+    numbers.send(DraftChange::Formula("age ~ tenure_months".to_owned()));
     shown(
         numbers,
         &[
@@ -427,16 +406,11 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
         ],
     );
     let mut categories = Session::with_draft("churn");
-    categories.send(Command::Draft(DraftChange::Template(
-        "categorical".to_owned(),
-    )));
-    categories.send(Command::Draft(DraftChange::Formula("plan ~ 1".to_owned())));
+    categories.send(DraftChange::Template("categorical".to_owned()));
+    categories.send(DraftChange::Formula("plan ~ 1".to_owned()));
     shown(categories, &["the commonest in the data", "typically"]);
     let mut flat = Session::with_draft("churn");
-    flat.send(Command::Draft(DraftChange::Prior(
-        "b".to_owned(),
-        Some("flat".to_owned()),
-    )));
+    flat.send(DraftChange::Prior("b".to_owned(), Some("flat".to_owned())));
     shown(flat, &["a flat prior cannot be drawn from"]);
 }
 
@@ -543,10 +517,8 @@ fn remarks_and_refusals_have_buttons_that_act() {
     let text = "y,x,twice,n\n1,1,2,3\n4,3,6,0\n2,2,4,-1\n7,6,12,2\n5,5,10,4\n";
     let mut session = Session::with_file(&folder, "t.csv", text);
     session.send(Command::AcceptImport);
-    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
-    session.send(Command::Draft(DraftChange::Formula(
-        "y ~ x + twice".to_owned(),
-    )));
+    session.send(DraftChange::Template("linear".to_owned()));
+    session.send(DraftChange::Formula("y ~ x + twice".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run_steps(3);
     harness.get_by_label("Leave twice out").click_accesskit();
@@ -573,9 +545,7 @@ fn remarks_and_refusals_have_buttons_that_act() {
 #[test]
 fn a_level_is_explained_against_its_reference() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age + plan".to_owned(),
-    )));
+    session.send(DraftChange::Formula("churned ~ age + plan".to_owned()));
     let check = session.state.check.as_ref().unwrap();
     let meaning = |name: &str| {
         let param = check.params.iter().find(|param| param.name == name);
@@ -595,9 +565,9 @@ fn a_level_is_explained_against_its_reference() {
 #[test]
 fn effects_of_groups_survive_a_change_of_template() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
+    session.send(DraftChange::Formula(
         "churned ~ (1 + age + plan | region)".to_owned(),
-    )));
+    ));
     let document = session.state.document.clone().unwrap();
     let table = &session.state.data.as_ref().unwrap().loaded.table;
     let unused = document.roles.ignored(table);
@@ -605,9 +575,7 @@ fn effects_of_groups_survive_a_change_of_template() {
         !unused.contains(&"age") && !unused.contains(&"plan"),
         "{unused:?}"
     );
-    session.send(Command::Draft(DraftChange::Template(
-        "hierarchical".to_owned(),
-    )));
+    session.send(DraftChange::Template("hierarchical".to_owned()));
     let document = session.state.document.clone().unwrap();
     assert_eq!(
         document.recipe.model.formula,
@@ -615,7 +583,7 @@ fn effects_of_groups_survive_a_change_of_template() {
     );
     assert_eq!(session.state.check.clone().unwrap().error, None);
     // A predictor that is removed does not come back.
-    session.send(Command::Draft(DraftChange::Remove("age".to_owned())));
+    session.send(DraftChange::Remove("age".to_owned()));
     assert_eq!(
         session.state.document.unwrap().recipe.model.formula,
         "churned ~ plan + (1 + plan | region)"
@@ -626,10 +594,8 @@ fn effects_of_groups_survive_a_change_of_template() {
 #[test]
 fn only_priors_that_can_be_set_can_be_edited() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
-    session.send(Command::Draft(DraftChange::Formula(
-        "age ~ tenure_months".to_owned(),
-    )));
+    session.send(DraftChange::Template("linear".to_owned()));
+    session.send(DraftChange::Formula("age ~ tenure_months".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     harness
@@ -638,12 +604,8 @@ fn only_priors_that_can_be_set_can_be_edited() {
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("Write a prior").is_none());
     let mut mixture = Session::with_draft("churn");
-    mixture.send(Command::Draft(DraftChange::Template(
-        "dp-mixture".to_owned(),
-    )));
-    mixture.send(Command::Draft(DraftChange::Formula(
-        "~ age + tenure_months".to_owned(),
-    )));
+    mixture.send(DraftChange::Template("dp-mixture".to_owned()));
+    mixture.send(DraftChange::Formula("~ age + tenure_months".to_owned()));
     let mut harness = page_harness(mixture, model_ui);
     harness.run();
     harness.get_by_label("Prior of alpha: gamma(2, 4)");
@@ -662,7 +624,7 @@ fn type_text(harness: &mut Harness<'_, Shown<ModelView>>, text: &str) {
 #[test]
 fn a_model_as_text_is_typed_with_its_errors_and_then_drafted() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
+    session.send(DraftChange::Template("own".to_owned()));
     // What it begins with is a model of the outcome.
     let check = session.state.check.as_ref().unwrap();
     assert_eq!(check.error, None);
@@ -728,10 +690,8 @@ fn no_level_of_an_order_is_a_success() {
     for template in ["ordered", "multinomial"] {
         let mut session = Session::with_file(&folder, "ratings.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Formula(
-            "rating ~ x".to_owned(),
-        )));
-        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+        session.send(DraftChange::Formula("rating ~ x".to_owned()));
+        session.send(DraftChange::Template(template.to_owned()));
         let check = session.state.check.as_ref().unwrap();
         assert_eq!(check.response_levels.len(), 3, "{:?}", check.error);
         let mut harness = page_harness(session, model_ui);

@@ -393,10 +393,8 @@ mod tests {
     /// The page, high enough for a card, with a run of `sampler` that has ended.
     fn page(sampler: &str) -> Harness<'static, Shown<RunsView>> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age + plan".to_owned(),
-        )));
-        session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
+        session.send(DraftChange::Formula("churned ~ age + plan".to_owned()));
+        session.send(DraftChange::Sampler(sampler.to_owned()));
         session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1280.0, 2000.0));
@@ -446,7 +444,7 @@ mod tests {
             DraftChange::Template("own".to_owned()),
         ] {
             let mut session = Session::with_draft("churn");
-            session.send(Command::Draft(change));
+            session.send(change);
             session.run(1, 20, 30);
             let mut harness = page_harness(session, runs_ui);
             harness.run_steps(4);
@@ -463,14 +461,14 @@ mod tests {
     #[test]
     fn groups_are_compared_by_a_switch() {
         let mut session = Session::with_draft("schools");
-        session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
-        session.send(Command::Draft(DraftChange::ModelSetting(
+        session.send(DraftChange::Template("mixed".to_owned()));
+        session.send(DraftChange::ModelSetting(
             "family".to_owned(),
             Some(ergodic_base::settings::Value::Text("bernoulli".to_owned())),
-        )));
-        session.send(Command::Draft(DraftChange::Formula(
+        ));
+        session.send(DraftChange::Formula(
             "passed ~ hours + (1 | school)".to_owned(),
-        )));
+        ));
         session.run(2, 100, 120);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1280.0, 2000.0));

@@ -223,7 +223,7 @@ mod tests {
 
     fn page(formula: &str) -> Harness<'static, Shown<RunsView>> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
+        session.send(DraftChange::Formula(formula.to_owned()));
         session.run(2, 100, 120);
         page_of(session)
     }
@@ -325,7 +325,7 @@ mod tests {
         let page = |changes: Vec<DraftChange>| {
             let mut session = Session::with_draft("churn");
             for change in changes {
-                session.send(Command::Draft(change));
+                session.send(change);
             }
             session.run(2, 60, 60);
             page_of(session)

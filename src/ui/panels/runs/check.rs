@@ -385,19 +385,19 @@ mod tests {
     /// The page with the pane in front, high enough for its pictures, after a run.
     fn page(template: &str, formula: &str) -> Harness<'static, Shown<RunsView>> {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
-        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
+        session.send(DraftChange::Formula(formula.to_owned()));
+        session.send(DraftChange::Template(template.to_owned()));
         checked(session)
     }
 
     /// The page with the pane in front after a run of the draft of `session`.
     fn checked(mut session: Session) -> Harness<'static, Shown<RunsView>> {
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Run(RunSection {
             chains: 2,
             warmup: Some(100),
             draws: 100,
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);
@@ -528,14 +528,12 @@ mod tests {
             let text = rows.fold("weeks,status\n".to_owned(), |text, row| text + &row);
             let mut session = Session::with_file(&folder, "weeks.csv", &text);
             session.send(Command::AcceptImport);
-            session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
-            session.send(Command::Draft(DraftChange::ModelSetting(
+            session.send(DraftChange::Template("mixed".to_owned()));
+            session.send(DraftChange::ModelSetting(
                 "family".to_owned(),
                 Some("weibull".into()),
-            )));
-            session.send(Command::Draft(DraftChange::Formula(
-                "weeks | cens(status) ~ 1".to_owned(),
-            )));
+            ));
+            session.send(DraftChange::Formula("weeks | cens(status) ~ 1".to_owned()));
             let mut harness = checked(session);
             assert!(says(&harness, words));
             assert!(!says(&harness, "LOO-PIT: distribution function"));

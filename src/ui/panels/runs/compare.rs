@@ -457,10 +457,10 @@ mod tests {
         harness.run_steps(3);
         harness.get_by_label_contains("There is no other finished run");
         let mut session = std::mem::take(&mut harness.state_mut().session);
-        session.send(Command::Draft(DraftChange::Prior(
+        session.send(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 0.05)".to_owned()),
-        )));
+        ));
         session.send(Command::StartRun);
         session.wait_for_runs();
         harness.state_mut().session = session;

@@ -412,9 +412,9 @@ mod tests {
 
     fn session(template: &str, formula: &str, hold_out: Option<HoldOut>) -> Session {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
-        session.send(Command::Draft(DraftChange::Template(template.to_owned())));
-        session.send(Command::Draft(DraftChange::HoldOut(hold_out)));
+        session.send(DraftChange::Formula(formula.to_owned()));
+        session.send(DraftChange::Template(template.to_owned()));
+        session.send(DraftChange::HoldOut(hold_out));
         session.run(2, 100, 100);
         session
     }
@@ -470,9 +470,7 @@ mod tests {
         let mut session = session("logistic", "churned ~ age", Some(HoldOut::Share(0.2)));
         let first = session.state.runs[0].id;
         session.send(Command::ScoreHeldOut(first));
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age + plan".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ age + plan".to_owned()));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let titles: Vec<String> = session.state.runs.iter().map(|run| run.title()).collect();

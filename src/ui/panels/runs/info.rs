@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn noise_of_minibatch_gradients_stands_beside_what_control_variates_leave_of_it() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
+        session.send(DraftChange::Sampler("sgld-cv".to_owned()));
         session.run(1, 20, 60);
         let place = session.state.runs[0].place().unwrap().to_owned();
         let live = session.state.runs[0].gradient_noise().unwrap();

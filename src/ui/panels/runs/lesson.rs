@@ -35,7 +35,7 @@ pub fn lesson_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outb
                     .on_disabled_hover_text("The draft is another model now")
                     .clicked()
                 {
-                    out.send(Command::Draft(DraftChange::Sampler("auto".to_owned())));
+                    out.send(DraftChange::Sampler("auto".to_owned()));
                     out.send(Command::StartRun);
                 }
             });

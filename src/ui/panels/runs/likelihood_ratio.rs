@@ -128,8 +128,8 @@ mod tests {
     fn a_mixed_model_is_tested_against_one_without_a_term_and_against_a_typed_one() {
         let mut session = Session::with_draft("reaction");
         let formula = "reaction ~ day + (1 + day | driver)";
-        session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
-        session.send(Command::Draft(DraftChange::Template("mixed".to_owned())));
+        session.send(DraftChange::Formula(formula.to_owned()));
+        session.send(DraftChange::Template("mixed".to_owned()));
         session.run(2, 50, 100);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1600.0, 1000.0));

@@ -228,9 +228,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, "wide.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+        session.send(DraftChange::Template("linear".to_owned()));
         let formula = format!("y ~ {}", names.join(" + "));
-        session.send(Command::Draft(DraftChange::Formula(formula)));
+        session.send(DraftChange::Formula(formula));
         session.run(1, 20, 30);
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(eframe::egui::vec2(1920.0, 1200.0));

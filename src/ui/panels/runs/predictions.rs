@@ -398,14 +398,14 @@ mod tests {
         let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
         let mut session = Session::with_file(&folder, "sizes.csv", &text);
         session.send(Command::AcceptImport);
-        session.send(Command::Draft(DraftChange::Template("ordered".to_owned())));
-        session.send(Command::Draft(DraftChange::Formula("size ~ x".to_owned())));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Template("ordered".to_owned()));
+        session.send(DraftChange::Formula("size ~ x".to_owned()));
+        session.send(DraftChange::Run(RunSection {
             chains: 1,
             warmup: Some(100),
             draws: 100,
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let id = session.state.selected().unwrap().id;

@@ -24,13 +24,13 @@ pub(super) const WAIT: Duration = Duration::from_secs(120);
 /// A session with a run of few draws of `sampler`.
 fn session(sampler: &str, draws: u64) -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Sampler(sampler.to_owned()));
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(100),
         draws,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     session
 }
@@ -78,7 +78,7 @@ fn a_doubtful_run_has_messages_with_quick_fixes() {
 fn a_stale_run_says_so_instead_of_its_verdict() {
     let mut session = finished("nuts");
     let formula = DraftChange::Formula("churned ~ age".to_owned());
-    session.send(Command::Draft(formula));
+    session.send(formula);
     let harness = page(session);
     harness.get_by_label("Stale");
     harness.get_by_label_contains("These results are out of date: the model was changed since");
@@ -319,13 +319,13 @@ fn a_click_shows_the_trace_of_what_the_sampler_reports() {
 #[test]
 fn the_warm_up_is_ended_by_a_button() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Sampler("nuts".to_owned()));
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(10_000_000),
         draws: 50,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     let mut harness = page(session);
     // It stands outermost: nothing moves under the pointer when it goes.
@@ -354,7 +354,7 @@ fn the_warm_up_is_ended_by_a_button() {
 fn a_refused_run_says_why_and_where_to_go() {
     let mut session = Session::with_draft("churn");
     // The model is complete; what is refused is a sampler of clusters, of which it has none.
-    session.send(Command::Draft(DraftChange::Sampler("dp-gibbs".to_owned())));
+    session.send(DraftChange::Sampler("dp-gibbs".to_owned()));
     session.send(Command::StartRun);
     let mut harness = page(session);
     harness.get_by_label("Run 1 could not be started");
@@ -517,13 +517,11 @@ fn weighted_draws_are_shown_weighted() {
 #[test]
 fn clusters_of_a_mixture_are_listed() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template(
-        "dp-mixture".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Formula(
+    session.send(DraftChange::Template("dp-mixture".to_owned()));
+    session.send(DraftChange::Formula(
         "~ age + tenure_months + plan".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Sampler("dp-slice".to_owned())));
+    ));
+    session.send(DraftChange::Sampler("dp-slice".to_owned()));
     session.run(2, 20, 60);
     let entry = session.state.selected().unwrap();
     let found = &entry.report().unwrap().found;

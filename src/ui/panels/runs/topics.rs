@@ -89,18 +89,16 @@ mod tests {
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
     use super::TopWords;
+    use crate::app::DraftChange;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
 
     #[test]
     fn topics_are_listed_by_their_words() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Template("topics".to_owned())));
-        session.send(Command::Draft(DraftChange::Formula(
-            "~ plan + (1 | region)".to_owned(),
-        )));
+        session.send(DraftChange::Template("topics".to_owned()));
+        session.send(DraftChange::Formula("~ plan + (1 | region)".to_owned()));
         session.run(2, 20, 60);
         let entry = session.state.selected().unwrap();
         let found = &entry.report().unwrap().found;

@@ -418,7 +418,7 @@ mod tests {
             DraftChange::ModelSetting("family".to_owned(), family),
             DraftChange::Formula("passed ~ hours + (1 | school)".to_owned()),
         ] {
-            session.send(Command::Draft(change));
+            session.send(change);
         }
         session.run(1, 20, 30);
         session.send(Command::GoTo(Page::Runs));

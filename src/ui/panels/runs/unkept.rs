@@ -113,15 +113,13 @@ mod tests {
     #[test]
     fn quantities_whose_draws_are_not_kept_are_listed() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age + plan".to_owned(),
-        )));
-        session.send(Command::Draft(DraftChange::Run(RunSection {
+        session.send(DraftChange::Formula("churned ~ age + plan".to_owned()));
+        session.send(DraftChange::Run(RunSection {
             chains: 2,
             draws: 60,
             keep: "b[age]".to_owned(),
             ..RunSection::default()
-        })));
+        }));
         session.send(Command::StartRun);
         session.wait_for_runs();
         let entry = session.state.selected().unwrap();

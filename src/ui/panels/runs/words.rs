@@ -327,9 +327,7 @@ mod tests {
     #[test]
     fn a_reopened_run_says_that_its_warm_up_is_gone_and_is_stale_only_where_it_differs() {
         let mut session = Session::with_draft("churn");
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ age".to_owned()));
         session.run(2, 60, 50);
         let place = session.state.runs[0].place().unwrap().to_owned();
         session.send(Command::Open(place));
@@ -343,14 +341,14 @@ mod tests {
         // The recipe in its folder says more than the draft, and the same.
         let stale = |session: &Session| stale_reason(&session.state, &session.state.runs[1]);
         assert_eq!(stale(&session), None);
-        session.send(Command::Draft(DraftChange::Prior(
+        session.send(DraftChange::Prior(
             "b".to_owned(),
             Some("normal(0, 1)".to_owned()),
-        )));
+        ));
         assert!(stale(&session).unwrap().contains("priors"));
-        session.send(Command::Draft(DraftChange::Prior("b".to_owned(), None)));
+        session.send(DraftChange::Prior("b".to_owned(), None));
         assert_eq!(stale(&session), None);
-        session.send(Command::Draft(DraftChange::Success("no".to_owned())));
+        session.send(DraftChange::Success("no".to_owned()));
         assert!(stale(&session).unwrap().contains("model"));
     }
 
@@ -358,11 +356,9 @@ mod tests {
     fn a_run_that_could_not_be_started_is_never_stale() {
         let mut session = Session::with_draft("churn");
         // The model has no clusters, which this sampler draws.
-        session.send(Command::Draft(DraftChange::Sampler("dp-gibbs".to_owned())));
+        session.send(DraftChange::Sampler("dp-gibbs".to_owned()));
         session.send(Command::StartRun);
-        session.send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
+        session.send(DraftChange::Formula("churned ~ age".to_owned()));
         let entry = &session.state.runs[0];
         assert!(matches!(entry.phase, RunPhase::Refused(_)));
         assert_eq!(stale_reason(&session.state, entry), None);
@@ -373,14 +369,14 @@ mod tests {
     fn the_stop_rule_follows_the_draws_that_are_wanted() {
         let said = |sampler: &str, added: u64| {
             let mut session = Session::with_draft("churn");
-            session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-            session.send(Command::Draft(DraftChange::Run(RunSection {
+            session.send(DraftChange::Sampler(sampler.to_owned()));
+            session.send(DraftChange::Run(RunSection {
                 chains: 1,
                 // It never comes to its first draw.
                 warmup: Some(1_000_000),
                 draws: 1000,
                 ..RunSection::default()
-            })));
+            }));
             session.send(Command::StartRun);
             if added > 0 {
                 session.send(Command::AddDraws(1, added));

@@ -350,7 +350,7 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
     response.widget_info(|| WidgetInfo::selected(Role::RadioButton, enabled, selected, card.title));
     paint::focus_ring(ui, &response, shown.response.rect, t.radius.card);
     if response.clicked() && !selected {
-        out.send(Command::Draft(DraftChange::Sampler(card.id.to_owned())));
+        out.send(DraftChange::Sampler(card.id.to_owned()));
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
-use crate::app::{AppState, Command, DraftChange};
+use crate::app::{AppState, DraftChange};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
@@ -204,7 +204,7 @@ pub fn setting_ui(
                 Kind::Bool => bool_ui(ui, field, set),
             };
             if let Some(value) = sent {
-                out.send(Command::Draft((owner.send)(field.key.to_owned(), value)));
+                out.send((owner.send)(field.key.to_owned(), value));
             }
             can_reset = !owner.has_default(field);
             if can_reset && ui.available_width() >= RESET {
@@ -256,7 +256,7 @@ fn reset_ui(
         // What is not the default for all has to be said.
         let usual = owner.usual(field).map(|usual| usual.value.clone());
         let value = usual.filter(|value| !field.is_default(value));
-        out.send(Command::Draft((owner.send)(field.key.to_owned(), value)));
+        out.send((owner.send)(field.key.to_owned(), value));
     }
 }
 
@@ -335,7 +335,7 @@ fn typed_ui(
     let is_going = response.response.has_focus();
     if is_typed && (is_going || response.committed) {
         let change = (owner.send)(field.key.to_owned(), value);
-        out.typed(Command::Draft(change), response.committed);
+        out.typed(change, response.committed);
     }
     if !is_going {
         view.drafts.remove(&key);

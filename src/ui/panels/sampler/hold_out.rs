@@ -3,7 +3,7 @@
 use eframe::egui::Ui;
 
 use super::run_control::row_ui;
-use crate::app::{AppState, Command, DraftChange};
+use crate::app::{AppState, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
@@ -59,7 +59,7 @@ pub fn hold_out_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Out
                         table.and_then(|table| first_column(table, &recipe.model.formula))
                     }
                 };
-                out.send(Command::Draft(DraftChange::HoldOut(rows)));
+                out.send(DraftChange::HoldOut(rows));
             }
         });
         match (now, table) {
@@ -89,9 +89,7 @@ fn share_ui(ui: &mut Ui, share: f64, out: &mut Outbox) {
             .unit("%")
             .label_hidden();
         if field.show(ui) {
-            out.send(Command::Draft(DraftChange::HoldOut(Some(HoldOut::Share(
-                percent / 100.0,
-            )))));
+            out.send(DraftChange::HoldOut(Some(HoldOut::Share(percent / 100.0))));
         }
     });
 }
@@ -130,10 +128,10 @@ fn first_column(table: &Table, formula: &str) -> Option<HoldOut> {
 
 fn column_ui(ui: &mut Ui, table: &Table, column: &str, value: &str, out: &mut Outbox) {
     let mut send = |column: &str, value: &str| {
-        out.send(Command::Draft(DraftChange::HoldOut(Some(HoldOut::Where {
+        out.send(DraftChange::HoldOut(Some(HoldOut::Where {
             column: column.to_owned(),
             value: value.to_owned(),
-        }))));
+        })));
     };
     let hint = "Rows without a value there are in the fit; the column explains nothing unless the formula names it";
     row_ui(ui, "Rows where", hint, |ui| {

@@ -3,7 +3,7 @@
 use eframe::egui::{Sense, Ui, vec2};
 
 use super::form::{FormView, LABEL, Owner, setting_ui};
-use crate::app::{Command, DraftChange};
+use crate::app::DraftChange;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, paint};
@@ -32,7 +32,7 @@ pub fn mode_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
                 segments = segments.option_with(entry.spec.id, entry.spec.title, entry.spec.id);
             }
             if segments.show(ui).changed() {
-                out.send(Command::Draft(DraftChange::Method(chosen.to_owned())));
+                out.send(DraftChange::Method(chosen.to_owned()));
             }
         });
         let Some(entry) = entry else {

@@ -92,7 +92,7 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
                     .add(Button::new("New seed").icon(icons::ARROWS_CLOCKWISE))
                     .clicked()
                 {
-                    out.send(Command::Draft(DraftChange::NewSeed));
+                    out.send(DraftChange::NewSeed);
                 }
             },
         );

@@ -4,7 +4,7 @@ use eframe::egui::Ui;
 use ergodic_analysis::templates;
 
 use super::run_control::row_ui;
-use crate::app::{AppState, Command, Depth, DraftChange};
+use crate::app::{AppState, Depth, DraftChange};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::tokens;
 use crate::ui::widgets::{self, Segments};
@@ -31,7 +31,7 @@ pub fn storage_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outb
                 .option(Storage::F64, "Double precision")
                 .option(Storage::F32, "Single precision");
             if segments.show(ui).changed() {
-                out.send(Command::Draft(DraftChange::Storage(storage)));
+                out.send(DraftChange::Storage(storage));
             }
         });
     });

@@ -69,14 +69,12 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
 #[test]
 fn a_form_shows_the_settings_of_the_combination_that_is_chosen() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler(
-        "divide-and-conquer".to_owned(),
-    )));
+    session.send(DraftChange::Sampler("divide-and-conquer".to_owned()));
     let mut harness = page(session);
     let mut shown = |key: &str, value: &str| {
         let value = Some(ergodic_base::settings::Value::parse(value));
         let session = &mut harness.state_mut().session;
-        session.send(Command::Draft(DraftChange::Setting(key.to_owned(), value)));
+        session.send(DraftChange::Setting(key.to_owned(), value));
         harness.run_steps(3);
         ["Combination", "Bandwidth", "Sweeps", "Pairs kept"]
             .map(|label| harness.query_all_by_label(label).next().is_some())
@@ -171,15 +169,11 @@ fn samplers_are_compared_before_any_run() {
     harness.get_by_label("chosen automatically");
     // Another model is another posterior; a click on a sampler is not.
     let session = &mut harness.state_mut().session;
-    session.send(Command::Draft(DraftChange::Sampler(
-        "metropolis".to_owned(),
-    )));
+    session.send(DraftChange::Sampler("metropolis".to_owned()));
     harness.run_steps(3);
     assert!(harness.query_by_label(button).is_none());
     let session = &mut harness.state_mut().session;
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
+    session.send(DraftChange::Formula("churned ~ age".to_owned()));
     harness.run_steps(3);
     harness.get_by_label(button);
     // A cancelled request leaves nothing behind.
@@ -192,7 +186,7 @@ fn samplers_are_compared_before_any_run() {
 #[test]
 fn a_setting_is_typed_refused_and_reset() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
+    session.send(DraftChange::Sampler("nuts".to_owned()));
     let mut harness = page(session);
     // The setting and what is said of it stand below what all samplers have.
     harness.set_size(eframe::egui::vec2(1280.0, 1200.0));
@@ -265,7 +259,7 @@ fn stop_rules_and_seed_change_the_run() {
 #[test]
 fn a_step_size_is_tuned_by_trial_and_set() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler("ula".to_owned())));
+    session.send(DraftChange::Sampler("ula".to_owned()));
     let mut harness = page(session);
     harness.get_by_label("Tune step size").click_accesskit();
     harness.run_steps(3);
@@ -280,16 +274,14 @@ fn a_step_size_is_tuned_by_trial_and_set() {
     harness
         .state_mut()
         .session
-        .send(Command::Draft(DraftChange::Formula(
-            "churned ~ age".to_owned(),
-        )));
+        .send(DraftChange::Formula("churned ~ age".to_owned()));
     harness.run_steps(3);
     assert!(harness.query_by_label("chosen").is_none());
     // Exact samplers adapt themselves.
     harness
         .state_mut()
         .session
-        .send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
+        .send(DraftChange::Sampler("nuts".to_owned()));
     harness.run_steps(3);
     assert!(harness.query_by_label("Tune step size").is_none());
 }
@@ -307,10 +299,10 @@ fn families_of_a_likelihood_fit_do_not_run_out_of_the_window() {
 #[test]
 fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
-    session.send(Command::Draft(DraftChange::Formula(
+    session.send(DraftChange::Template("linear".to_owned()));
+    session.send(DraftChange::Formula(
         "monthly_fee ~ age + (1 | region)".to_owned(),
-    )));
+    ));
     let mut harness = page(session);
     harness.get_by_label("Fit by likelihood").click_accesskit();
     harness.run_steps(3);
@@ -348,10 +340,10 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
 #[test]
 fn integrals_of_the_likelihood_are_chosen_with_how_finely() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("logistic".to_owned())));
-    session.send(Command::Draft(DraftChange::Formula(
+    session.send(DraftChange::Template("logistic".to_owned()));
+    session.send(DraftChange::Formula(
         "churned ~ age + (1 | region)".to_owned(),
-    )));
+    ));
     let mut harness = page(session);
     let choose = |harness: &mut Harness<'static, Shown<SamplerView>>, method: &str| {
         harness.get_by_label(method).click_accesskit();
@@ -385,8 +377,8 @@ fn levels_are_fitted_by_likelihood_with_their_cut_points() {
     let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
     let mut session = Session::with_file(&folder, "sizes.csv", &text);
     session.send(Command::AcceptImport);
-    session.send(Command::Draft(DraftChange::Template("ordered".to_owned())));
-    session.send(Command::Draft(DraftChange::Formula("size ~ x".to_owned())));
+    session.send(DraftChange::Template("ordered".to_owned()));
+    session.send(DraftChange::Formula("size ~ x".to_owned()));
     let mut harness = page(session);
     harness.get_by_label("Fit by likelihood").click_accesskit();
     harness.run_steps(3);
@@ -397,9 +389,7 @@ fn levels_are_fitted_by_likelihood_with_their_cut_points() {
     harness
         .state_mut()
         .session
-        .send(Command::Draft(DraftChange::Template(
-            "dp-mixture".to_owned(),
-        )));
+        .send(DraftChange::Template("dp-mixture".to_owned()));
     harness.run_steps(3);
     assert!(harness.query_by_label("Fit by likelihood").is_none());
 }
@@ -416,7 +406,7 @@ fn the_negative_control_has_a_badge_of_its_own() {
 #[test]
 fn blocks_are_typed_by_the_names_of_parameters() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler("gibbs".to_owned())));
+    session.send(DraftChange::Sampler("gibbs".to_owned()));
     let mut harness = page(session);
     let mut type_blocks = |text: &str| {
         harness
@@ -570,7 +560,7 @@ fn names_of_kept_draws_are_typed_and_control_variates_are_chosen() {
     harness.run_steps(3);
     assert_eq!(run(&harness).keep, "b[*]");
     let session = &mut harness.state_mut().session;
-    session.send(Command::Draft(DraftChange::Run(RunSection::default())));
+    session.send(DraftChange::Run(RunSection::default()));
     harness.run_steps(3);
     assert_eq!(shown(&harness).as_deref(), Some("all"));
     // Names alone can be used, and the reason stands below what cannot.

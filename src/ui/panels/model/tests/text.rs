@@ -16,7 +16,7 @@ fn a_text_of_categories_begins_with_the_chance_of_the_commonest() {
         DraftChange::Template("multinomial".to_owned()),
         DraftChange::Template("own".to_owned()),
     ] {
-        session.send(Command::Draft(change));
+        session.send(change);
     }
     let check = session.state.check.as_ref().unwrap();
     assert_eq!(check.error, None);
@@ -31,7 +31,7 @@ fn a_text_of_categories_begins_with_the_chance_of_the_commonest() {
 #[test]
 fn tab_takes_the_first_word_on_offer_and_leaves_the_text_where_there_is_none() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
+    session.send(DraftChange::Template("own".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     harness.get_by_label("Text of the model").focus();
@@ -58,7 +58,7 @@ fn tab_takes_the_first_word_on_offer_and_leaves_the_text_where_there_is_none() {
 #[test]
 fn an_example_takes_the_place_of_the_text_and_undo_brings_it_back() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
+    session.send(DraftChange::Template("own".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     let drafted = |harness: &Harness<'_, Shown<ModelView>>| {
@@ -113,7 +113,7 @@ fn a_model_without_data_is_not_told_of_rows_and_columns() {
 #[test]
 fn a_wrong_text_has_neither_rows_nor_translations() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Template("own".to_owned())));
+    session.send(DraftChange::Template("own".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run();
     let told = |harness: &Harness<'_, Shown<ModelView>>, words: &str| {

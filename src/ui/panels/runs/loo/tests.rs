@@ -21,14 +21,14 @@ use ergodic_export::RunFolder;
 /// A session with finished runs of these formulas, the last one shown.
 fn finished(formulas: &[&str]) -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(100),
         draws: 120,
         ..RunSection::default()
-    })));
+    }));
     for formula in formulas {
-        session.send(Command::Draft(DraftChange::Formula((*formula).to_owned())));
+        session.send(DraftChange::Formula((*formula).to_owned()));
         session.send(Command::StartRun);
         session.wait_for_runs();
     }
@@ -140,10 +140,8 @@ fn runs_are_cross_validated_in_parts_and_compared() {
 #[test]
 fn runs_of_other_outcomes_are_not_compared_and_say_why() {
     let mut session = finished(&["churned ~ age"]);
-    session.send(Command::Draft(DraftChange::Formula(
-        "age ~ plan".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
+    session.send(DraftChange::Formula("age ~ plan".to_owned()));
+    session.send(DraftChange::Template("linear".to_owned()));
     session.send(Command::StartRun);
     session.wait_for_runs();
     for id in [1, 2] {
@@ -173,14 +171,14 @@ fn with_outlier() -> (Session, u64, tempfile::TempDir) {
     let text = format!("x,y\n{rows}14,17\n");
     let mut session = Session::with_file(&folder, "rows.csv", &text);
     session.send(Command::AcceptImport);
-    session.send(Command::Draft(DraftChange::Formula("y ~ x".to_owned())));
-    session.send(Command::Draft(DraftChange::Template("linear".to_owned())));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Formula("y ~ x".to_owned()));
+    session.send(DraftChange::Template("linear".to_owned()));
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(200),
         draws: 200,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let id = session.state.runs[0].id;

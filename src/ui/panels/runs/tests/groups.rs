@@ -35,7 +35,7 @@ fn grouped() -> Session {
         DraftChange::Template("hierarchical".to_owned()),
         DraftChange::Assign(column, ergodic_data::roles::Role::Group),
     ] {
-        session.send(Command::Draft(change));
+        session.send(change);
     }
     let document = session.state.document.as_ref().unwrap();
     assert_eq!(
@@ -44,13 +44,13 @@ fn grouped() -> Session {
     );
     assert_eq!(session.state.check.as_ref().unwrap().error, None);
     let sampler = DraftChange::Sampler("gibbs-groups".to_owned());
-    session.send(Command::Draft(sampler));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(sampler);
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(50),
         draws: 100,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     let begun = Instant::now();
     while !session

@@ -15,13 +15,13 @@ use ergodic_core::engine::run_section::RunSection;
 
 fn finished(sampler: &str) -> Harness<'static, Shown<RunsView>> {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Sampler(sampler.to_owned()));
+    session.send(DraftChange::Run(RunSection {
         chains: 2,
         warmup: Some(100),
         draws: 200,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     let begun = Instant::now();
     let entry = session.state.selected().unwrap();
@@ -174,16 +174,14 @@ fn intervals_and_the_range_that_counts_as_0_are_chosen() {
 #[test]
 fn many_short_chains_show_nested_rhat() {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ age".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Run(RunSection {
+    session.send(DraftChange::Formula("churned ~ age".to_owned()));
+    session.send(DraftChange::Run(RunSection {
         chains: 8,
         superchains: Some(4),
         warmup: Some(60),
         draws: 40,
         ..RunSection::default()
-    })));
+    }));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let id = session.state.runs[0].id;

@@ -24,9 +24,9 @@ fn page(session: Session) -> Page<'static> {
 
 fn draft(formula: &str, sampler: &str, run: RunSection) -> Session {
     let mut session = Session::with_draft("churn");
-    session.send(Command::Draft(DraftChange::Formula(formula.to_owned())));
-    session.send(Command::Draft(DraftChange::Sampler(sampler.to_owned())));
-    session.send(Command::Draft(DraftChange::Run(run)));
+    session.send(DraftChange::Formula(formula.to_owned()));
+    session.send(DraftChange::Sampler(sampler.to_owned()));
+    session.send(DraftChange::Run(run));
     session
 }
 
@@ -146,7 +146,7 @@ fn the_list_of_runs_stays_where_it_is_whichever_run_is_shown() {
     session.wait_for_runs();
     let long =
         "churned ~ age + monthly_fee + region + calls + age:monthly_fee + region:monthly_fee";
-    session.send(Command::Draft(DraftChange::Formula(long.to_owned())));
+    session.send(DraftChange::Formula(long.to_owned()));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();
@@ -163,13 +163,11 @@ fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
     let mut session = draft("churned ~ age", "nuts", short());
     session.send(Command::StartRun);
     session.wait_for_runs();
-    session.send(Command::Draft(DraftChange::Sampler("sgld".to_owned())));
+    session.send(DraftChange::Sampler("sgld".to_owned()));
     session.send(Command::StartRun);
     session.wait_for_runs();
-    session.send(Command::Draft(DraftChange::Formula(
-        "churned ~ monthly_fee".to_owned(),
-    )));
-    session.send(Command::Draft(DraftChange::Sampler("nuts".to_owned())));
+    session.send(DraftChange::Formula("churned ~ monthly_fee".to_owned()));
+    session.send(DraftChange::Sampler("nuts".to_owned()));
     session.send(Command::StartRun);
     session.wait_for_runs();
     let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use divan::Bencher;
 use eframe::egui;
 use egui_kittest::Harness;
-use ergodic::app::{Command, DraftChange};
+use ergodic::app::{DataCommand, DraftChange, RunCommand};
 use ergodic::ui::App;
 
 mod support;
@@ -42,7 +42,7 @@ fn window() -> Harness<'static, Option<App>> {
         .state_mut()
         .as_mut()
         .expect("made by the first frame");
-    app.send(Command::OpenSample("churn".to_owned()));
+    app.send(DataCommand::OpenSample("churn".to_owned()));
     step_until(&mut harness, |app| {
         app.state.data.is_some() && app.state.loading.is_none()
     });
@@ -50,12 +50,12 @@ fn window() -> Harness<'static, Option<App>> {
         .state_mut()
         .as_mut()
         .expect("made by the first frame");
-    app.send(Command::AcceptImport);
-    app.send(Command::Draft(DraftChange::Sampler("sgld-cv".to_owned())));
-    app.send(Command::Draft(DraftChange::Setting(
+    app.send(DataCommand::AcceptImport);
+    app.send(DraftChange::Sampler("sgld-cv".to_owned()));
+    app.send(DraftChange::Setting(
         "steps_per_draw".to_owned(),
         Some(ergodic_base::settings::Value::Int(1)),
-    )));
+    ));
     let mut run = app
         .state
         .document
@@ -65,8 +65,8 @@ fn window() -> Harness<'static, Option<App>> {
         .run
         .clone();
     run.draws = draws();
-    app.send(Command::Draft(DraftChange::Run(run)));
-    app.send(Command::StartRun);
+    app.send(DraftChange::Run(run));
+    app.send(RunCommand::Start);
     step_until(&mut harness, |app| {
         app.state.selected().is_some_and(|entry| {
             !entry.is_active() && matches!(entry.saved, ergodic::app::entry::Saved::At(_))

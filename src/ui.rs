@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Event, Ui};
 
 use crate::app::tasks::Work;
-use crate::app::{AppState, Command, Effects, Pick, Preferences, update};
+use crate::app::{
+    AppState, Command, DataCommand, Effects, Pick, Preferences, ProjectCommand, RunCommand,
+    ViewCommand, update,
+};
 use ergodic_base::reporter::{Severity, Warning};
 
 mod actions;
@@ -142,13 +145,13 @@ impl App {
     /// Opens what the command line named.
     pub fn begin(&mut self, file: Option<PathBuf>, demo: bool) {
         if let Some(file) = file {
-            self.send(Command::Open(file));
+            self.send(DataCommand::Open(file));
         } else if demo {
             self.views.demo = true;
-            self.send(Command::OpenSample("churn".to_owned()));
+            self.send(DataCommand::OpenSample("churn".to_owned()));
         }
         // The start page also comes when a file could not be opened, or later.
-        self.send(Command::DrawExamples);
+        self.send(ViewCommand::DrawExamples);
     }
 
     /// Applies a command at once.
@@ -177,7 +180,7 @@ impl App {
         update::tick(&mut self.state, &mut self.fx);
         let comes_back = |event: &Event| matches!(event, Event::WindowFocused(true));
         if ctx.input(|input| input.events.iter().any(comes_back)) {
-            self.send(Command::LookAtFile);
+            self.send(DataCommand::LookAtFile);
         }
         for advice in self.fonts.take_advice() {
             self.state
@@ -186,8 +189,8 @@ impl App {
         }
         if self.views.demo && self.state.loading.is_none() && self.state.data.is_some() {
             self.views.demo = false;
-            self.send(Command::AcceptImport);
-            self.send(Command::StartRun);
+            self.send(DataCommand::AcceptImport);
+            self.send(RunCommand::Start);
         }
         let dropped: Vec<PathBuf> = ctx.input(|input| {
             input
@@ -198,7 +201,7 @@ impl App {
                 .collect()
         });
         for path in dropped {
-            self.send_from_outside(Command::Open(path));
+            self.send_from_outside(DataCommand::Open(path));
         }
         self.close_or_ask(ctx);
         if self.state.is_busy() {
@@ -211,7 +214,7 @@ impl App {
     fn close_or_ask(&mut self, ctx: &egui::Context) {
         use egui::ViewportCommand;
         if ctx.input(|input| input.viewport().close_requested()) && !self.state.closing {
-            self.send_from_outside(Command::Quit);
+            self.send_from_outside(ProjectCommand::Quit);
             if !self.state.closing {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             }

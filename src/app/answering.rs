@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::correcting::{Source, source};
 use super::entry::RunEntry;
-use super::from_draws::{Draws, Question, draws_of, find_from};
+use super::from_draws::{Draws, FromDraws, draws_of, find_from};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::effects::{
@@ -116,7 +116,7 @@ impl RunEntry {
     }
 }
 
-const QUESTION: Question<Answered> = Question {
+const QUESTION: FromDraws<Answered> = FromDraws {
     kept: |entry| &mut entry.answered,
     what: "Finding the answers of",
     without_recipe: "There are no draws to answer from",
@@ -284,7 +284,9 @@ mod tests {
 
     use super::{AnswersAsked, OfOutcome};
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange, Page};
+    use crate::app::{
+        Command, DataCommand, DraftChange, NoticeCommand, Page, Question, ViewCommand,
+    };
     use ergodic_base::settings::Value;
 
     fn outcome_of(session: &Session, id: u64) -> Arc<OfOutcome> {
@@ -307,7 +309,7 @@ mod tests {
     fn groups_are_compared_and_everything_is_told_at_their_values() {
         let mut session = Session::with_draft("schools");
         let id = run_with_formula(&mut session, "passed ~ hours + (1 | school)");
-        session.send(Command::FindAnswers(id));
+        session.send(Question::FindAnswers(id));
         let answers = outcome_of(&session, id);
         assert_eq!(answers.groupings, ["school"]);
         assert!(answers.groups.is_none() && answers.curves.len() == 1);
@@ -315,7 +317,7 @@ mod tests {
             groups: vec!["school".to_owned()],
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, groups));
+        session.send(Question::AskAnswers(id, groups));
         let answers = outcome_of(&session, id);
         // All pairs of 12 schools.
         let compared = answers.groups.as_ref().unwrap();
@@ -327,7 +329,7 @@ mod tests {
             by: Some("school".to_owned()),
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, by));
+        session.send(Question::AskAnswers(id, by));
         let answers = outcome_of(&session, id);
         assert!(answers.groups.is_none());
         assert_eq!(answers.curves[0].curves.len(), 12);
@@ -342,10 +344,10 @@ mod tests {
             groups: vec!["hours".to_owned()],
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, wrong));
+        session.send(Question::AskAnswers(id, wrong));
         let entry = session.state.run(id).unwrap();
         assert!(entry.answers().is_none() && entry.answered.refusal().is_some());
-        session.send(Command::FindAnswers(id));
+        session.send(Question::FindAnswers(id));
         let entry = session.state.run(id).unwrap();
         assert_eq!(entry.answers().unwrap().asked, AnswersAsked::default());
     }
@@ -373,12 +375,12 @@ mod tests {
             rope: Some([-0.01, 0.01]),
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, asked.clone()));
+        session.send(Question::AskAnswers(id, asked.clone()));
         let with_expression = AnswersAsked {
             expressions: vec!["exp(10*b[age])".to_owned()],
             ..asked
         };
-        session.send(Command::AskAnswers(id, with_expression.clone()));
+        session.send(Question::AskAnswers(id, with_expression.clone()));
         let entry = session.state.run(id).unwrap();
         let answers = entry.answers().unwrap();
         let told = answers.outcome.as_ref().unwrap();
@@ -409,7 +411,7 @@ mod tests {
             expressions: vec!["exp(".to_owned()],
             ..with_expression
         };
-        session.send(Command::AskAnswers(id, wrong));
+        session.send(Question::AskAnswers(id, wrong));
         let refusal = session.state.run(id).unwrap().answered.refusal();
         assert!(
             refusal
@@ -427,7 +429,7 @@ mod tests {
             groups: groups.iter().map(|&name| name.to_owned()).collect(),
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, by("hours", &["school"])));
+        session.send(Question::AskAnswers(id, by("hours", &["school"])));
         let answers = outcome_of(&session, id);
         assert!(answers.effects.effects.is_empty());
         assert_eq!(answers.told, ["hours"]);
@@ -441,7 +443,7 @@ mod tests {
         let compared = answers.groups.as_ref().unwrap();
         assert_eq!(compared.effects.len(), 3 * 66);
         // Groups do not differ where all rows are of one.
-        session.send(Command::AskAnswers(id, by("school", &["school"])));
+        session.send(Question::AskAnswers(id, by("school", &["school"])));
         let answers = outcome_of(&session, id);
         assert!(answers.groups.is_none());
         assert_eq!(answers.told, ["hours", "school"]);
@@ -458,7 +460,7 @@ mod tests {
                 by: by.map(str::to_owned),
                 ..AnswersAsked::default()
             };
-            session.send(Command::AskAnswers(id, asked));
+            session.send(Question::AskAnswers(id, asked));
             let answers = outcome_of(&session, id);
             assert!(answers.groups.is_none());
             let compared = answers.effects.predictors().join(" ");
@@ -481,15 +483,15 @@ mod tests {
             by: Some("school".to_owned()),
             ..AnswersAsked::default()
         };
-        let work = session.begin(Command::AskAnswers(id, asked.clone()));
+        let work = session.begin(Question::AskAnswers(id, asked.clone()));
         let task = session.state.tasks.running()[0].id;
-        session.send(Command::CancelTask(task));
+        session.send(NoticeCommand::CancelTask(task));
         for work in work {
             session.end(work());
         }
         let entry = session.state.run(id).unwrap();
         assert_eq!(entry.answered.refusal(), Some(super::QUESTION.cancelled));
-        session.send(Command::FindAnswers(id));
+        session.send(Question::FindAnswers(id));
         let entry = session.state.run(id).unwrap();
         assert_eq!(entry.answers().unwrap().asked, asked);
         // What was wrong before is none of what is asked now.
@@ -497,8 +499,8 @@ mod tests {
             groups: vec!["hours".to_owned()],
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, wrong));
-        session.send(Command::AskAnswers(id, asked.clone()));
+        session.send(Question::AskAnswers(id, wrong));
+        session.send(Question::AskAnswers(id, asked.clone()));
         let entry = session.state.run(id).unwrap();
         assert_eq!(entry.answers().unwrap().asked, asked);
     }
@@ -518,9 +520,9 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, "many.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         let id = run_with_formula(&mut session, &format!("y ~ {}", names.join(" + ")));
-        session.send(Command::FindAnswers(id));
+        session.send(Question::FindAnswers(id));
         let answers = outcome_of(&session, id);
         assert_eq!(answers.effects.predictors().len(), count);
         assert_eq!(answers.curves.len(), MOST_CURVES);
@@ -528,7 +530,7 @@ mod tests {
             all_pictures: true,
             ..AnswersAsked::default()
         };
-        session.send(Command::AskAnswers(id, all));
+        session.send(Question::AskAnswers(id, all));
         let answers = outcome_of(&session, id);
         assert_eq!(answers.curves.len(), count);
     }
@@ -536,16 +538,16 @@ mod tests {
     #[test]
     fn answers_are_for_the_run_that_is_shown_and_for_the_draws_that_it_has() {
         let (mut session, id) = Session::with_run("churn");
-        let work = session.begin(Command::FindAnswers(id)).remove(0);
+        let work = session.begin(Question::FindAnswers(id)).remove(0);
         // Asked twice is asked once.
-        assert!(session.begin(Command::FindAnswers(id)).is_empty());
+        assert!(session.begin(Question::FindAnswers(id)).is_empty());
         let flag = session.state.runs[0].answered.working().unwrap().flag();
         session.send(Command::GoTo(Page::Data));
         assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
         session.end(work());
         assert!(session.state.runs[0].answered.is_idle() && !session.state.is_busy());
-        session.send(Command::SelectRun(id));
-        session.send(Command::FindAnswers(id));
+        session.send(ViewCommand::SelectRun(id));
+        session.send(Question::FindAnswers(id));
         assert_eq!(session.state.runs[0].answers().unwrap().draws, 30);
         let answers = outcome_of(&session, id);
         assert_eq!(answers.curves.len(), answers.effects.predictors().len());
@@ -560,9 +562,9 @@ mod tests {
         };
         // A run read from its folder reads its data again and says the same.
         let folder = session.state.runs[0].place().unwrap().to_owned();
-        session.send(Command::Open(folder));
+        session.send(DataCommand::Open(folder));
         let read = session.state.selected().unwrap().id;
-        session.send(Command::FindAnswers(read));
+        session.send(Question::FindAnswers(read));
         assert_eq!(sentences(&session, id), sentences(&session, read));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::command::Page;
+use super::page::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::comparison::{self, Row, Variant, Yardstick};

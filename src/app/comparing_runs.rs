@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::entry::{RunEntry, RunPhase};
-use super::from_draws::{Question, draws_of, find};
+use super::from_draws::{FromDraws, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::Recipe;
@@ -60,7 +60,7 @@ pub fn others<'a>(state: &'a AppState, entry: &RunEntry) -> impl Iterator<Item =
     std::iter::from_fn(move || runs.find(|other| other.id != id && refusal(other).is_none()))
 }
 
-const QUESTION: Question<Compared> = Question {
+const QUESTION: FromDraws<Compared> = FromDraws {
     kept: |entry| &mut entry.compared,
     what: "Comparing with another run",
     without_recipe: "Draws without a recipe are compared on the command line: `ergodic compare-runs`",
@@ -179,7 +179,7 @@ pub(super) fn compare(state: &mut AppState, id: u64, with: u64, fx: &mut dyn Eff
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Analysis, Command, DraftChange};
+    use crate::app::{Analysis, DraftChange, Question, RunCommand};
 
     #[test]
     fn a_run_is_compared_with_another_once_and_again_with_more_draws() {
@@ -188,10 +188,10 @@ mod tests {
             "b".to_owned(),
             Some("normal(0, 0.1)".to_owned()),
         ));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let two = session.state.runs[1].id;
-        session.send(Command::CompareRuns(two, one));
+        session.send(Question::Compare(two, one));
         let [a, b] = [&session.state.runs[0], &session.state.runs[1]];
         let compared = b.compared_with(a).unwrap();
         assert!(a.compared_with(b).is_none());
@@ -200,13 +200,13 @@ mod tests {
         assert_eq!(keys, ["priors.b"]);
         assert_eq!(settings[0].values[0].as_deref(), Some("normal(0, 0.1)"));
         assert_eq!(compared.found.subject, "Same data and model, other priors");
-        assert!(session.begin(Command::CompareRuns(two, one)).is_empty());
-        session.send(Command::AddDraws(one, 20));
+        assert!(session.begin(Question::Compare(two, one)).is_empty());
+        session.send(RunCommand::AddDraws(one, 20));
         session.wait_for_runs();
         let [a, b] = [&session.state.runs[0], &session.state.runs[1]];
         assert!(b.compared_with(a).is_none());
-        let work = session.begin(Command::CompareRuns(two, one)).remove(0);
-        session.send(Command::CancelAnalysis(two, Analysis::Comparison));
+        let work = session.begin(Question::Compare(two, one)).remove(0);
+        session.send(Question::Cancel(two, Analysis::Comparison));
         session.end(work());
         assert!(session.state.runs[1].compared.working().is_none());
     }

@@ -76,7 +76,7 @@ pub(super) fn save(state: &mut AppState, picture: DraftPicture, path: &Path) {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, Pick, Product};
+    use crate::app::{PathCommand, Pick, Product};
 
     #[test]
     fn what_is_found_before_a_run_is_saved_as_a_picture() {
@@ -84,10 +84,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("priors.csv");
         let priors = Product::DraftPicture(DraftPicture::Priors);
-        session.send(Command::PickPlace(priors));
+        session.send(PathCommand::Pick(priors));
         let asked = Pick::Save(priors, "priors.svg".to_owned());
         assert_eq!(session.fx.picks.pop(), Some(asked));
-        session.send(Command::Write(priors, path.clone()));
+        session.send(PathCommand::Write(priors, path.clone()));
         let table = std::fs::read_to_string(&path).unwrap();
         for series in [",prior,", ",data,"] {
             assert!(table.contains(series), "{table}");
@@ -99,7 +99,10 @@ mod tests {
             DraftPicture::Densities,
         ] {
             let path = folder.path().join(picture.file_name());
-            session.send(Command::Write(Product::DraftPicture(picture), path.clone()));
+            session.send(PathCommand::Write(
+                Product::DraftPicture(picture),
+                path.clone(),
+            ));
             assert!(!path.exists());
         }
     }

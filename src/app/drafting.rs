@@ -2,19 +2,91 @@
 
 use std::collections::BTreeMap;
 
+use super::advising::advise;
 use super::checking::request_check;
-use super::command::Command;
+use super::command::Act;
 use super::document::Document;
 use super::draft_change::DraftChange;
+use super::opening::DataCommand;
 use super::outcome;
 use super::state::{AppState, ModelCheck};
 use super::tasks::Effects;
 use super::update::update;
+use super::{calibrating, comparing, likelihood, prior_preview, removing, trials};
+use ergodic_analysis::comparison::Variant;
+use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::table::Table;
+
+/// What is done with the draft besides changing it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DraftCommand {
+    /// Do what a refused role offered, then give the role.
+    Convert(String, Conversion, Role),
+    /// Take back the last change of the draft.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Look at what a prior being typed expects, by class or parameter, or no longer.
+    PreviewPrior(Option<(String, String)>),
+    /// Find the mode of the draft's posterior and rank all samplers for it.
+    Advise,
+    /// Stop doing that.
+    CancelAdvice,
+    /// Run these samplers on the draft's model, one after the other, and compare bias and cost.
+    CompareSamplers(Vec<Variant>),
+    /// Stop doing that; finished rows stay.
+    CancelComparison,
+    /// Try step sizes of the draft's sampler and set the best.
+    RunTrials,
+    /// Stop doing that.
+    CancelTrials,
+    /// Calibrate the draft's model and sampler by simulation.
+    Calibrate,
+    /// Stop doing that, and show what is done.
+    CancelCalibration,
+    /// Fit the draft's mixed model by likelihood.
+    Estimate(LikelihoodOptions),
+    /// Stop doing that.
+    CancelEstimate,
+}
+
+impl Act for DraftCommand {
+    fn apply(self, state: &mut AppState, fx: &mut dyn Effects) {
+        match self {
+            Self::Convert(column, conversion, role) => {
+                convert(state, &column, &conversion, role, fx);
+            }
+            Self::Undo if removing::is_next_to_undo(state) => removing::undo(state),
+            Self::Undo => step(state, true, fx),
+            Self::Redo => step(state, false, fx),
+            Self::PreviewPrior(prior) => prior_preview::preview(state, prior, fx),
+            Self::Advise => advise(state, fx),
+            Self::CancelAdvice => state.advice.cancel(),
+            Self::CompareSamplers(variants) => comparing::compare(state, variants, fx),
+            Self::CancelComparison => comparing::cancel(state),
+            Self::RunTrials => trials::start(state, fx),
+            Self::CancelTrials => state.tuned.cancel(),
+            Self::Calibrate => calibrating::start(state, fx),
+            Self::CancelCalibration => calibrating::stop(state),
+            Self::Estimate(options) => likelihood::start(state, options, fx),
+            Self::CancelEstimate => state.estimated.cancel(),
+        }
+    }
+
+    fn takes_what_is_typed(&self) -> bool {
+        !matches!(self, Self::PreviewPrior(_))
+    }
+}
+
+impl Act for DraftChange {
+    fn apply(self, state: &mut AppState, fx: &mut dyn Effects) {
+        change_document(state, self, fx);
+    }
+}
 
 /// Gives the draft `roles`; where its groups, curves or trials are others, the template follows, and the sentence says so.
 fn give_roles(document: &mut Document, roles: Roles, table: &Table) -> Option<String> {
@@ -254,7 +326,7 @@ pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mu
             state.refuse(refused.reason);
             if let Some((column, conversion, role)) = refused.help {
                 let words = conversion.offer(&column);
-                state.offer(words, Command::Convert(column, conversion, role));
+                state.offer(words, DraftCommand::Convert(column, conversion, role));
             }
             return;
         }
@@ -275,7 +347,7 @@ pub(super) fn change_document(state: &mut AppState, change: DraftChange, fx: &mu
     }
 }
 
-pub(super) fn convert(
+fn convert(
     state: &mut AppState,
     column: &str,
     conversion: &Conversion,
@@ -287,7 +359,7 @@ pub(super) fn convert(
             let Some(data) = &state.data else { return };
             let mut options = data.options.clone();
             options.column_types.insert(column.to_owned(), *kind);
-            update(state, Command::SetImport(options), fx);
+            update(state, DataCommand::SetImport(options), fx);
             // The role is given once the column has been read with its new type.
             state.pending_role = Some((column.to_owned(), role));
         }
@@ -317,7 +389,7 @@ pub(super) fn convert(
     }
 }
 
-pub(super) fn step(state: &mut AppState, back: bool, fx: &mut dyn Effects) {
+fn step(state: &mut AppState, back: bool, fx: &mut dyn Effects) {
     let Some(document) = &mut state.document else {
         return;
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::command::Command;
+use super::opening::DataCommand;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 
@@ -46,7 +46,7 @@ pub(super) fn look(state: &AppState, fx: &mut dyn Effects) {
             let options = data.options.clone();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             state.say(format!("{name} has changed since it was read"), false);
-            state.offer("Read again".to_owned(), Command::SetImport(options));
+            state.offer("Read again".to_owned(), DataCommand::SetImport(options));
         });
         told
     };
@@ -66,7 +66,7 @@ mod tests {
         let mut session = Session::with_file(&folder, "t.csv", text);
         let look = |session: &mut Session| {
             session.state.toast = None;
-            session.send(Command::LookAtFile);
+            session.send(DataCommand::LookAtFile);
             session.state.toast.clone()
         };
         assert_eq!(look(&mut session), None);

@@ -2,7 +2,9 @@
 
 use super::command::Command;
 use super::entry::RunEntry;
+use super::page::ViewCommand;
 use super::quick_fixes::QuickFix;
+use super::running::RunCommand;
 use ergodic_analysis::Recipe;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::Warning;
@@ -19,19 +21,23 @@ const HUNDRED: usize = 100;
 /// Target acceptance from which a higher one no longer helps, as steps get too small to be told apart.
 const HIGHEST_ACCEPT: f64 = 0.99;
 
+fn one(label: String, command: impl Into<Command>) -> Option<QuickFix> {
+    Some(QuickFix {
+        label,
+        commands: vec![command.into()],
+    })
+}
+
 /// What a click does about `warning` of a run, if anything.
 pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
     let id = entry.id;
     let job = entry.job()?;
-    let one = |label: String, command: Command| {
-        Some(QuickFix {
-            label,
-            commands: vec![command],
-        })
-    };
-    let again = |label: String, change: String| one(label, Command::RunAgain(id, vec![change]));
+    let again = |label: String, change: String| one(label, RunCommand::Again(id, vec![change]));
     if let Some(engine::Remark::ModeDrift { .. }) = warning.remark() {
-        return one(mode_drift::QUICK_FIX.to_owned(), Command::RefreshCentre(id));
+        return one(
+            mode_drift::QUICK_FIX.to_owned(),
+            RunCommand::RefreshCentre(id),
+        );
     }
     // All others concern draws that are complete.
     if entry.is_active() || entry.control.is_some() {
@@ -49,12 +55,14 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
             (1..=MOST_ADDED).contains(&draws).then_some(())?;
             let draws = draws as u64;
             let label = format!("Add {} draws per chain", thousands(draws));
-            one(label, Command::AddDraws(id, draws))
+            one(label, RunCommand::AddDraws(id, draws))
         }
-        Remark::BiasUnknown { .. } => one("Run the bias check".to_owned(), Command::CheckBias(id)),
+        Remark::BiasUnknown { .. } => {
+            one("Run the bias check".to_owned(), RunCommand::CheckBias(id))
+        }
         Remark::BiasUnclear { .. } | Remark::BiasDoubtful { .. } => one(
             "Check again with a longer control run".to_owned(),
-            Command::CheckBias(id),
+            RunCommand::CheckBias(id),
         ),
         // A funnel is narrower than any step: other coordinates have none.
         Remark::Divergences { .. } if is_centred(&job.recipe) => again(
@@ -112,7 +120,7 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
         Remark::Parted { variable, .. } => {
             let position = job.variables().iter().position(|name| name == variable)?;
             let label = format!("Select `{variable}`, whose trace shows the modes");
-            one(label, Command::SelectVariable(position))
+            one(label, ViewCommand::SelectVariable(position))
         }
         Remark::NotFinite { .. }
         | Remark::WeightsCancel {}
@@ -143,7 +151,7 @@ mod tests {
     }
 
     fn run(session: &mut Session) {
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
     }
 
@@ -176,7 +184,8 @@ mod tests {
         };
         let chains = of("few-chains");
         assert_eq!(chains.label, "Run again with 4 chains");
-        let Command::AddDraws(_, draws) = of("few-effective-draws").commands[0] else {
+        let Command::Run(RunCommand::AddDraws(_, draws)) = of("few-effective-draws").commands[0]
+        else {
             panic!("{found:?}");
         };
         assert!(draws >= 100 && draws.is_multiple_of(100));
@@ -230,7 +239,7 @@ mod tests {
             };
             let fix = quick_fix(session.state.selected().unwrap(), &Warning::from(odd)).unwrap();
             assert_eq!(fix.label, label);
-            let Command::RunAgain(_, changes) = &fix.commands[0] else {
+            let Command::Run(RunCommand::Again(_, changes)) = &fix.commands[0] else {
                 panic!("{fix:?}");
             };
             assert!(changes[0].starts_with(change), "{changes:?}");
@@ -251,6 +260,6 @@ mod tests {
         let check = (found.iter())
             .find(|(code, _)| code == "bias-unknown")
             .unwrap();
-        assert_eq!(check.1.commands, [Command::CheckBias(id)]);
+        assert_eq!(check.1.commands, [RunCommand::CheckBias(id).into()]);
     }
 }

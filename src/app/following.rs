@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::RunEntry;
-use super::from_draws::{Question, draws_of, find};
+use super::from_draws::{FromDraws, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_core::engine::RunView;
@@ -42,7 +42,7 @@ pub(super) fn ends(view: &RunView) -> Ends {
     view.chains.iter().map(|chain| chain.mark.clone()).collect()
 }
 
-const QUESTION: Question<Followed> = Question {
+const QUESTION: FromDraws<Followed> = FromDraws {
     kept: |entry| &mut entry.followed,
     what: "Following trajectories of",
     without_recipe: "Draws without a recipe have no model whose energy could be followed",

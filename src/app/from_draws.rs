@@ -12,7 +12,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 
 /// What is asked for.
-pub(super) struct Question<T: 'static> {
+pub(super) struct FromDraws<T: 'static> {
     /// Where the answer is kept.
     pub kept: fn(&mut RunEntry) -> &mut Task<Arc<T>>,
     /// What finding it is called, before the title of the run.
@@ -48,7 +48,7 @@ pub(super) fn draws_of(entry: &RunEntry) -> usize {
 pub(super) fn find<T: Send + Sync + 'static, E: Display>(
     state: &mut AppState,
     id: u64,
-    question: &'static Question<T>,
+    question: &'static FromDraws<T>,
     fx: &mut dyn Effects,
     answer: impl FnOnce(&Draws<'_>, &Control) -> Result<T, E> + Send + 'static,
 ) {
@@ -69,7 +69,7 @@ pub(super) fn find<T: Send + Sync + 'static, E: Display>(
 pub(super) fn find_from<S: Send + 'static, T: Send + Sync + 'static, E: Display>(
     state: &mut AppState,
     (id, source): (u64, S),
-    question: &'static Question<T>,
+    question: &'static FromDraws<T>,
     fx: &mut dyn Effects,
     answer: impl FnOnce(&Draws<'_, S>, &Control) -> Result<T, E> + Send + 'static,
 ) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::entry::RunEntry;
-use super::from_draws::{Question, draws_of, find};
+use super::from_draws::{FromDraws, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::predict::scores::{ChainTime, PredictionScores, ScoresError};
@@ -65,7 +65,7 @@ impl RunEntry {
     }
 }
 
-const QUESTION: Question<HeldOutScores> = Question {
+const QUESTION: FromDraws<HeldOutScores> = FromDraws {
     kept: |entry| &mut entry.held_out,
     what: "Scoring",
     without_recipe: "Draws without a recipe have no model that could predict rows",
@@ -114,7 +114,7 @@ fn times(view: &RunView) -> Vec<ChainTime> {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DraftChange, Question, RunCommand};
     use ergodic_analysis::hold_out::HoldOut;
     use ergodic_core::engine::run_section::RunSection;
 
@@ -129,14 +129,14 @@ mod tests {
             until_precise: false,
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         let id = session.state.runs[0].id;
         let begun = Instant::now();
         while session.state.runs[0].scored_again_in().is_none() {
             assert!(begun.elapsed() < Duration::from_secs(60));
             std::thread::sleep(Duration::from_millis(5));
         }
-        let work = session.begin(Command::ScoreHeldOut(id)).remove(0);
+        let work = session.begin(Question::ScoreHeldOut(id)).remove(0);
         session.end(work());
         let entry = &session.state.runs[0];
         assert!(entry.is_active());
@@ -144,11 +144,11 @@ mod tests {
         assert!(first.draws >= FIRST_DRAWS && first.scores.rows.len() == 200);
         // At once again is too soon.
         assert!(entry.scored_again_in().unwrap() > Duration::from_secs(1));
-        assert!(session.begin(Command::ScoreHeldOut(id)).is_empty());
-        session.send(Command::Stop(id));
+        assert!(session.begin(Question::ScoreHeldOut(id)).is_empty());
+        session.send(RunCommand::Stop(id));
         session.wait_for_runs();
         // When it has ended it is scored by all its draws.
-        session.send(Command::ScoreHeldOut(id));
+        session.send(Question::ScoreHeldOut(id));
         let last = session.state.runs[0].held_out_scores().unwrap();
         assert!(last.draws >= first.draws);
     }

@@ -87,7 +87,7 @@ fn folded(
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Analysis, Command, DraftChange};
+    use crate::app::{Analysis, DraftChange, Question, RunCommand};
     use ergodic_analysis::hold_out::HoldOut;
 
     #[test]
@@ -95,16 +95,16 @@ mod tests {
         let mut session = Session::with_draft("churn");
         session.run(2, 60, 60);
         let id = session.state.runs[0].id;
-        let work = session.begin(Command::ScoreInFolds(id, 2)).remove(0);
-        session.send(Command::CancelAnalysis(id, Analysis::Folds));
+        let work = session.begin(Question::ScoreInFolds(id, 2)).remove(0);
+        session.send(Question::Cancel(id, Analysis::Folds));
         session.end(work());
         assert!(session.state.runs[0].folded.is_idle());
-        session.send(Command::ScoreInFolds(id, 3));
+        session.send(Question::ScoreInFolds(id, 3));
         let done = session.state.runs[0].folded.done().unwrap();
         assert_eq!((done.folds, done.scores.rows.len()), (3, 1000));
         assert!(done.scores.elpd().se > 0.0);
         // More draws make the scores old.
-        session.send(Command::AddDraws(id, 20));
+        session.send(RunCommand::AddDraws(id, 20));
         assert!(session.state.runs[0].folded.is_idle());
         session.wait_for_runs();
     }
@@ -117,6 +117,6 @@ mod tests {
         session.run(1, 20, 20);
         assert_eq!(refusal(&session.state.runs[0]), Some(folds::HOLDS_OUT));
         let id = session.state.runs[0].id;
-        assert!(session.begin(Command::ScoreInFolds(id, 3)).is_empty());
+        assert!(session.begin(Question::ScoreInFolds(id, 3)).is_empty());
     }
 }

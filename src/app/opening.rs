@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::checking::request_check;
-use super::command::{Command, Page};
+use super::command::Act;
 use super::document::Document;
 use super::draft_change::DraftChange;
 use super::entry::{ReadRun, RunPhase, Saved};
-use super::file_change::Stamp;
+use super::file_change::{self, Stamp};
 use super::outcome::{self, FIRST_TEMPLATE};
+use super::page::Page;
 use super::project::{self, Then};
 use super::reading;
+use super::running::RunCommand;
 use super::state::{AppState, DataState, FileProblem, Loading, Opening};
 use super::tasks::{Effects, Ended};
 use super::update::update;
@@ -33,6 +35,71 @@ use ergodic_language::Own;
 /// The text that a model without data begins with.
 const FIRST_TEXT: &str = include_str!("../../examples/models/eight_schools.model");
 
+/// What is done with files and with the data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataCommand {
+    /// Open a data file, recipe, project, run folder or file of draws; the kind is found out.
+    Open(PathBuf),
+    /// Open a bundled data set.
+    OpenSample(String),
+    /// Begin a model as text that needs no data.
+    BeginWithoutData,
+    /// Run the bundled recipe that ends badly, to see what that looks like.
+    RunLesson,
+    /// Stop reading the file.
+    CancelLoad,
+    /// Read the file again with these options.
+    SetImport(ImportOptions),
+    /// Read the file that was refused again with these options.
+    ReadAgain(ImportOptions),
+    /// Use the table as it was read and go on to the model.
+    AcceptImport,
+    /// Look whether the file of the open data has changed since it was read.
+    LookAtFile,
+    /// Close the data and the draft; runs stay.
+    Close,
+}
+
+impl Act for DataCommand {
+    fn apply(self, state: &mut AppState, fx: &mut dyn Effects) {
+        match self {
+            Self::Open(path) => open(state, &path, fx),
+            Self::OpenSample(id) => {
+                start_loading(state, Origin::Sample(id), ImportOptions::default(), fx);
+            }
+            Self::BeginWithoutData => without_data(state, fx),
+            Self::RunLesson => run_lesson(state, fx),
+            Self::CancelLoad => {
+                give_up(state);
+                state.opening.clear();
+            }
+            Self::SetImport(options) => {
+                if let Some(data) = &state.data {
+                    start_loading(state, origin_of(data), options, fx);
+                }
+            }
+            Self::ReadAgain(options) => read_again(state, options, fx),
+            Self::AcceptImport => accept_import(state, fx),
+            Self::LookAtFile => file_change::look(state, fx),
+            Self::Close => {
+                state.data = None;
+                state.document = None;
+                state.check = None;
+                state.history = Default::default();
+                state.page = if state.runs.is_empty() {
+                    Page::Start
+                } else {
+                    Page::Runs
+                };
+            }
+        }
+    }
+
+    fn takes_what_is_typed(&self) -> bool {
+        !matches!(self, Self::LookAtFile)
+    }
+}
+
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Origin {
@@ -46,7 +113,7 @@ pub(super) enum Origin {
     Project(Box<DataSection>),
 }
 
-pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
+fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.problem = None;
     if let Some(id) = path
         .to_str()
@@ -99,7 +166,7 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
 }
 
 /// Begins a model as text without data, with one that can be run and changed.
-pub(super) fn without_data(state: &mut AppState, fx: &mut dyn Effects) {
+fn without_data(state: &mut AppState, fx: &mut dyn Effects) {
     let source = format!("{SAMPLE_PREFIX}{}", nothing::ID);
     let mut recipe = Recipe::new(&source, Own::ID, "");
     let program = Value::Text(FIRST_TEXT.to_owned());
@@ -170,7 +237,7 @@ fn has_draws_header(path: &Path) -> bool {
 }
 
 /// Reads the file that was refused again with these options.
-pub(super) fn read_again(state: &mut AppState, options: ImportOptions, fx: &mut dyn Effects) {
+fn read_again(state: &mut AppState, options: ImportOptions, fx: &mut dyn Effects) {
     let path = state
         .problem
         .as_ref()
@@ -180,7 +247,7 @@ pub(super) fn read_again(state: &mut AppState, options: ImportOptions, fx: &mut 
     }
 }
 
-pub(super) fn origin_of(data: &DataState) -> Origin {
+fn origin_of(data: &DataState) -> Origin {
     match &data.path {
         Some(path) => Origin::File(path.clone()),
         None => Origin::Sample(data.source.trim_start_matches(SAMPLE_PREFIX).to_owned()),
@@ -188,7 +255,7 @@ pub(super) fn origin_of(data: &DataState) -> Origin {
 }
 
 /// Ends the reading of a file that is no longer wanted.
-pub(super) fn give_up(state: &mut AppState) {
+fn give_up(state: &mut AppState) {
     state.pending_role = None;
     if let Some(loading) = state.loading.take() {
         keep_options(state, loading);
@@ -437,7 +504,7 @@ fn loaded(
     }
     request_check(state, fx);
     if std::mem::take(&mut state.run_when_read) {
-        update(state, Command::StartRun, fx);
+        update(state, RunCommand::Start, fx);
     }
     if let Some((column, role)) = state.pending_role.take()
         && state.document.is_some()
@@ -447,7 +514,7 @@ fn loaded(
 }
 
 /// Reads the data of the lesson and runs its recipe.
-pub(super) fn run_lesson(state: &mut AppState, fx: &mut dyn Effects) {
+fn run_lesson(state: &mut AppState, fx: &mut dyn Effects) {
     match lesson::recipe() {
         Ok(recipe) => {
             let options = recipe.data.import.clone();
@@ -459,7 +526,7 @@ pub(super) fn run_lesson(state: &mut AppState, fx: &mut dyn Effects) {
     }
 }
 
-pub(super) fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
+fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
     let Some(data) = &state.data else { return };
     if state.document.is_none() {
         let mut document = Document::new(&data.source, FIRST_TEMPLATE);
@@ -496,6 +563,7 @@ pub(super) fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::DraftCommand;
     use crate::app::testing::Session;
     use ergodic_data::roles::{Conversion, Role};
     use ergodic_data::sniff::ColumnKindOverride;
@@ -504,7 +572,7 @@ mod tests {
     fn open_data_keep_the_options_they_were_read_with() {
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, "a.csv", "x,y\n1,2\n9,3\n");
-        session.send(Command::SetImport(ImportOptions {
+        session.send(DataCommand::SetImport(ImportOptions {
             missing: Some(vec!["9".to_owned()]),
             ..ImportOptions::default()
         }));
@@ -515,20 +583,20 @@ mod tests {
         // Another file, given up.
         let other = folder.path().join("b.csv");
         std::fs::write(&other, "u,v\n1,2\n").unwrap();
-        session.begin(Command::Open(other));
+        session.begin(DataCommand::Open(other));
         assert_eq!(options(&session), as_read);
-        session.send(Command::CancelLoad);
+        session.send(DataCommand::CancelLoad);
         assert_eq!(options(&session), as_read);
 
         // The same file in another way, given up and refused.
         let column = "y".to_owned();
         let kind = Conversion::Import(ColumnKindOverride::Category);
-        session.begin(Command::Convert(column, kind, Role::Predictor));
+        session.begin(DraftCommand::Convert(column, kind, Role::Predictor));
         assert_ne!(options(&session), as_read);
-        session.send(Command::CancelLoad);
+        session.send(DataCommand::CancelLoad);
         assert_eq!(options(&session), as_read);
         assert_eq!(session.state.pending_role, None);
-        session.send(Command::SetImport(ImportOptions {
+        session.send(DataCommand::SetImport(ImportOptions {
             encoding: Some("klingon".to_owned()),
             ..as_read.clone()
         }));

@@ -4,14 +4,14 @@ use super::analysis::Analysis;
 use std::path::PathBuf;
 
 use super::entry::Prediction;
-use super::from_draws::{Question, find};
+use super::from_draws::{FromDraws, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::predict::{PredictError, PredictOptions};
 use ergodic_export::{likelihood as fit_files, predictions as files};
 
-const QUESTION: Question<Prediction> = Question {
+const QUESTION: FromDraws<Prediction> = FromDraws {
     kept: |entry| &mut entry.predicted,
     what: "Predicting the rows of",
     without_recipe: "Draws without a recipe have no rows to predict",
@@ -117,29 +117,29 @@ pub(super) fn export_fit(
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, Page};
+    use crate::app::{Command, DataCommand, Page, Question, ViewCommand};
 
     #[test]
     fn nothing_is_predicted_for_a_run_that_is_not_shown() {
         let (mut session, id) = Session::with_run("churn");
         // A request that was overtaken says nothing, also where its work was done already.
-        let work = session.begin(Command::Predict(id, true)).remove(0);
+        let work = session.begin(Question::Predict(id, true)).remove(0);
         let flag = session.state.runs[0].predicted.working().unwrap().flag();
         session.send(Command::GoTo(Page::Data));
         assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
         assert!(session.state.runs[0].predicted.is_idle());
         session.end(work());
         assert!(session.state.runs[0].predicted.is_idle() && !session.state.is_busy());
-        session.send(Command::SelectRun(id));
-        session.send(Command::Predict(id, true));
+        session.send(ViewCommand::SelectRun(id));
+        session.send(Question::Predict(id, true));
         assert!(session.state.runs[0].predictions(true).is_some());
         assert!(session.state.runs[0].predictions(false).is_none());
         // A run read from its folder reads its data again and says the same.
         let folder = session.state.runs[0].place().unwrap().to_owned();
-        session.send(Command::Open(folder));
+        session.send(DataCommand::Open(folder));
         let read = session.state.selected().unwrap().id;
         assert_ne!(read, id);
-        session.send(Command::Predict(read, true));
+        session.send(Question::Predict(read, true));
         let rows = |session: &Session, id: u64| {
             let entry = session.state.run(id).unwrap();
             entry.predictions(true).unwrap().predictions.rows.clone()

@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::command::Act;
+use super::state::AppState;
+use super::tasks::Effects;
+
 /// Recent files kept.
 const MAX_RECENT: usize = 8;
 
@@ -33,6 +37,38 @@ pub enum Depth {
     Standard,
     /// Everything there is.
     Everything,
+}
+
+/// A choice to remember.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Preference {
+    /// Choose the theme.
+    Theme(Theme),
+    /// Show numbers with a decimal comma, or with a point.
+    DecimalComma(bool),
+    /// Choose how much is shown.
+    Depth(Depth),
+    /// Show the further columns of the summary table, or only the usual ones.
+    MoreColumns(bool),
+    /// Choose the size of everything.
+    Zoom(f32),
+}
+
+impl Act for Preference {
+    fn apply(self, state: &mut AppState, _fx: &mut dyn Effects) {
+        let preferences = &mut state.preferences;
+        match self {
+            Self::Theme(theme) => preferences.theme = theme,
+            Self::DecimalComma(on) => preferences.decimal_comma = on,
+            Self::Depth(depth) => preferences.depth = depth,
+            Self::MoreColumns(on) => preferences.more_columns = on,
+            Self::Zoom(zoom) => preferences.zoom = zoom,
+        }
+    }
+
+    fn takes_what_is_typed(&self) -> bool {
+        matches!(self, Self::Depth(_) | Self::MoreColumns(_))
+    }
 }
 
 /// The remembered choices.

@@ -61,7 +61,7 @@ pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx:
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DraftChange, DraftCommand};
     use ergodic_analysis::prior_predictive::Plausibility;
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
             Some("weakly-informative".to_owned()),
         ));
         let type_prior = |session: &mut Session, key: &str, text: &str| {
-            session.send(Command::PreviewPrior(Some((
+            session.send(DraftCommand::PreviewPrior(Some((
                 key.to_owned(),
                 text.to_owned(),
             ))));
@@ -103,7 +103,7 @@ mod tests {
         );
         type_prior(&mut session, "intercept", "normal(9,");
         assert!(session.state.preview.as_ref().unwrap().expected.is_none());
-        session.send(Command::PreviewPrior(None));
+        session.send(DraftCommand::PreviewPrior(None));
         assert!(session.state.preview.is_none());
         type_prior(&mut session, "b", "normal(0, 0.3)");
         for (key, prior) in [("b", "normal(0, 0.3)"), ("intercept", "normal(-1, 0.7)")] {

@@ -4,20 +4,50 @@ use super::product::Product;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::command::{Command, Page};
+use super::command::Act;
 use super::document::Document;
 use super::entry::{ReadRun, RunEntry, RunPhase, Saved};
 use super::opening::{Origin, start_loading};
+use super::page::Page;
 use super::reading;
 use super::state::{AppState, FileProblem, Opening};
 use super::tasks::{Effects, Ended};
-use super::update::update;
 use ergodic_analysis::recipe::DataSection;
 use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
 use ergodic_export::ExportError;
 use ergodic_export::label::Label;
 use ergodic_export::project::{EXTENSION, Project, ProjectRun, ProjectView};
+
+/// What is done with the project.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProjectCommand {
+    /// Save the project, asking for a file if it has none.
+    Save,
+    /// Close the project and begin with nothing.
+    New,
+    /// Close the window, asking about unsaved changes first.
+    Quit,
+    /// Save the changes that were asked about, or not, and go on.
+    Answer {
+        /// Save them.
+        save: bool,
+    },
+    /// Do neither.
+    CancelQuestion,
+}
+
+impl Act for ProjectCommand {
+    fn apply(self, state: &mut AppState, fx: &mut dyn Effects) {
+        match self {
+            Self::Save => save(state, fx),
+            Self::New => ask(state, Then::New, fx),
+            Self::Quit => ask(state, Then::Quit, fx),
+            Self::Answer { save } => answer(state, save, fx),
+            Self::CancelQuestion => state.asking = None,
+        }
+    }
+}
 
 /// The project that is open.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,7 +192,7 @@ pub(super) fn proceed(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
 }
 
 /// Saves to the project's file, or asks for one.
-pub(super) fn save(state: &mut AppState, fx: &mut dyn Effects) {
+fn save(state: &mut AppState, fx: &mut dyn Effects) {
     match state.project.as_ref().map(|open| open.path.clone()) {
         Some(path) => save_to(state, path, fx),
         None => Product::Project.pick(state, fx),
@@ -462,13 +492,13 @@ fn runs_read(state: &mut AppState, ended: Ended<RunsRead>, _fx: &mut dyn Effects
 }
 
 /// The answer to the question about unsaved changes.
-pub(super) fn answer(state: &mut AppState, keep: bool, fx: &mut dyn Effects) {
+fn answer(state: &mut AppState, keep: bool, fx: &mut dyn Effects) {
     let Some(then) = state.asking.take() else {
         return;
     };
     if keep {
         state.after_save = Some(then);
-        update(state, Command::SaveProject, fx);
+        save(state, fx);
     } else {
         proceed(state, then, fx);
     }

@@ -71,7 +71,7 @@ impl From<DraftFix> for QuickFix {
     fn from(fix: DraftFix) -> Self {
         Self {
             label: fix.label,
-            commands: fix.changes.into_iter().map(Command::Draft).collect(),
+            commands: fix.changes.into_iter().map(Command::Change).collect(),
         }
     }
 }

@@ -91,7 +91,7 @@ impl RunEntry {
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DataCommand, DraftChange};
 
     #[test]
     fn a_reopened_run_knows_its_parameters_again_as_long_as_its_data_are_there() {
@@ -101,7 +101,7 @@ mod tests {
             text.push_str(&format!("{},{}\n", (i * 7 % 5) % 2, f64::from(i) / 7.0));
         }
         let mut session = Session::with_file(&folder, "t.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.run(1, 20, 20);
         let place = session.state.runs[0].place().unwrap().to_owned();
@@ -109,7 +109,7 @@ mod tests {
 
         let reopened = || {
             let mut again = Session::default();
-            again.send(Command::Open(place.clone()));
+            again.send(DataCommand::Open(place.clone()));
             again.tick();
             again
         };

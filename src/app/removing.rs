@@ -1,7 +1,8 @@
 //! Taking runs out of the list, and bringing them back.
 
-use super::command::{Command, Page};
 use super::correcting;
+use super::page::Page;
+use super::running::RunCommand;
 use super::state::{AppState, Removed};
 use super::tasks::Effects;
 
@@ -45,7 +46,7 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         format!("{title} was removed from the project{stays}"),
         false,
     );
-    state.offer("Undo".to_owned(), Command::BringBackRun(id));
+    state.offer("Undo".to_owned(), RunCommand::BringBack(id));
 }
 
 /// Puts a run back where it stood, and shows it.
@@ -76,7 +77,9 @@ pub(super) fn undo(state: &mut AppState) {
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange, RunEntry};
+    use crate::app::{
+        Command, DataCommand, DraftChange, DraftCommand, ProjectCommand, RunCommand, RunEntry,
+    };
     use ergodic_core::engine::run_section::RunSection;
     use ergodic_data::roles::Role;
 
@@ -94,7 +97,7 @@ mod tests {
             ..RunSection::default()
         }));
         for _ in 0..count {
-            session.send(Command::StartRun);
+            session.send(RunCommand::Start);
             session.wait_for_runs();
         }
         session
@@ -105,7 +108,7 @@ mod tests {
         let mut session = with_runs(3);
         let id = session.state.runs[1].id;
         let folder = session.state.runs[1].place().unwrap().to_owned();
-        session.send(Command::RemoveRun(id));
+        session.send(RunCommand::Remove(id));
         assert_eq!(numbers(&session), [1, 3]);
         assert!(folder.join("draws.csv").is_file());
         let toast = session.state.toast.clone().unwrap();
@@ -123,16 +126,16 @@ mod tests {
         );
 
         // The last act is taken back first, whichever it was.
-        session.send(Command::RemoveRun(id));
+        session.send(RunCommand::Remove(id));
         session.send(DraftChange::Formula("churned ~ monthly_fee".to_owned()));
         let formula = |session: &Session| {
             let document = session.state.document.as_ref().unwrap();
             document.recipe.model.formula.clone()
         };
-        session.send(Command::Undo);
+        session.send(DraftCommand::Undo);
         assert_eq!(formula(&session), "churned ~ age");
         assert_eq!(numbers(&session), [1, 3]);
-        session.send(Command::Undo);
+        session.send(DraftCommand::Undo);
         assert_eq!(numbers(&session), [1, 2, 3]);
         assert_eq!(formula(&session), "churned ~ age");
     }
@@ -147,9 +150,9 @@ mod tests {
         session.state.say("A message of the old project", true);
         // Nothing of the draft can be taken back: the runs alone are reason to ask.
         session.state.history = Default::default();
-        session.send(Command::NewProject);
+        session.send(ProjectCommand::New);
         assert!(session.state.asking.is_some());
-        session.send(Command::Answer { save: false });
+        session.send(ProjectCommand::Answer { save: false });
         assert!(session.state.runs.is_empty());
         assert!(session.state.messages.is_empty());
         assert!(
@@ -162,11 +165,11 @@ mod tests {
         for folder in &folders {
             assert!(session.state.preferences.recent.contains(folder));
         }
-        session.send(Command::Open(folders[1].clone()));
+        session.send(DataCommand::Open(folders[1].clone()));
         assert_eq!(numbers(&session), [1]);
         assert_eq!(session.state.runs[0].title(), "Run 1");
         // Runs that were only read are nowhere but in their folders: nothing is lost without them.
-        session.send(Command::NewProject);
+        session.send(ProjectCommand::New);
         assert_eq!(session.state.asking, None);
         assert!(session.state.runs.is_empty());
     }
@@ -187,7 +190,11 @@ mod tests {
     fn the_answer_to_a_command_that_cannot_be_obeyed_is_no_message_of_later_runs() {
         let mut session = Session::with_draft("churn");
         session.send(DraftChange::Remove("churned".to_owned()));
-        for command in [Command::StartRun, Command::RunTrials, Command::Calibrate] {
+        for command in [
+            Command::from(RunCommand::Start),
+            DraftCommand::RunTrials.into(),
+            DraftCommand::Calibrate.into(),
+        ] {
             session.state.toast = None;
             session.send(command);
             let toast = session.state.toast.as_ref().unwrap();
@@ -198,9 +205,9 @@ mod tests {
         // It is complete again.
         session.send(DraftChange::Assign("churned".to_owned(), Role::Response));
         assert_eq!(session.state.toast, None);
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         let id = session.state.runs[0].id;
-        session.send(Command::Stop(id));
+        session.send(RunCommand::Stop(id));
         session.wait_for_runs();
         assert!((session.state.toast.iter()).all(|toast| !toast.is_error));
         assert_eq!(session.state.messages, []);
@@ -212,7 +219,7 @@ mod tests {
             (Session::default(), "open data"),
             (Session::with_sample("churn"), "import the table first"),
         ] {
-            session.send(Command::StartRun);
+            session.send(RunCommand::Start);
             let toast = session.state.toast.as_ref().unwrap();
             assert!(toast.text.contains(first), "{}", toast.text);
         }
@@ -222,17 +229,17 @@ mod tests {
     fn what_is_on_its_way_from_an_old_project_does_not_reach_the_runs_of_the_new_one() {
         let mut session = with_runs(1);
         let old = session.state.runs[0].id;
-        session.send(Command::NewProject);
-        session.send(Command::Answer { save: false });
+        session.send(ProjectCommand::New);
+        session.send(ProjectCommand::Answer { save: false });
         session.state.runs_home = session.folder.path().to_owned();
-        session.send(Command::OpenSample("churn".to_owned()));
-        session.send(Command::AcceptImport);
-        session.send(Command::StartRun);
+        session.send(DataCommand::OpenSample("churn".to_owned()));
+        session.send(DataCommand::AcceptImport);
+        session.send(RunCommand::Start);
         let new: &RunEntry = &session.state.runs[0];
         assert_eq!(new.number, 1);
         assert_ne!(new.id, old);
         let id = new.id;
-        session.send(Command::Stop(id));
+        session.send(RunCommand::Stop(id));
         session.wait_for_runs();
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::RunEntry;
-use super::from_draws::{Question, draws_of, find};
+use super::from_draws::{FromDraws, draws_of, find};
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::check::{Check, CheckError, Resolution};
@@ -28,7 +28,7 @@ impl RunEntry {
     }
 }
 
-const QUESTION: Question<Replicated> = Question {
+const QUESTION: FromDraws<Replicated> = FromDraws {
     kept: |entry| &mut entry.replicated,
     what: "Checking",
     without_recipe: "Draws without a recipe have no model that could make data",
@@ -66,28 +66,28 @@ pub(super) fn replicate(
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, Page};
+    use crate::app::{Command, DataCommand, Page, Question, ViewCommand};
 
     #[test]
     fn checks_are_of_the_draws_that_a_run_has_and_end_when_it_is_not_shown() {
         let (mut session, id) = Session::with_run("churn");
-        let work = session.begin(Command::Replicate(id, None)).remove(0);
+        let work = session.begin(Question::Replicate(id, None)).remove(0);
         // Asked twice is asked once.
-        assert!(session.begin(Command::Replicate(id, None)).is_empty());
+        assert!(session.begin(Question::Replicate(id, None)).is_empty());
         let flag = session.state.runs[0].replicated.working().unwrap().flag();
         session.send(Command::GoTo(Page::Data));
         assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
         session.end(work());
         assert!(session.state.runs[0].replicated.is_idle() && !session.state.is_busy());
-        session.send(Command::SelectRun(id));
-        session.send(Command::Replicate(id, None));
+        session.send(ViewCommand::SelectRun(id));
+        session.send(Question::Replicate(id, None));
         let made = session.state.runs[0].replicates().unwrap().clone();
         assert_eq!((made.draws, made.check.draws), (30, (30, 30)));
         // A run read from its folder reads its data again and says the same.
         let folder = session.state.runs[0].place().unwrap().to_owned();
-        session.send(Command::Open(folder));
+        session.send(DataCommand::Open(folder));
         let read = session.state.selected().unwrap().id;
-        session.send(Command::Replicate(read, None));
+        session.send(Question::Replicate(read, None));
         let again = session.state.run(read).unwrap().replicates().unwrap();
         assert_eq!(again.check, made.check);
     }

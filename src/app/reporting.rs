@@ -152,27 +152,30 @@ pub(super) fn save_picture(
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange, Pick, Product};
+    use crate::app::{DataCommand, DraftChange, PathCommand, Pick, Product};
 
     #[test]
     fn reports_and_pictures_are_saved_of_live_runs_and_of_read_ones() {
         let mut session = Session::with_draft("churn");
         session.run(2, 60, 120);
         let place = session.state.runs[0].place().unwrap().to_owned();
-        session.send(Command::Open(place));
+        session.send(DataCommand::Open(place));
         let folder = tempfile::tempdir().unwrap();
         let mut pages = Vec::new();
         for index in 0..2 {
             let entry: &RunEntry = &session.state.runs[index];
             let (id, number) = (entry.id, entry.number);
-            session.send(Command::PickPlace(Product::Report(id, "html")));
+            session.send(PathCommand::Pick(Product::Report(id, "html")));
             let name = format!("run-{number}-report.html");
             assert_eq!(
                 session.fx.picks.pop(),
                 Some(Pick::Save(Product::Report(id, "html"), name.clone()))
             );
             let path = folder.path().join(name);
-            session.send(Command::Write(Product::Report(id, "html"), path.clone()));
+            session.send(PathCommand::Write(
+                Product::Report(id, "html"),
+                path.clone(),
+            ));
             let page = std::fs::read_to_string(path).unwrap();
             assert!(page.contains("<h2>Methods</h2>") && page.contains("Stan program"));
             // How long it took to read the run again is no part of it.
@@ -182,12 +185,15 @@ mod tests {
                     figure: figure.id,
                     variable: 1,
                 };
-                session.send(Command::PickPlace(Product::Picture(id, picture)));
+                session.send(PathCommand::Pick(Product::Picture(id, picture)));
                 let Some(Pick::Save(_, name)) = session.fx.picks.pop() else {
                     panic!("{}", figure.id)
                 };
                 let path = folder.path().join(name);
-                session.send(Command::Write(Product::Picture(id, picture), path.clone()));
+                session.send(PathCommand::Write(
+                    Product::Picture(id, picture),
+                    path.clone(),
+                ));
                 // Outcomes are yes or no, there are no groups or clusters, no rows are held out, no run is compared with, and the sampler
                 // is exact.
                 let others = [
@@ -218,10 +224,13 @@ mod tests {
             variable: 0,
         };
         let path = folder.path().join("trace.png");
-        session.send(Command::Write(Product::Picture(1, picture), path.clone()));
+        session.send(PathCommand::Write(
+            Product::Picture(1, picture),
+            path.clone(),
+        ));
         assert!(std::fs::read(path).unwrap().starts_with(b"\x89PNG\r\n"));
         let path = folder.path().join("trace.jpg");
-        session.send(Command::Write(Product::Picture(1, picture), path));
+        session.send(PathCommand::Write(Product::Picture(1, picture), path));
         let toast = session.state.toast.as_ref().unwrap();
         assert!(toast.is_error && toast.text.contains("end the name in .svg, .png or .csv"));
     }
@@ -231,7 +240,7 @@ mod tests {
         let rows = (0..60).map(|i| format!("{},{}\n", (i * 7 % 5) % 2, f64::from(i) / 7.0));
         let text = format!("y,x\n{}", rows.collect::<String>());
         let mut session = Session::with_file(&folder, "table.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.run(1, 20, 30);
         let (id, place) = {
@@ -242,10 +251,10 @@ mod tests {
         let before = std::fs::read(&draws).unwrap();
         for path in [folder.path().join("table.csv"), draws.clone()] {
             for command in [
-                Command::Write(Product::Results(id, "summary-csv"), path.clone()),
-                Command::Write(Product::Report(id, "html"), path.clone()),
-                Command::Write(Product::Recipe, path.clone()),
-                Command::Write(Product::Project, path.clone()),
+                PathCommand::Write(Product::Results(id, "summary-csv"), path.clone()),
+                PathCommand::Write(Product::Report(id, "html"), path.clone()),
+                PathCommand::Write(Product::Recipe, path.clone()),
+                PathCommand::Write(Product::Project, path.clone()),
             ] {
                 session.send(command);
                 let toast = session.state.toast.take().unwrap();

@@ -141,7 +141,7 @@ fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut d
 mod tests {
     use super::check_refusal;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DataCommand, DraftChange, RunCommand};
     use ergodic_core::engine::run_section::RunSection;
     use ergodic_export::RunFolder;
 
@@ -155,7 +155,7 @@ mod tests {
 
     fn run_of(folder: &tempfile::TempDir, draws: u64) -> Session {
         let mut session = Session::with_file(folder, "t.csv", &table());
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.send(DraftChange::Run(RunSection {
             chains: 2,
@@ -163,7 +163,7 @@ mod tests {
             draws,
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         session
     }
@@ -175,10 +175,10 @@ mod tests {
         let place = first.state.runs[0].place().unwrap().to_owned();
         drop(first);
         let mut session = Session::default();
-        session.send(Command::Open(place.clone()));
+        session.send(DataCommand::Open(place.clone()));
         let id = session.state.runs[0].id;
         let before = session.state.runs[0].report().unwrap();
-        session.send(Command::AddDraws(id, 30));
+        session.send(RunCommand::AddDraws(id, 30));
         let entry = &session.state.runs[0];
         assert!(entry.run().is_some(), "{:?}", session.state.messages);
         // What was known stays until there is more.
@@ -190,8 +190,8 @@ mod tests {
         assert_eq!(read(&place), read(whole.state.runs[0].place().unwrap()));
         // And once more, with as many as it has.
         let mut again = Session::default();
-        again.send(Command::Open(place.clone()));
-        again.send(Command::ContinueRun(again.state.runs[0].id));
+        again.send(DataCommand::Open(place.clone()));
+        again.send(RunCommand::Continue(again.state.runs[0].id));
         again.wait_for_runs();
         let results = RunFolder::open(&place).unwrap().results().unwrap();
         assert!(results.draws.iter().all(|chain| chain.len() == 160));
@@ -208,9 +208,9 @@ mod tests {
         let draws = read("draws.csv");
         assert!(read("run.json").contains("\"bias_check\": null"));
         let mut session = Session::default();
-        session.send(Command::Open(place.clone()));
+        session.send(DataCommand::Open(place.clone()));
         assert_eq!(check_refusal(&session.state.runs[0]), None);
-        session.send(Command::CheckBias(session.state.runs[0].id));
+        session.send(RunCommand::CheckBias(session.state.runs[0].id));
         session.wait_for_runs();
         let entry = &session.state.runs[0];
         let report = entry.report().unwrap();
@@ -230,10 +230,10 @@ mod tests {
             .to_owned();
         std::fs::remove_file(folder.path().join("t.csv")).unwrap();
         let mut session = Session::default();
-        session.send(Command::Open(place));
+        session.send(DataCommand::Open(place));
         let id = session.state.runs[0].id;
         // Until that is known the command finds it out.
-        session.send(Command::CheckBias(id));
+        session.send(RunCommand::CheckBias(id));
         let toast = session.state.toast.clone().unwrap();
         assert!(
             toast.is_error && toast.text.starts_with("Run 1 cannot be checked."),
@@ -259,9 +259,9 @@ mod tests {
                 None => std::fs::remove_file(&data).unwrap(),
             }
             let mut session = Session::default();
-            session.send(Command::Open(place.clone()));
+            session.send(DataCommand::Open(place.clone()));
             let id = session.state.runs[0].id;
-            session.send(Command::ContinueRun(id));
+            session.send(RunCommand::Continue(id));
             let toast = session.state.toast.clone().unwrap();
             assert!(
                 toast.is_error && toast.text.starts_with("Run 1 cannot go on."),

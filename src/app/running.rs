@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checking::request_check;
-use super::command::Page;
+use super::command::Act;
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::opening::{Origin, start_loading};
+use super::page::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
 use super::writing::begin_folder;
-use super::{project, resuming};
+use super::{naming, project, removing, resuming};
 use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::{
@@ -23,13 +24,73 @@ use ergodic_export::resume::Further;
 use ergodic_export::starts::read_start;
 use ergodic_export::{Claim, ExportError, RunFolder};
 
-pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
+/// What is done with runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunCommand {
+    /// Start a run of the draft.
+    Start,
+    /// Let the chains of a run wait.
+    Pause(u64),
+    /// Let them go on.
+    Resume(u64),
+    /// End the warm-up of all chains now, keeping what they have learnt.
+    Freeze(u64),
+    /// End a run, or its preparation; everything drawn is kept.
+    Stop(u64),
+    /// Make more draws per chain, without new warm-up.
+    AddDraws(u64, u64),
+    /// Go on with a run that was read from its folder: with what was planned if it was cut short, else with as many draws.
+    Continue(u64),
+    /// Run again with the mode looked for from the mean of this run's draws.
+    RefreshCentre(u64),
+    /// Run a run's recipe again with these changes, written as for `--set`.
+    Again(u64, Vec<String>),
+    /// Run NUTS as a control of an approximate run.
+    CheckBias(u64),
+    /// Check the bias of an approximate run, the first, against an exact run that is there, the second.
+    CheckBiasAgainst(u64, u64),
+    /// Use a run's recipe as the draft.
+    UseRecipe(u64),
+    /// Ask for the name and the note of a run, or no longer.
+    AskName(Option<u64>),
+    /// Give a run a name and a note; empty ones are none.
+    Name(u64, String, String),
+    /// Take a run out of the list; its folder stays.
+    Remove(u64),
+    /// Put it back.
+    BringBack(u64),
+}
+
+impl Act for RunCommand {
+    fn apply(self, state: &mut AppState, fx: &mut dyn Effects) {
+        match self {
+            Self::Start => start_run(state, fx),
+            Self::Pause(id) => with_run(state, id, Run::pause),
+            Self::Resume(id) => with_run(state, id, Run::resume),
+            Self::Freeze(id) => with_run(state, id, Run::freeze),
+            Self::Stop(id) => stop(state, id),
+            Self::AddDraws(id, draws) => add_draws(state, id, draws, fx),
+            Self::Continue(id) => resuming::resume(state, id, Further::Usual, fx),
+            Self::RefreshCentre(id) => refresh_centre(state, id, fx),
+            Self::Again(id, changes) => run_again(state, id, &changes, fx),
+            Self::CheckBias(id) => check_bias(state, id, fx),
+            Self::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
+            Self::UseRecipe(id) => use_recipe_of(state, id, fx),
+            Self::AskName(id) => state.naming = id,
+            Self::Name(id, name, note) => naming::name(state, id, &name, &note),
+            Self::Remove(id) => removing::remove(state, id, fx),
+            Self::BringBack(id) => removing::bring_back(state, id),
+        }
+    }
+}
+
+fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
     if let Some(run) = state.run(id).and_then(RunEntry::run) {
         act(run);
     }
 }
 
-pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
+fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
     let Some(data) = &state.data else {
         state.refuse("There is nothing to run yet: open data and choose an outcome");
         return;
@@ -57,7 +118,7 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
 }
 
 /// Starts a run of the same recipe whose mode is looked for from the mean of the draws of run `id`.
-pub(super) fn refresh_centre(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+fn refresh_centre(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
     if entry.report().is_some_and(|it| !it.estimates.is_empty()) {
         state.refuse(keep::NotKept("A centre needs").to_string());
@@ -75,7 +136,7 @@ pub(super) fn refresh_centre(state: &mut AppState, id: u64, fx: &mut dyn Effects
 }
 
 /// Starts a run of the recipe of run `id` with `changes`. The sampler is the one that the run had, also where it was chosen.
-pub(super) fn run_again(state: &mut AppState, id: u64, changes: &[String], fx: &mut dyn Effects) {
+fn run_again(state: &mut AppState, id: u64, changes: &[String], fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
     let Some(mut recipe) = entry.recipe.clone() else {
         return;
@@ -172,7 +233,7 @@ fn prepared(state: &mut AppState, id: u64, ended: Ended<Prepared>, fx: &mut dyn 
     }
 }
 
-pub(super) fn stop(state: &mut AppState, id: u64) {
+fn stop(state: &mut AppState, id: u64) {
     let Some(entry) = state.run_mut(id) else {
         return;
     };
@@ -188,7 +249,7 @@ pub(super) fn stop(state: &mut AppState, id: u64) {
     }
 }
 
-pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn Effects) {
+fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn Effects) {
     let waker = fx.waker();
     let Some(entry) = state.run_mut(id) else {
         return;
@@ -276,12 +337,7 @@ pub fn controls_at_hand<'a>(
 }
 
 /// Checks the bias of run `id` against the draws of a run that is there.
-pub(super) fn check_bias_against(
-    state: &mut AppState,
-    id: u64,
-    control: u64,
-    fx: &mut dyn Effects,
-) {
+fn check_bias_against(state: &mut AppState, id: u64, control: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id).filter(|entry| entry.control.is_none()) else {
         return;
     };
@@ -373,7 +429,7 @@ fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
 
 /// Checks the bias of run `id` by a new control, after more draws of its own where the check needs them. A run that was read is made ready
 /// to go on first: a check needs its model and where its chains stood.
-pub(super) fn check_bias(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+fn check_bias(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else {
         return;
     };
@@ -444,7 +500,7 @@ pub(super) fn run_control(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     }
 }
 
-pub(super) fn use_recipe_of(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+fn use_recipe_of(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(recipe) = state.run(id).and_then(|entry| entry.recipe.clone()) else {
         return;
     };
@@ -470,8 +526,9 @@ pub(super) fn use_recipe_of(state: &mut AppState, id: u64, fx: &mut dyn Effects)
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::Command;
+
     use super::super::draft_change::DraftChange;
+    use super::super::opening::DataCommand;
     use super::super::testing::Session;
     use super::*;
     use ergodic_base::reporter::Warning;
@@ -488,7 +545,7 @@ mod tests {
         let data = session.state.data.as_ref().unwrap();
         let of_file = codes(&data.loaded.reporter.warnings);
         assert!(of_file.contains(&"no-values".to_owned()), "{of_file:?}");
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Template("linear".to_owned()));
         session.send(DraftChange::Formula("y ~ x".to_owned()));
         session.run(1, 20, 30);
@@ -502,7 +559,7 @@ mod tests {
         let unknown = "passed ~ hours + nosuch".to_owned();
         session.send(DraftChange::Formula(unknown));
         let error = session.state.check.as_ref().unwrap().error.clone().unwrap();
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         assert!(session.state.runs.is_empty());
         let toast = session.state.toast.as_ref().unwrap();
         assert_eq!(toast.text, format!("The model is not complete: {error}"));
@@ -522,7 +579,7 @@ mod tests {
                 until_precise: false,
                 ..RunSection::default()
             }));
-            session.send(Command::StartRun);
+            session.send(RunCommand::Start);
             session.wait_for_runs();
             session.state.runs.last().unwrap().id
         };

@@ -4,10 +4,10 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::command::Page;
 use super::correcting::{Source, source};
 use super::entry::{RunEntry, RunPhase};
-use super::from_draws::{Question, find};
+use super::from_draws::{FromDraws, find};
+use super::page::Page;
 use super::state::AppState;
 use super::tasks::Effects;
 use ergodic_analysis::bias_check::finished;
@@ -85,7 +85,7 @@ pub fn is_tall(entry: &RunEntry) -> bool {
 }
 
 /// How a sample of rows is scored.
-const QUESTION: Question<Subsampled> = Question {
+const QUESTION: FromDraws<Subsampled> = FromDraws {
     kept: |entry| &mut entry.sampled_scores,
     what: "Leaving out some rows of",
     without_recipe: "Draws without a recipe have no rows to leave out",

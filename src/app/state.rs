@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::calibrating::Calibrated;
-use super::command::{Command, Page};
 use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{RunEntry, RunPhase};
 use super::examples::Example;
 use super::file_change::Stamp;
+use super::notices::{Message, Toast};
+use super::page::Page;
 use super::preferences::Preferences;
 use super::prior_preview::PriorPreview;
 use super::project::{OpenProject, Then};
@@ -19,7 +20,7 @@ use super::trials::Tuned;
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::prior_predictive::{PreviewRows, PriorPredictive};
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 use ergodic_core::families::Family;
 use ergodic_core::models::ModelError;
 use ergodic_core::models::ParamInfo;
@@ -144,30 +145,6 @@ pub struct Loading {
     pub options: ImportOptions,
     /// If the open data are being read again: how they were.
     pub before: Option<ImportOptions>,
-}
-
-/// A message of the window itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Message {
-    /// What the message says.
-    pub warning: Warning,
-    /// How often the message was said.
-    pub count: usize,
-}
-
-/// A short message at the bottom of the window.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Toast {
-    /// The sentence.
-    pub text: String,
-    /// Errors stay longer than news, but not on another page.
-    pub is_error: bool,
-    /// Answers to commands that could not be obeyed go when the model changes.
-    pub is_refusal: bool,
-    /// What could be done about it: words of a button and its command.
-    pub act: Option<(String, Command)>,
-    /// Counts toasts, so that a view can time each.
-    pub serial: u64,
 }
 
 /// Results being read.
@@ -348,35 +325,6 @@ impl AppState {
         self.tasks.are_busy() || self.runs.iter().any(has_chains)
     }
 
-    /// Shows a toast; errors also go into the messages.
-    pub fn say(&mut self, text: impl Into<String>, is_error: bool) {
-        let text = text.into();
-        if is_error {
-            self.note(Warning::new(Severity::Bad, "error", text.clone()));
-        }
-        self.toast(text, is_error);
-    }
-
-    fn toast(&mut self, text: String, is_error: bool) {
-        self.next_serial += 1;
-        self.toast = Some(Toast {
-            text,
-            is_error,
-            is_refusal: false,
-            act: None,
-            serial: self.next_serial,
-        });
-    }
-
-    /// Answers a command that cannot be obeyed as things are now. It is no message: it says nothing about a run, and stops
-    /// being true with the next change of the draft.
-    pub fn refuse(&mut self, text: impl Into<String>) {
-        self.toast(text.into(), true);
-        if let Some(toast) = &mut self.toast {
-            toast.is_refusal = true;
-        }
-    }
-
     /// The recipe of the draft and its data. An incomplete draft is refused with what follows from that: "samplers cannot be compared".
     pub(super) fn complete_draft(&mut self, consequence: &str) -> Option<(Recipe, Arc<Loaded>)> {
         let (data, document) = (self.data.as_ref()?, self.document.as_ref()?);
@@ -385,25 +333,5 @@ impl AppState {
         }
         self.refuse(format!("The model is not complete, so {consequence}"));
         None
-    }
-
-    /// Adds a message; one that is there already is counted.
-    pub fn note(&mut self, warning: Warning) {
-        let known = self
-            .messages
-            .iter()
-            .position(|message| message.warning == warning);
-        let count = known.map_or(0, |index| self.messages.remove(index).count);
-        self.messages.push(Message {
-            warning,
-            count: count + 1,
-        });
-    }
-
-    /// Adds a button with `words` to the present toast.
-    pub fn offer(&mut self, words: String, command: impl Into<Command>) {
-        if let Some(toast) = &mut self.toast {
-            toast.act = Some((words, command.into()));
-        }
     }
 }

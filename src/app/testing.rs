@@ -4,8 +4,11 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::command::{Command, Page};
+use super::command::Command;
 use super::draft_change::DraftChange;
+use super::opening::DataCommand;
+use super::page::Page;
+use super::running::RunCommand;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome, Pick, Work};
 use super::update::update;
@@ -131,14 +134,14 @@ impl Session {
             until_precise: false,
             ..RunSection::default()
         }));
-        self.send(Command::StartRun);
+        self.send(RunCommand::Start);
         self.wait_for_runs();
     }
 
     /// A session with a bundled data set read but not yet accepted.
     pub fn with_sample(id: &str) -> Self {
         let mut session = Self::default();
-        session.send(Command::OpenSample(id.to_owned()));
+        session.send(DataCommand::OpenSample(id.to_owned()));
         assert!(session.state.data.is_some(), "{:?}", session.state.problem);
         session
     }
@@ -146,7 +149,7 @@ impl Session {
     /// A session with a draft for a bundled data set.
     pub fn with_draft(id: &str) -> Self {
         let mut session = Self::with_sample(id);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session
     }
 
@@ -164,7 +167,7 @@ impl Session {
         let path: PathBuf = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         let mut session = Self::default();
-        session.send(Command::Open(path));
+        session.send(DataCommand::Open(path));
         session
     }
 }

@@ -9,7 +9,10 @@ use super::outbox::Outbox;
 use super::panels::Views;
 use super::panels::runs::PaneEntry;
 use super::theme;
-use crate::app::{AppState, Command, Depth, DraftChange, Page, Product, Theme};
+use crate::app::{
+    AppState, Command, DataCommand, Depth, DraftChange, DraftCommand, Page, PathCommand,
+    Preference, Product, ProjectCommand, RunCommand, Theme,
+};
 use ergodic_core::engine::RunState;
 
 /// What can be asked for whatever is open.
@@ -271,75 +274,75 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         return;
     }
     match action {
-        Action::Open => out.send(Command::PickOpen),
-        Action::TypeOpen => out.send(Command::TypeOpen),
-        Action::Save => out.send(Command::SaveProject),
-        Action::SaveAs => out.send(Command::PickPlace(Product::Project)),
+        Action::Open => out.send(PathCommand::PickOpen),
+        Action::TypeOpen => out.send(PathCommand::TypeOpen),
+        Action::Save => out.send(ProjectCommand::Save),
+        Action::SaveAs => out.send(PathCommand::Pick(Product::Project)),
         Action::TypeSave => {
-            out.send(Command::TypePlace(Product::Project));
+            out.send(PathCommand::Type(Product::Project));
         }
-        Action::SaveRecipe => out.send(Command::PickPlace(Product::Recipe)),
-        Action::NewProject => out.send(Command::NewProject),
+        Action::SaveRecipe => out.send(PathCommand::Pick(Product::Recipe)),
+        Action::NewProject => out.send(ProjectCommand::New),
         Action::ReadAgain => out.send(match &state.data {
-            Some(data) => Command::SetImport(data.options.clone()),
+            Some(data) => DataCommand::SetImport(data.options.clone()).into(),
             // Which says that there are none.
             None => Command::GoTo(Page::Data),
         }),
-        Action::CloseData => out.send(Command::CloseData),
-        Action::Undo => out.send(Command::Undo),
-        Action::Redo => out.send(Command::Redo),
+        Action::CloseData => out.send(DataCommand::Close),
+        Action::Undo => out.send(DraftCommand::Undo),
+        Action::Redo => out.send(DraftCommand::Redo),
         Action::NewSeed => out.send(DraftChange::NewSeed),
-        Action::Run => out.send(Command::StartRun),
+        Action::Run => out.send(RunCommand::Start),
         Action::PauseResume => {
             if let Some(entry) = run
                 && let Some(view) = entry.view()
             {
                 match view.state {
-                    RunState::Running => out.send(Command::Pause(entry.id)),
-                    RunState::Paused => out.send(Command::Resume(entry.id)),
+                    RunState::Running => out.send(RunCommand::Pause(entry.id)),
+                    RunState::Paused => out.send(RunCommand::Resume(entry.id)),
                     RunState::Stopping | RunState::Finished(_) => {}
                 }
             }
         }
         Action::Stop => {
             if let Some(entry) = run {
-                out.send(Command::Stop(entry.id));
+                out.send(RunCommand::Stop(entry.id));
             }
         }
         Action::Export => {
             if let Some(entry) = run {
-                out.send(Command::PickPlace(Product::Results(entry.id, "draws-csv")));
+                out.send(PathCommand::Pick(Product::Results(entry.id, "draws-csv")));
             }
         }
         Action::Report => {
             if let Some(entry) = run {
                 let format = ergodic_report::report::FORMATS[0].id;
-                out.send(Command::PickPlace(Product::Report(entry.id, format)));
+                out.send(PathCommand::Pick(Product::Report(entry.id, format)));
             }
         }
-        Action::Lesson => out.send(Command::RunLesson),
+        Action::Lesson => out.send(DataCommand::RunLesson),
         Action::GoTo(page) => out.send(Command::GoTo(page)),
         Action::Pane(pane) => {
             out.send(Command::GoTo(Page::Runs));
             if state.preferences.depth == Depth::Verdict {
-                out.send(Command::SetDepth(Depth::Standard));
+                out.send(Preference::Depth(Depth::Standard));
             }
             views.runs.show_pane(pane);
         }
-        Action::Depth(depth) => out.send(Command::SetDepth(depth)),
-        Action::Theme(theme) => out.send(Command::SetTheme(theme)),
-        Action::DecimalComma(on) => out.send(Command::SetDecimalComma(on)),
-        Action::MoreColumns(on) => out.send(Command::SetMoreColumns(on)),
+        Action::Depth(depth) => out.send(Preference::Depth(depth)),
+        Action::Theme(theme) => out.send(Preference::Theme(theme)),
+        Action::DecimalComma(on) => out.send(Preference::DecimalComma(on)),
+        Action::MoreColumns(on) => out.send(Preference::MoreColumns(on)),
         Action::FilterVariables => views.runs.filter_variables(),
         Action::LeftPanel => views.runs.toggle_left(),
         Action::BottomPanel => views.runs.toggle_bottom(),
         // Needs the keyboard's focus, which only the reader of the keyboard has.
         Action::Panel(_) => {}
         Action::ResetLayout => views.runs.reset_layout(),
-        Action::Zoom(0) => out.send(Command::SetZoom(1.0)),
+        Action::Zoom(0) => out.send(Preference::Zoom(1.0)),
         Action::Zoom(step) => {
             let zoom = theme::zoom_step(state.preferences.zoom, step > 0);
-            out.send(Command::SetZoom(zoom));
+            out.send(Preference::Zoom(zoom));
         }
         Action::Palette => views.palette.toggle(),
         Action::Help => views.help = !views.help,
@@ -393,7 +396,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "y,x\n0,1\n1,2\n0,3\n1,4\n";
         let mut session = Session::with_file(&folder, "t.csv", text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         let formula = DraftChange::Formula("y ~ x".to_owned());
         session.send(formula);
         std::fs::write(folder.path().join("t.csv"), format!("{text}0,5\n")).unwrap();

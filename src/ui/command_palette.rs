@@ -13,7 +13,10 @@ use super::panels::runs::PANES;
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
 use crate::app::reporting::Picture;
-use crate::app::{AppState, Command, DraftChange, Product, comparing};
+use crate::app::{
+    AppState, Command, DataCommand, DraftChange, PathCommand, Product, Question, RunCommand,
+    comparing,
+};
 use ergodic_analysis::hold_out::{HoldOut, USUAL_SHARE};
 use ergodic_analysis::templates;
 use ergodic_core::design::Columns as _;
@@ -40,10 +43,10 @@ impl Deed {
     fn saves(&self) -> bool {
         matches!(
             self,
-            Self::Send(
-                Command::PickPlace(Product::Picture(..) | Product::Results(..))
-                    | Command::TypePlace(Product::Results(..))
-            )
+            Self::Send(Command::Path(
+                PathCommand::Pick(Product::Picture(..) | Product::Results(..))
+                    | PathCommand::Type(Product::Results(..))
+            ))
         )
     }
 }
@@ -126,11 +129,6 @@ fn found<'a>(all: &'a [Row], query: &str) -> Vec<&'a Row> {
 
 /// Everything the palette offers now.
 fn rows(state: &AppState) -> Vec<Row> {
-    let row = |(words, deed)| Row {
-        words,
-        also: String::new(),
-        deed,
-    };
     let offered = ACTIONS.iter().filter(|entry| entry.is_offered());
     let mut rows: Vec<Row> = offered
         .map(|entry| Row {
@@ -139,7 +137,11 @@ fn rows(state: &AppState) -> Vec<Row> {
             deed: Deed::Act(entry.action),
         })
         .collect();
-    rows.extend(deeds(state).into_iter().map(row));
+    rows.extend(commands(state).into_iter().map(|(words, command)| Row {
+        words,
+        also: String::new(),
+        deed: Deed::Send(command),
+    }));
     if let Some(entry) = state.selected().filter(|entry| entry.view().is_some()) {
         let panes = PANES.iter().filter(|pane| pane.is_wide());
         rows.extend(panes.map(|pane| Row {
@@ -155,14 +157,14 @@ fn rows(state: &AppState) -> Vec<Row> {
             Row {
                 words: format!("Save a picture: {}…", figure.title),
                 also: format!("{} SVG PNG", figure.about),
-                deed: Deed::Send(Command::PickPlace(Product::Picture(entry.id, picture))),
+                deed: Deed::Send(PathCommand::Pick(Product::Picture(entry.id, picture)).into()),
             }
         }));
     }
     rows.extend(samples::all().iter().map(|sample| Row {
         words: format!("Open example: {}", sample.title),
         also: format!("{} {}", sample.id, sample.file_name),
-        deed: Deed::Send(Command::OpenSample(sample.id.to_owned())),
+        deed: Deed::Send(DataCommand::OpenSample(sample.id.to_owned()).into()),
     }));
     // Who types the name of a tab or a picture rather looks at it than saves it.
     rows.sort_by_key(|row| row.deed.saves());
@@ -170,44 +172,39 @@ fn rows(state: &AppState) -> Vec<Row> {
 }
 
 /// What the palette offers of what is open.
-fn deeds(state: &AppState) -> Vec<(String, Deed)> {
-    let mut rows: Vec<(String, Deed)> = Vec::new();
+fn commands(state: &AppState) -> Vec<(String, Command)> {
+    let mut rows: Vec<(String, Command)> = Vec::new();
     if let Some(data) = &state.data {
         rows.push((
             "Import: use the table".to_owned(),
-            Deed::Send(Command::AcceptImport),
+            DataCommand::AcceptImport.into(),
         ));
         if let Some(document) = &state.document {
             let offered = model_commands(document).into_iter();
-            rows.extend(offered.map(|(text, command)| (text, Deed::Send(command))));
+            rows.extend(offered.map(|(text, change)| (text, change.into())));
             let templates =
                 templates::all().filter(|entry| entry.spec.id != document.recipe.model.template);
             rows.extend(templates.map(|entry| {
-                let deed = Deed::Send(Command::Draft(DraftChange::Template(
-                    entry.spec.id.to_owned(),
-                )));
-                (format!("Use the template {}", entry.spec.title), deed)
+                let change = DraftChange::Template(entry.spec.id.to_owned()).into();
+                (format!("Use the template {}", entry.spec.title), change)
             }));
             let samplers = comparing::suitable(state).map(|entry| &entry.spec);
             rows.extend(
                 samplers
                     .filter(|spec| spec.id != document.recipe.sampler.id)
                     .map(|spec| {
-                        let deed =
-                            Deed::Send(Command::Draft(DraftChange::Sampler(spec.id.to_owned())));
-                        (format!("Use the sampler {}", spec.title), deed)
+                        let change = DraftChange::Sampler(spec.id.to_owned()).into();
+                        (format!("Use the sampler {}", spec.title), change)
                     }),
             );
             rows.push(match document.recipe.model.hold_out {
                 None => (
                     "Leave rows out of the fit: a fifth, to score it by".to_owned(),
-                    Deed::Send(Command::Draft(DraftChange::HoldOut(Some(HoldOut::Share(
-                        USUAL_SHARE,
-                    ))))),
+                    DraftChange::HoldOut(Some(HoldOut::Share(USUAL_SHARE))).into(),
                 ),
                 Some(_) => (
                     "Leave no rows out of the fit".to_owned(),
-                    Deed::Send(Command::Draft(DraftChange::HoldOut(None))),
+                    DraftChange::HoldOut(None).into(),
                 ),
             });
             for column in data.loaded.table.names() {
@@ -217,12 +214,12 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
                     }
                     rows.push((
                         format!("Use {column} as {}", role.label()),
-                        Deed::Send(Command::Draft(DraftChange::Assign(column.to_owned(), role))),
+                        DraftChange::Assign(column.to_owned(), role).into(),
                     ));
                 }
                 rows.push((
                     format!("Leave {column} out of the model"),
-                    Deed::Send(Command::Draft(DraftChange::Remove(column.to_owned()))),
+                    DraftChange::Remove(column.to_owned()).into(),
                 ));
             }
         }
@@ -234,18 +231,18 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         }) {
             rows.push((
                 "Refresh the control-variate centre from this run's mean".to_owned(),
-                Deed::Send(Command::RefreshCentre(id)),
+                RunCommand::RefreshCentre(id).into(),
             ));
         }
         if entry.is_warming_up() {
             rows.push((
                 "End the warm-up of all chains now".to_owned(),
-                Deed::Send(Command::Freeze(id)),
+                RunCommand::Freeze(id).into(),
             ));
         }
         for draws in [1_000_u64, 10_000, 100_000] {
             let text = format!("Add {},000 draws per chain", draws / 1000);
-            rows.push((text, Deed::Send(Command::AddDraws(id, draws))));
+            rows.push((text, RunCommand::AddDraws(id, draws).into()));
         }
         for (order, words) in [
             (
@@ -259,7 +256,7 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             (None, "Show plain estimates"),
         ] {
             let text = words.to_owned();
-            rows.push((text, Deed::Send(Command::Correct(id, order))));
+            rows.push((text, Question::Correct(id, order).into()));
         }
         for format in FORMATS.iter().filter(|format| entry.has(format)) {
             let (first, rest) = format.title.split_at(1);
@@ -267,11 +264,11 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             let product = Product::Results(id, format.id);
             rows.push((
                 format!("Export {title}…"),
-                Deed::Send(Command::PickPlace(product)),
+                PathCommand::Pick(product).into(),
             ));
             rows.push((
                 format!("Export {title}: type a path…"),
-                Deed::Send(Command::TypePlace(product)),
+                PathCommand::Type(product).into(),
             ));
         }
     }
@@ -443,7 +440,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Depth, Page};
+    use crate::app::{Depth, Page, Preference, ViewCommand};
     use crate::ui::shell::window_ui;
     use crate::ui::shortcuts;
     use crate::ui::testing::{Shown, page_harness};
@@ -490,7 +487,7 @@ mod tests {
             draws: 50,
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let all = rows(&session.state);
         let place = |query: &str, words: &str| {
@@ -505,7 +502,7 @@ mod tests {
         let leave = found(&all, "leave rows out");
         let rows = HoldOut::Share(USUAL_SHARE);
         assert!(
-            matches!(&leave[0].deed, Deed::Send(Command::Draft(DraftChange::HoldOut(Some(held)))) if *held == rows),
+            matches!(&leave[0].deed, Deed::Send(Command::Change(DraftChange::HoldOut(Some(held)))) if *held == rows),
             "{}",
             leave[0].words
         );
@@ -533,7 +530,7 @@ mod tests {
             draws: 1_000_000,
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         assert_eq!(session.state.page, Page::Runs);
         let mut harness = window(session);
         harness.run_steps(2);
@@ -549,12 +546,13 @@ mod tests {
             .filter(|command| {
                 let by_panes = matches!(
                     command,
-                    Command::KeepPanes(_) | Command::Predict(..) | Command::FindAnswers(_)
+                    Command::View(ViewCommand::KeepPanes(_))
+                        | Command::Ask(Question::Predict(..) | Question::FindAnswers(_))
                 );
                 !by_panes
             })
             .collect();
-        assert_eq!(sent, [&Command::SetDepth(Depth::Everything)]);
+        assert_eq!(sent, [&Preference::Depth(Depth::Everything).into()]);
         let run = shown.session.state.selected().unwrap();
         assert_eq!(run.view().unwrap().state, RunState::Running);
         assert!(!shown.view.palette.is_open());
@@ -577,7 +575,7 @@ mod tests {
         let run = shown.session.state.selected().unwrap();
         assert_eq!(run.view().unwrap().state, RunState::Running);
         let id = run.id;
-        harness.state_mut().session.send(Command::Stop(id));
+        harness.state_mut().session.send(RunCommand::Stop(id));
         harness.state_mut().session.wait_for_runs();
     }
 
@@ -593,12 +591,12 @@ mod tests {
                 .state()
                 .sent
                 .iter()
-                .all(|it| *it == Command::DrawExamples)
+                .all(|it| *it == ViewCommand::DrawExamples.into())
         );
         assert!(harness.state().view.palette.is_open());
         one_frame(&mut harness, vec![key(Key::ArrowDown, Modifiers::NONE)]);
         one_frame(&mut harness, vec![enter()]);
-        assert!(harness.state().sent.contains(&Command::PickOpen));
+        assert!(harness.state().has_sent(PathCommand::PickOpen));
     }
 
     #[test]
@@ -616,7 +614,7 @@ mod tests {
         let of_divergences = found(&session.state, "divergent transitions");
         assert_eq!(of_divergences[0], "Show the Pairs tab");
         assert_eq!(of_divergences[1], "Save a picture: Pairs…");
-        session.send(Command::SetDepth(Depth::Verdict));
+        session.send(Preference::Depth(Depth::Verdict));
         session.send(Command::GoTo(Page::Model));
         let mut harness = window(session);
         harness.run_steps(2);

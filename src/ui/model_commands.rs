@@ -1,6 +1,6 @@
 //! What the palette offers about the terms of the model.
 
-use crate::app::{Command, Document, DraftChange};
+use crate::app::{Document, DraftChange};
 use ergodic_core::formula::Factor;
 use ergodic_data::roles::Roles;
 
@@ -8,16 +8,16 @@ use ergodic_data::roles::Roles;
 const MOST_PAIRED: usize = 12;
 
 /// What changes the terms of the model.
-pub fn model_commands(document: &Document) -> Vec<(String, Command)> {
+pub fn model_commands(document: &Document) -> Vec<(String, DraftChange)> {
     let roles = &document.roles;
     let mut rows = vec![
         (
             "Explain nothing: find groups of rows".to_owned(),
-            Command::Draft(DraftChange::NoOutcome),
+            DraftChange::NoOutcome,
         ),
         (
             "Add all columns as predictors".to_owned(),
-            Command::Draft(DraftChange::AllPredictors),
+            DraftChange::AllPredictors,
         ),
     ];
     if roles.predictors.len() > MOST_PAIRED || roles.response.is_none() {
@@ -25,10 +25,7 @@ pub fn model_commands(document: &Document) -> Vec<(String, Command)> {
     }
     let mut offer = |text: String, changed: &Roles| {
         if let Some(formula) = changed.to_formula() {
-            rows.push((
-                text,
-                Command::Draft(DraftChange::Formula(formula.to_string())),
-            ));
+            rows.push((text, DraftChange::Formula(formula.to_string())));
         }
     };
     // Smooth curves have neither interactions nor effects by group.

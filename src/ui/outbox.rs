@@ -34,7 +34,7 @@ impl Outbox {
             true => self.take_typed(),
             false => Vec::new(),
         };
-        let is_change = |command: &Command| matches!(command, Command::Draft(_));
+        let is_change = |command: &Command| matches!(command, Command::Change(_));
         let (changes, others): (Vec<_>, Vec<_>) = commands.into_iter().partition(is_change);
         all.extend(changes);
         all.extend(others);
@@ -50,19 +50,19 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{DraftChange, Theme};
+    use crate::app::{DraftChange, Preference, RunCommand, Theme};
 
     fn formula() -> Command {
-        Command::Draft(DraftChange::Formula("y ~ x".to_owned()))
+        Command::Change(DraftChange::Formula("y ~ x".to_owned()))
     }
 
     #[test]
     fn what_is_typed_comes_before_what_is_about_it() {
         let mut out = Outbox::default();
         // The button stands above the field.
-        out.send(Command::StartRun);
+        out.send(RunCommand::Start);
         out.typed(formula(), false);
-        assert_eq!(out.take(), [formula(), Command::StartRun]);
+        assert_eq!(out.take(), [formula(), RunCommand::Start.into()]);
         assert_eq!(out.take_typed(), []);
     }
 
@@ -70,11 +70,11 @@ mod tests {
     fn what_is_typed_waits_until_the_field_is_left() {
         let mut out = Outbox::default();
         out.typed(formula(), false);
-        out.send(Command::SetTheme(Theme::Dark));
-        assert_eq!(out.take(), [Command::SetTheme(Theme::Dark)]);
+        out.send(Preference::Theme(Theme::Dark));
+        assert_eq!(out.take(), [Preference::Theme(Theme::Dark).into()]);
         assert_eq!(out.take_typed(), [formula()]);
-        out.send(Command::StartRun);
+        out.send(RunCommand::Start);
         out.typed(formula(), true);
-        assert_eq!(out.take(), [formula(), Command::StartRun]);
+        assert_eq!(out.take(), [formula(), RunCommand::Start.into()]);
     }
 }

@@ -11,7 +11,7 @@ use super::panels::{Views, menu};
 use super::theme::{Text, tokens};
 use super::widgets::{Button, dialog_frame, heading, sentence};
 use crate::app::project::Then;
-use crate::app::{AppState, Command};
+use crate::app::{AppState, DataCommand, ProjectCommand};
 use ergodic_core::design::Columns as _;
 
 /// Width of the menu and of the question.
@@ -70,7 +70,7 @@ pub fn project_menu_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &m
                 .on_hover_text(folder)
                 .clicked()
             {
-                out.send(Command::Open(path.clone()));
+                out.send(DataCommand::Open(path.clone()));
             }
         }
     });
@@ -126,29 +126,29 @@ pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                         save.request_focus();
                     }
                     if save.clicked() {
-                        out.send(Command::Answer { save: true });
+                        out.send(ProjectCommand::Answer { save: true });
                     }
                     if ui.add(Button::new("Do not save").danger()).clicked() {
-                        out.send(Command::Answer { save: false });
+                        out.send(ProjectCommand::Answer { save: false });
                     }
                 } else if ui.add(Button::new(stop).danger()).clicked() {
-                    out.send(Command::Answer { save: false });
+                    out.send(ProjectCommand::Answer { save: false });
                 }
                 if ui.add(Button::new("Cancel")).clicked() {
-                    out.send(Command::CancelQuestion);
+                    out.send(ProjectCommand::CancelQuestion);
                 }
             });
         });
     if shown.should_close() {
-        out.send(Command::CancelQuestion);
+        out.send(ProjectCommand::CancelQuestion);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::DraftChange;
     use crate::app::testing::Session;
+    use crate::app::{DraftChange, RunCommand};
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
     use ergodic_core::engine::run_section::RunSection;
@@ -157,14 +157,17 @@ mod tests {
     fn enter_answers_with_the_main_button() {
         let mut session = Session::with_draft("churn");
         session.send(DraftChange::Formula("churned ~ age".to_owned()));
-        session.send(Command::NewProject);
+        session.send(ProjectCommand::New);
         let mut harness = page_harness(session, |ui, state, (): &mut (), out| {
             question_ui(ui, state, out);
         });
         harness.run_steps(3);
         harness.key_press(eframe::egui::Key::Enter);
         harness.run_steps(3);
-        assert_eq!(harness.state().sent, [Command::Answer { save: true }]);
+        assert_eq!(
+            harness.state().sent,
+            [ProjectCommand::Answer { save: true }.into()]
+        );
     }
 
     #[test]
@@ -176,8 +179,8 @@ mod tests {
             ..RunSection::default()
         }));
         session.state.history = Default::default();
-        session.send(Command::StartRun);
-        session.send(Command::NewProject);
+        session.send(RunCommand::Start);
+        session.send(ProjectCommand::New);
         let mut harness = page_harness(session, |ui, state, (): &mut (), out| {
             question_ui(ui, state, out);
         });
@@ -186,7 +189,7 @@ mod tests {
         harness.get_by_label("Running chains stop; their draws so far are kept in the run folder");
         let session = &mut harness.state_mut().session;
         let id = session.state.runs[0].id;
-        session.send(Command::Stop(id));
+        session.send(RunCommand::Stop(id));
         session.wait_for_runs();
         harness.run_steps(3);
         harness.get_by_label("Save changes to this project?");

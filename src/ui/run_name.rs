@@ -6,7 +6,7 @@ use super::icons;
 use super::outbox::Outbox;
 use super::theme::tokens;
 use super::widgets::{Button, Field, dialog_frame, heading};
-use crate::app::{AppState, Command};
+use crate::app::{AppState, RunCommand};
 
 /// Width of the dialog.
 const WIDTH: f32 = 420.0;
@@ -50,15 +50,15 @@ pub fn run_name_ui(ui: &Ui, state: &AppState, view: &mut RunNameView, out: &mut 
                 let keep = Button::new("Keep").primary().icon(icons::CHECK);
                 if entered || ui.add(keep).clicked() {
                     let (name, note) = (view.name.clone(), view.note.clone());
-                    out.send(Command::NameRun(entry.id, name, note));
+                    out.send(RunCommand::Name(entry.id, name, note));
                 }
                 if ui.add(Button::new("Cancel")).clicked() {
-                    out.send(Command::AskRunName(None));
+                    out.send(RunCommand::AskName(None));
                 }
             });
         });
     if shown.should_close() {
-        out.send(Command::AskRunName(None));
+        out.send(RunCommand::AskName(None));
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_run_is_named_by_enter_and_left_as_it_was_by_escape() {
         let (mut session, id) = Session::with_run("churn");
-        session.send(Command::AskRunName(Some(id)));
+        session.send(RunCommand::AskName(Some(id)));
         let mut harness = page_harness(session, |ui, state, view: &mut RunNameView, out| {
             run_name_ui(ui, state, view, out);
         });
@@ -84,7 +84,7 @@ mod tests {
         let state = &mut harness.state_mut().session;
         assert_eq!(state.state.runs[0].title(), "Run 1 (pilot)");
         assert_eq!(state.state.naming, None);
-        state.send(Command::AskRunName(Some(id)));
+        state.send(RunCommand::AskName(Some(id)));
         harness.run_steps(3);
         assert_eq!(harness.state().view.name, "pilot");
         harness.state_mut().view.name = "other".to_owned();

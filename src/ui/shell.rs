@@ -15,7 +15,7 @@ use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
 use super::widgets::{Button, Segments, paint};
 use super::{icons, landmarks};
-use crate::app::{AppState, Command, Depth, Page, Theme};
+use crate::app::{AppState, Command, Depth, NoticeCommand, Page, PathCommand, Preference, Theme};
 
 /// Width below which steps show no words for depth and search.
 const NARROW: f32 = 1200.0;
@@ -128,7 +128,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
                 .on_hover_text(word)
                 .clicked()
             {
-                out.send(Command::SetTheme(theme));
+                out.send(Preference::Theme(theme));
             }
             let mut depth = state.preferences.depth;
             let depths = Segments::new("Depth", &mut depth)
@@ -137,7 +137,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
                 .option(Depth::Everything, "Everything")
                 .show(ui);
             if depths.changed() {
-                out.send(Command::SetDepth(depth));
+                out.send(Preference::Depth(depth));
             }
             let search = if narrow {
                 Button::icon_only(icons::MAGNIFYING_GLASS, "Search commands")
@@ -154,7 +154,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
                 .on_hover_text(actions::keys(Action::Open).unwrap_or_default())
                 .clicked()
             {
-                out.send(Command::PickOpen);
+                out.send(PathCommand::PickOpen);
             }
         });
     });
@@ -211,20 +211,20 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                             .add(Button::icon_only(icons::X, "Dismiss").quiet().small())
                             .clicked()
                         {
-                            out.send(Command::DismissToast);
+                            out.send(NoticeCommand::DismissToast);
                         }
                     });
                     if let Some((words, command)) = &toast.act
                         && ui.add(Button::new(words).small()).clicked()
                     {
-                        out.send(Command::DismissToast);
+                        out.send(NoticeCommand::DismissToast);
                         out.send(command.clone());
                     }
                 });
         });
     // It does not leave from under the pointer.
     if left <= 0.0 && !area.response.contains_pointer() {
-        out.send(Command::DismissToast);
+        out.send(NoticeCommand::DismissToast);
     }
 }
 
@@ -234,8 +234,8 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
-    use crate::app::DraftChange;
     use crate::app::testing::Session;
+    use crate::app::{DataCommand, DraftChange, DraftCommand};
     use crate::ui::testing::page_harness;
     use ergodic_data::roles::{Conversion, Role};
     use ergodic_data::sniff::ColumnKindOverride;
@@ -282,9 +282,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "y,x,word\n0,1,7\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n";
         let mut session = Session::with_file(&folder, "s.csv", text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(Command::GoTo(Page::Model));
-        let refused = Command::Draft(DraftChange::Assign("word".to_owned(), Role::Weight));
+        let refused = DraftChange::Assign("word".to_owned(), Role::Weight);
         session.send(refused.clone());
         assert!(session.state.toast.is_some());
         session.send(Command::GoTo(Page::Sampler));
@@ -297,7 +297,7 @@ mod tests {
         let number = Conversion::Import(ColumnKindOverride::Number);
         let sent = &harness.state().sent;
         assert!(
-            sent.contains(&Command::Convert("word".to_owned(), number, Role::Weight)),
+            sent.contains(&DraftCommand::Convert("word".to_owned(), number, Role::Weight).into()),
             "{sent:?}"
         );
         harness

@@ -8,7 +8,7 @@ use super::panels::page::PROGRESS_TIME;
 use super::theme::{Palette, Text, tokens};
 use super::widgets::{Button, number, progress, sentence_line};
 use crate::app::tasks::Running;
-use crate::app::{AppState, Command};
+use crate::app::{AppState, NoticeCommand};
 use ergodic_base::control::Control;
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ fn task_ui(ui: &mut Ui, task: &Running, out: &mut Outbox) {
             .on_disabled_hover_text("What is being saved arrives in any case")
             .clicked()
         {
-            out.send(Command::CancelTask(task.id));
+            out.send(NoticeCommand::CancelTask(task.id));
         }
     });
     if let Some(share) = control.fraction() {
@@ -103,6 +103,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
+    use crate::app::DraftCommand;
     use crate::app::testing::Session;
     use crate::ui::shell::window_ui;
     use crate::ui::testing::page_harness;
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn what_goes_on_is_listed_on_every_page_and_can_be_cancelled_there() {
         let mut session = Session::with_draft("churn");
-        let work = session.begin(Command::Advise).remove(0);
+        let work = session.begin(DraftCommand::Advise).remove(0);
         let id = session.state.tasks.running()[0].id;
         let mut harness = page_harness(session, window_ui);
         std::thread::sleep(UNTOLD);
@@ -123,7 +124,7 @@ mod tests {
         // The page has a button of its own, below the list.
         cancel[cancel.len() - 1].click();
         harness.run_steps(3);
-        assert!(harness.state().sent.contains(&Command::CancelTask(id)));
+        assert!(harness.state().has_sent(NoticeCommand::CancelTask(id)));
         harness.get_by_label("Stopping");
         harness.state_mut().session.end(work());
         harness.run_steps(3);

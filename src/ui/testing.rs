@@ -28,6 +28,13 @@ pub(crate) struct Shown<V> {
     pub sent: Vec<Command>,
 }
 
+impl<V> Shown<V> {
+    /// Whether the page sent this.
+    pub fn has_sent(&self, command: impl Into<Command>) -> bool {
+        self.sent.contains(&command.into())
+    }
+}
+
 /// A headless window of 1280 × 760 points that shows one page over `session`.
 pub(crate) fn page_harness<'a, V: Default + 'a>(
     session: Session,

@@ -11,7 +11,7 @@ use super::theme::{Text, tokens};
 use super::widgets::{Button, Field, dialog_frame, heading, sentence};
 use crate::app::project::file_of;
 use crate::app::state::Typing;
-use crate::app::{AppState, Command, Pick, Product};
+use crate::app::{AppState, PathCommand, Pick, Product};
 
 /// Width of the question.
 const WIDTH: f32 = 560.0;
@@ -117,12 +117,12 @@ pub fn typed_path_ui(ui: &Ui, state: &AppState, view: &mut TypedPathView, out: &
                     use_path(path, &typing.purpose, view, out);
                 }
                 if ui.add(Button::new("Cancel")).clicked() {
-                    out.send(Command::CancelTyping);
+                    out.send(PathCommand::Cancel);
                 }
             });
         });
     if shown.should_close() {
-        out.send(Command::CancelTyping);
+        out.send(PathCommand::Cancel);
     }
 }
 
@@ -159,12 +159,12 @@ fn use_path(path: PathBuf, purpose: &Pick, view: &mut TypedPathView, out: &mut O
     view.refusal = match purpose {
         Pick::Open if !path.exists() => Some(Refusal::Missing(path)),
         Pick::Open => {
-            out.send(Command::TypedPath(path));
+            out.send(PathCommand::Typed(path));
             None
         }
         _ if path.is_file() && !asked => Some(Refusal::Exists(path)),
         _ => {
-            out.send(Command::TypedPath(path));
+            out.send(PathCommand::Typed(path));
             None
         }
     };
@@ -178,7 +178,7 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
-    fn typing(asked: Command) -> Harness<'static, Shown<TypedPathView>> {
+    fn typing(asked: PathCommand) -> Harness<'static, Shown<TypedPathView>> {
         let mut session = Session::with_draft("churn");
         session.send(asked);
         page_harness(session, |ui, state, view: &mut TypedPathView, out| {
@@ -190,7 +190,7 @@ mod tests {
     fn enter_opens_what_was_typed_and_says_what_is_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
-        let mut harness = typing(Command::TypeOpen);
+        let mut harness = typing(PathCommand::TypeOpen);
         harness.run_steps(3);
         harness.state_mut().view.text = path.display().to_string();
         harness.key_press(Key::Enter);
@@ -200,7 +200,7 @@ mod tests {
         std::fs::write(&path, "y,x\n0,1\n1,2\n").unwrap();
         harness.key_press(Key::Enter);
         harness.run_steps(3);
-        assert!(harness.state().sent.contains(&Command::TypedPath(path)));
+        assert!(harness.state().has_sent(PathCommand::Typed(path)));
         assert_eq!(harness.state().session.state.typing, None);
     }
 
@@ -209,18 +209,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, "y,x\n0,1\n1,2\n").unwrap();
-        let mut harness = typing(Command::TypeOpen);
+        let mut harness = typing(PathCommand::TypeOpen);
         harness.run_steps(3);
         let text = &mut harness.state_mut().view.text;
         text.push_str(&format!("\"{}\"", path.display()));
         harness.key_press(Key::Enter);
         harness.run_steps(3);
-        assert!(harness.state().sent.contains(&Command::TypedPath(path)));
+        assert!(harness.state().has_sent(PathCommand::Typed(path)));
     }
 
     #[test]
     fn two_separators_behind_the_proposed_folder_are_one() {
-        let mut harness = typing(Command::TypeOpen);
+        let mut harness = typing(PathCommand::TypeOpen);
         harness.run_steps(3);
         let folder = harness
             .state()
@@ -236,8 +236,8 @@ mod tests {
         text.push_str(&format!("/{name}"));
         harness.key_press(Key::Enter);
         harness.run_steps(3);
-        let path = Command::TypedPath(folder.join(name));
-        assert!(harness.state().sent.contains(&path), "{path:?}");
+        let path = PathCommand::Typed(folder.join(name));
+        assert!(harness.state().has_sent(path.clone()), "{path:?}");
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recipe.toml");
         std::fs::write(&path, "mine").unwrap();
-        let mut harness = typing(Command::TypePlace(Product::Recipe));
+        let mut harness = typing(PathCommand::Type(Product::Recipe));
         harness.run_steps(3);
         harness.state_mut().view.text = path.display().to_string();
         harness.key_press(Key::Enter);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn escape_leaves_everything_as_it_was() {
-        let mut harness = typing(Command::TypeOpen);
+        let mut harness = typing(PathCommand::TypeOpen);
         harness.run_steps(3);
         harness.key_press(Key::Escape);
         harness.run_steps(3);

@@ -1,6 +1,8 @@
 use super::*;
 use crate::app::testing::Session;
-use crate::app::{DraftChange, Pick, Product};
+use crate::app::{
+    DataCommand, DraftChange, PathCommand, Pick, Product, ProjectCommand, Question, RunCommand,
+};
 use ergodic_analysis::Recipe;
 use ergodic_core::engine::run_section::RunSection;
 
@@ -13,8 +15,8 @@ fn with_run() -> Session {
     }
     let path = session.folder.path().join("table.csv");
     std::fs::write(&path, text).unwrap();
-    session.send(Command::Open(path));
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::Open(path));
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Formula("y ~ x".to_owned()));
     session.run(2, 60, 80);
     session
@@ -22,7 +24,7 @@ fn with_run() -> Session {
 
 fn reopened(path: &Path) -> Session {
     let mut session = Session::default();
-    session.send(Command::Open(path.to_owned()));
+    session.send(DataCommand::Open(path.to_owned()));
     session
 }
 
@@ -30,11 +32,11 @@ fn reopened(path: &Path) -> Session {
 fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
     let mut session = with_run();
     assert!(session.state.has_unsaved_changes());
-    session.send(Command::SaveProject);
+    session.send(ProjectCommand::Save);
     let proposed = Pick::Save(Product::Project, "table.ergodic".to_owned());
     assert_eq!(session.fx.picks, [proposed]);
     let path = session.folder.path().join("study");
-    session.send(Command::Write(Product::Project, path.clone()));
+    session.send(PathCommand::Write(Product::Project, path.clone()));
     let path = path.with_extension(EXTENSION);
     assert!(!session.state.has_unsaved_changes());
     assert_eq!(session.state.preferences.recent[0], path);
@@ -61,12 +63,12 @@ fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
         Some("normal(0, 1)".to_owned()),
     ));
     assert!(again.state.runs[0].is_stale(&draft(&again)));
-    again.send(Command::Quit);
+    again.send(ProjectCommand::Quit);
     assert_eq!(again.state.asking, Some(Then::Quit));
-    again.send(Command::CancelQuestion);
+    again.send(ProjectCommand::CancelQuestion);
     assert!(!again.state.closing);
-    again.send(Command::Quit);
-    again.send(Command::Answer { save: true });
+    again.send(ProjectCommand::Quit);
+    again.send(ProjectCommand::Answer { save: true });
     assert!(again.state.closing);
     let third = reopened(&path);
     assert_eq!(draft(&third), draft(&again));
@@ -77,7 +79,7 @@ fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
 fn a_project_is_opened_again_whatever_its_name() {
     let mut session = with_run();
     let path = session.folder.path().join("p.toml");
-    session.send(Command::Write(Product::Project, path.clone()));
+    session.send(PathCommand::Write(Product::Project, path.clone()));
     let file = session.folder.path().join("p.toml.ergodic");
     assert_eq!(session.state.project.as_ref().unwrap().path, file);
     assert!(!path.exists());
@@ -88,7 +90,7 @@ fn a_project_is_opened_again_whatever_its_name() {
     assert_eq!(again.state.problem, None);
     assert_eq!(again.state.runs.len(), 1);
     again.send(DraftChange::NewSeed);
-    again.send(Command::SaveProject);
+    again.send(ProjectCommand::Save);
     assert!(!again.state.has_unsaved_changes() && !file.exists());
     assert_eq!(file_of(Path::new("a/b.ERGODIC")), Path::new("a/b.ERGODIC"));
     assert_eq!(file_of(Path::new("a/b.v2")), Path::new("a/b.v2.ergodic"));
@@ -126,7 +128,7 @@ fn a_project_of_an_earlier_version_opens_and_is_saved_in_the_words_of_today() {
     assert!(run.report().unwrap().summary.len() > 2);
     assert!(!run.is_stale(&recipe));
 
-    session.send(Command::SaveProject);
+    session.send(ProjectCommand::Save);
     let written = std::fs::read_to_string(&path).unwrap();
     assert!(!written.contains("noncentred") && written.contains("non-centred"));
     assert!(written.contains("\"peak\""));
@@ -136,7 +138,7 @@ fn a_project_of_an_earlier_version_opens_and_is_saved_in_the_words_of_today() {
 fn missing_data_and_runs_are_told_with_advice_and_the_rest_is_there() {
     let mut session = with_run();
     let path = session.folder.path().join("study.ergodic");
-    session.send(Command::Write(Product::Project, path.clone()));
+    session.send(PathCommand::Write(Product::Project, path.clone()));
     let table = session.folder.path().join("table.csv");
     let moved = session.folder.path().join("moved.csv");
     std::fs::rename(&table, &moved).unwrap();
@@ -148,7 +150,7 @@ fn missing_data_and_runs_are_told_with_advice_and_the_rest_is_there() {
     );
     assert!(again.state.runs[0].report().is_some());
     // The draft goes on with the data at their new place.
-    again.send(Command::Open(moved));
+    again.send(DataCommand::Open(moved));
     assert!(again.state.problem.is_none() && again.state.check.is_some());
     assert_eq!(
         again.state.document.as_ref().unwrap().recipe.model,
@@ -169,7 +171,7 @@ fn missing_data_and_runs_are_told_with_advice_and_the_rest_is_there() {
 fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
     let mut session = with_run();
     let path = session.folder.path().join("study.ergodic");
-    session.send(Command::Write(Product::Project, path.clone()));
+    session.send(PathCommand::Write(Product::Project, path.clone()));
     let table = session.folder.path().join("table.csv");
     let text = std::fs::read_to_string(&table).unwrap();
     // The same rows and columns, with other outcomes.
@@ -185,10 +187,10 @@ fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
     let mut again = reopened(&path);
     let id = again.state.runs[0].id;
     for command in [
-        Command::FindAnswers(id),
-        Command::Replicate(id, None),
-        Command::Predict(id, true),
-        Command::Score(id),
+        Question::FindAnswers(id),
+        Question::Replicate(id, None),
+        Question::Predict(id, true),
+        Question::Score(id),
     ] {
         again.send(command);
     }
@@ -204,7 +206,7 @@ fn draws_of_a_run_are_not_asked_about_data_that_have_changed_since() {
         assert!(why.contains("The data are not those"), "{why}");
     }
     std::fs::write(&table, text).unwrap();
-    again.send(Command::Predict(id, true));
+    again.send(Question::Predict(id, true));
     assert!(again.state.runs[0].predictions(true).is_some());
 }
 
@@ -217,11 +219,11 @@ fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
         draws: 1000,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     let place = session.state.runs[0].place().unwrap().to_owned();
     assert!(place.is_dir());
     assert!(session.state.preferences.recent.contains(&place));
-    session.send(Command::Stop(session.state.runs[0].id));
+    session.send(RunCommand::Stop(session.state.runs[0].id));
     session.wait_for_runs();
     assert!(!session.state.preferences.recent.contains(&place));
 }
@@ -230,7 +232,7 @@ fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
 fn a_project_names_a_run_from_its_start_and_keeps_the_draft_it_was_saved_with() {
     let mut session = with_run();
     let path = session.folder.path().join("study.ergodic");
-    session.send(Command::Write(Product::Project, path.clone()));
+    session.send(PathCommand::Write(Product::Project, path.clone()));
     let saved = Project::read(&path).unwrap();
     session.send(DraftChange::Run(RunSection {
         chains: 1,
@@ -238,7 +240,7 @@ fn a_project_names_a_run_from_its_start_and_keeps_the_draft_it_was_saved_with() 
         draws: 100_000_000,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     let entry = &session.state.runs[1];
     let place = entry.place().unwrap().to_owned();
     let begun = std::time::Instant::now();
@@ -268,7 +270,7 @@ fn a_project_names_a_run_from_its_start_and_keeps_the_draft_it_was_saved_with() 
 fn a_run_and_its_check_share_one_folder() {
     let mut session = with_run();
     let folder = session.state.runs[0].place().unwrap().to_owned();
-    session.send(Command::AddDraws(1, 40));
+    session.send(RunCommand::AddDraws(1, 40));
     session.wait_for_runs();
     assert_eq!(session.state.runs[0].place().unwrap(), folder);
     let results = ergodic_export::RunFolder::open(&folder)

@@ -1,6 +1,7 @@
 //! Buttons: what they say, and that they make remarks and refusals go away.
 
 use super::*;
+use crate::app::DataCommand;
 use crate::app::testing::Session;
 
 /// A draft of `text` under a template with a setting.
@@ -8,7 +9,7 @@ fn draft(text: &str, template: &str, setting: Option<(&str, &str)>, formula: &st
     let folder = tempfile::tempdir().unwrap();
     let mut session = Session::with_file(&folder, "t.csv", text);
     assert!(session.state.data.is_some(), "{:?}", session.state.problem);
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Template(template.to_owned()));
     if let Some((key, value)) = setting {
         let value = Some(Value::Text(value.to_owned()));

@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::app::testing::{Held, Session};
-use crate::app::{Command, DraftChange, Product};
+use crate::app::{
+    Command, DataCommand, DraftChange, DraftCommand, NoticeCommand, PathCommand, Product,
+    ProjectCommand, Question, RunCommand,
+};
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
@@ -51,7 +54,7 @@ impl Slot {
 
     fn cancel_from_the_list(&mut self) {
         let id = self.session.state.tasks.running()[0].id;
-        self.session.send(Command::CancelTask(id));
+        self.session.send(NoticeCommand::CancelTask(id));
     }
 }
 
@@ -190,22 +193,22 @@ fn acts(session: &Session) -> Vec<Command> {
     let folder = entry.place().unwrap().to_owned();
     let options = LikelihoodOptions::of(&session.state.document.as_ref().unwrap().recipe);
     vec![
-        Command::OpenSample("churn".to_owned()),
-        Command::Open(folder),
-        Command::PreviewPrior(Some(("b".to_owned(), "normal(0, 3)".to_owned()))),
-        Command::Draft(DraftChange::Formula("passed ~ 1 + (1 | school)".to_owned())),
-        Command::Advise,
-        Command::CompareSamplers(vec!["nuts".parse().unwrap()]),
-        Command::RunTrials,
-        Command::Calibrate,
-        Command::Estimate(options),
-        Command::StartRun,
-        Command::Predict(entry.id, true),
-        Command::FindAnswers(entry.id),
-        Command::EstimateRun(entry.id, None),
-        Command::TestAgainst(entry.id, "passed ~ 1 + (1 | school)".to_owned()),
-        Command::FindPriorSensitivity(entry.id),
-        Command::Correct(entry.id, Some(Order::Linear)),
+        DataCommand::OpenSample("churn".to_owned()).into(),
+        DataCommand::Open(folder).into(),
+        DraftCommand::PreviewPrior(Some(("b".to_owned(), "normal(0, 3)".to_owned()))).into(),
+        DraftChange::Formula("passed ~ 1 + (1 | school)".to_owned()).into(),
+        DraftCommand::Advise.into(),
+        DraftCommand::CompareSamplers(vec!["nuts".parse().unwrap()]).into(),
+        DraftCommand::RunTrials.into(),
+        DraftCommand::Calibrate.into(),
+        DraftCommand::Estimate(options).into(),
+        RunCommand::Start.into(),
+        Question::Predict(entry.id, true).into(),
+        Question::FindAnswers(entry.id).into(),
+        Question::Estimate(entry.id, None).into(),
+        Question::TestAgainst(entry.id, "passed ~ 1 + (1 | school)".to_owned()).into(),
+        Question::FindPriorSensitivity(entry.id).into(),
+        Question::Correct(entry.id, Some(Order::Linear)).into(),
     ]
 }
 
@@ -227,7 +230,7 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
         assert_eq!((works.len(), ids.len()), (1, 1), "{act:?}");
         assert!(session.state.is_busy(), "{act:?}");
         session.state.toast = None;
-        session.send(Command::CancelTask(ids[0]));
+        session.send(NoticeCommand::CancelTask(ids[0]));
         for work in works {
             session.end(work());
         }
@@ -238,7 +241,7 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
         );
         assert!(state.loading.is_none() && state.opening.is_empty() && state.checking.is_none());
         let said = state.toast.as_ref().map(|toast| toast.text.clone());
-        let may_say = act == Command::StartRun;
+        let may_say = act == RunCommand::Start.into();
         assert_eq!(said.is_some(), may_say, "{act:?}: {said:?}");
         assert!(
             state
@@ -266,14 +269,15 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
         Some("Finding the answers was cancelled")
     );
     // What was cancelled can be asked for again, of the model that was; all but what makes whole runs.
-    session.send(Command::Undo);
+    session.send(DraftCommand::Undo);
     for act in acts(&session).split_off(4) {
         let makes_runs = matches!(
             act,
-            Command::CompareSamplers(_)
-                | Command::RunTrials
-                | Command::Calibrate
-                | Command::StartRun
+            Command::Draft(
+                DraftCommand::CompareSamplers(_)
+                    | DraftCommand::RunTrials
+                    | DraftCommand::Calibrate
+            ) | Command::Run(RunCommand::Start)
         );
         if makes_runs {
             continue;
@@ -307,21 +311,25 @@ fn the_newest_request_counts_and_the_older_one_is_told_to_stop() {
         // A second run folder or run is no newer request for the first, and what is being made is not begun twice.
         let is_one_more = matches!(
             act,
-            Command::StartRun
-                | Command::Open(_)
-                | Command::FindPriorSensitivity(_)
-                | Command::Correct(..)
-                | Command::Predict(..)
-                | Command::FindAnswers(_)
+            Command::Run(RunCommand::Start)
+                | Command::Data(DataCommand::Open(_))
+                | Command::Ask(
+                    Question::FindPriorSensitivity(_)
+                        | Question::Correct(..)
+                        | Question::Predict(..)
+                        | Question::FindAnswers(_)
+                )
         );
         if is_one_more {
             continue;
         }
         let (act, again) = match act {
-            Command::OpenSample(_) => (Command::OpenSample("schools".to_owned()), None),
-            Command::Draft(DraftChange::Formula(_)) => {
-                let again = Command::Draft(DraftChange::Formula("passed ~ hours".to_owned()));
-                (act, Some(again))
+            Command::Data(DataCommand::OpenSample(_)) => {
+                (DataCommand::OpenSample("schools".to_owned()).into(), None)
+            }
+            Command::Change(DraftChange::Formula(_)) => {
+                let again = DraftChange::Formula("passed ~ hours".to_owned());
+                (act, Some(again.into()))
             }
             act => (act, None),
         };
@@ -356,8 +364,8 @@ fn a_new_project_ends_all_that_was_going_on_for_the_old_one() {
     let controls: Vec<_> = (session.state.tasks.running().iter())
         .map(|task| Arc::clone(&task.control))
         .collect();
-    session.send(Command::NewProject);
-    session.send(Command::Answer { save: false });
+    session.send(ProjectCommand::New);
+    session.send(ProjectCommand::Answer { save: false });
     assert!(controls.iter().all(|control| control.is_cancelled()));
     assert!(!session.state.is_busy() && session.state.runs.is_empty());
     for work in works {
@@ -378,10 +386,13 @@ fn cancelling_stops_work_that_goes_on() {
         ..RunSection::default()
     }));
     for act in [
-        Command::CompareSamplers(vec!["nuts".parse().unwrap(), "mala".parse().unwrap()]),
-        Command::Calibrate,
-        Command::RunTrials,
-        Command::Predict(session.state.runs[0].id, true),
+        Command::from(DraftCommand::CompareSamplers(vec![
+            "nuts".parse().unwrap(),
+            "mala".parse().unwrap(),
+        ])),
+        DraftCommand::Calibrate.into(),
+        DraftCommand::RunTrials.into(),
+        Question::Predict(session.state.runs[0].id, true).into(),
     ] {
         let work = session.begin(act.clone()).remove(0);
         let control = Arc::clone(&session.state.tasks.running()[0].control);
@@ -395,7 +406,7 @@ fn cancelling_stops_work_that_goes_on() {
             );
             std::thread::yield_now();
         }
-        session.send(Command::CancelTask(cancellable(&session)[0]));
+        session.send(NoticeCommand::CancelTask(cancellable(&session)[0]));
         let cancelled = Instant::now();
         session.end(worker.join().unwrap());
         assert!(cancelled.elapsed().as_secs() < 20, "{act:?} did not stop");
@@ -412,19 +423,19 @@ fn an_export_can_be_given_up() {
     let id = session.state.runs[0].id;
     let before = std::fs::read_dir(session.folder.path()).unwrap().count();
     let work = session
-        .begin(Command::Write(
+        .begin(PathCommand::Write(
             Product::Results(id, "draws-csv"),
             path.clone(),
         ))
         .remove(0);
-    session.send(Command::CancelTask(cancellable(&session)[0]));
+    session.send(NoticeCommand::CancelTask(cancellable(&session)[0]));
     session.end(work());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "what stood there");
     assert_eq!(
         std::fs::read_dir(session.folder.path()).unwrap().count(),
         before
     );
-    session.send(Command::Write(
+    session.send(PathCommand::Write(
         Product::Results(id, "draws-csv"),
         path.clone(),
     ));

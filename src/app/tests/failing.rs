@@ -1,8 +1,11 @@
 //! Data and settings that make fits fail: each makes the right warning fire, and the click beside it helps. Good data raise none.
 
-use crate::app::command::{Command, Page};
+use crate::app::command::Command;
 use crate::app::draft_change::DraftChange;
 use crate::app::fixes::quick_fix;
+use crate::app::opening::DataCommand;
+use crate::app::page::Page;
+use crate::app::running::RunCommand;
 use crate::app::testing::Session;
 use ergodic_base::reporter::Severity;
 use ergodic_base::settings::Value;
@@ -13,7 +16,7 @@ fn draft(text: &str, template: &str, settings: &[(&str, Value)], formula: &str) 
     let folder = tempfile::tempdir().unwrap();
     let mut session = Session::with_file(&folder, "t.csv", text);
     assert!(session.state.data.is_some(), "{:?}", session.state.problem);
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Template(template.to_owned()));
     for (key, value) in settings {
         session.send(DraftChange::ModelSetting(
@@ -28,7 +31,7 @@ fn draft(text: &str, template: &str, settings: &[(&str, Value)], formula: &str) 
 fn run(session: &mut Session) {
     let check = session.state.check.as_ref().unwrap();
     assert_eq!(check.error, None);
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
 }
 
@@ -210,7 +213,7 @@ fn too_long_a_step_is_found_by_the_check_and_halving_it_helps() {
     }
     run(&mut session);
     let id = session.state.selected_run.unwrap();
-    session.send(Command::CheckBias(id));
+    session.send(RunCommand::CheckBias(id));
     session.wait_for_runs();
     let (verdict, codes) = outcome(&session);
     assert_eq!(verdict, Verdict::NotCertified, "{codes:?}");

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::app::Command;
 use crate::app::answering::{AnswersAsked, OfOutcome};
 use crate::app::draft_change::DraftChange;
 use crate::app::testing::Session;
+use crate::app::{DataCommand, Question};
 use ergodic_analysis::effects::Derived;
 use ergodic_analysis::loo::CrossValidation;
 use ergodic_base::settings::Value;
@@ -98,7 +98,7 @@ impl Fits {
         let text = std::fs::read_to_string(folder().join(&name)).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, &name, &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         let mut draft = |change: DraftChange| session.send(change);
         draft(DraftChange::Template(analysis.template.to_owned()));
         if let Some(family) = analysis.family {
@@ -140,7 +140,7 @@ impl Fits {
             all_pictures: true,
             ..AnswersAsked::default()
         };
-        self.session.send(Command::AskAnswers(self.ids[0], asked));
+        self.session.send(Question::AskAnswers(self.ids[0], asked));
         let entry = self.session.state.run(self.ids[0]).unwrap();
         Arc::clone(entry.answers().unwrap().outcome.as_ref().unwrap())
     }
@@ -167,7 +167,7 @@ impl Fits {
     }
 
     /// Scores of both runs, after `command` of each.
-    fn scores(&mut self, command: fn(u64) -> Command) -> [Arc<CrossValidation>; 2] {
+    fn scores(&mut self, command: fn(u64) -> Question) -> [Arc<CrossValidation>; 2] {
         self.ids.map(|id| {
             self.session.send(command(id));
             let scores = &self.session.state.run(id).unwrap().scores;
@@ -177,7 +177,7 @@ impl Fits {
 
     /// Scores of both models and their difference.
     fn scores_agree(&mut self) {
-        let [full, other] = self.scores(Command::Score);
+        let [full, other] = self.scores(Question::Score);
         let both = full.loo.mcse().zip(other.loo.mcse());
         for known in self.known("score") {
             let (total, mcse) = match (known.of.as_str(), known.at.as_str()) {
@@ -198,8 +198,8 @@ impl Fits {
 
     /// The difference of both models over the rows whose scores have a Monte Carlo error by both, with draws moved for doubtful rows.
     fn difference_agrees_where_weights_are_good(&mut self) {
-        self.scores(Command::Score);
-        let [full, other] = self.scores(Command::MatchMoments);
+        self.scores(Question::Score);
+        let [full, other] = self.scores(Question::MatchMoments);
         let known: Vec<RowReference> = references("scores.csv");
         let known: Vec<_> = known.iter().filter(|it| it.set == self.set).collect();
         assert_eq!(

@@ -7,7 +7,7 @@ use eframe::egui::{CentralPanel, Checkbox, Frame, Margin, ScrollArea, Ui};
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Compared, Comparison};
 use crate::app::draft_pictures::DraftPicture;
-use crate::app::{AppState, Command, DraftChange, Page};
+use crate::app::{AppState, Command, DraftChange, DraftCommand, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::{draft_picture, menu};
@@ -178,7 +178,7 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
         );
         if run.clicked() {
             view.choosing = false;
-            out.send(Command::CompareSamplers(chosen));
+            out.send(DraftCommand::CompareSamplers(chosen));
         }
         if state.comparison.is_some()
             && ui
@@ -283,7 +283,7 @@ fn head_ui(
         ui.spacing_mut().item_spacing.x = tokens().space.x2;
         if working {
             if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
-                out.send(Command::CancelComparison);
+                out.send(DraftCommand::CancelComparison);
             }
         } else if comparison.is_some() {
             let again = Button::new("Compare again").icon(icons::ARROW_CLOCKWISE);

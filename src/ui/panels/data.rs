@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{CentralPanel, Frame, Key, Margin, Panel, Ui};
 
 use super::page::{loading_ui, page_head, problem_banner};
-use crate::app::{AppState, Command, DataState, Page};
+use crate::app::{AppState, Command, DataCommand, DataState, Page, PathCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, tokens};
@@ -54,7 +54,7 @@ pub fn data_ui(ui: &mut Ui, state: &AppState, view: &mut DataView, out: &mut Out
             .show(ui, |ui| {
                 let text = "The table and how it was read appear here once a file is open";
                 if empty_state(ui, icons::TABLE, text, Some("Open data")) {
-                    out.send(Command::PickOpen);
+                    out.send(PathCommand::PickOpen);
                 }
             });
         return;
@@ -127,7 +127,7 @@ fn head_ui(ui: &mut Ui, state: &AppState, data: &DataState, view: &mut DataView,
             out.send(if state.document.is_some() {
                 Command::GoTo(Page::Model)
             } else {
-                Command::AcceptImport
+                DataCommand::AcceptImport.into()
             });
         }
         let close = if state.document.is_some() {
@@ -140,7 +140,7 @@ fn head_ui(ui: &mut Ui, state: &AppState, data: &DataState, view: &mut DataView,
             .on_hover_text("Close the table; the file and all runs stay")
             .clicked()
         {
-            out.send(Command::CloseData);
+            out.send(DataCommand::Close);
         }
     });
 }
@@ -187,7 +187,7 @@ mod tests {
         let mut harness = page_harness(Session::with_sample("churn"), data_ui);
         harness.get_by_label_contains("Import ").click();
         harness.run();
-        assert_eq!(harness.state().sent, [Command::AcceptImport]);
+        assert_eq!(harness.state().sent, [DataCommand::AcceptImport.into()]);
         assert_eq!(harness.state().session.state.page, Page::Model);
     }
 
@@ -204,7 +204,10 @@ mod tests {
             delimiter: Some(','),
             ..ImportOptions::default()
         };
-        assert_eq!(harness.state().sent, [Command::SetImport(wanted)]);
+        assert_eq!(
+            harness.state().sent,
+            [DataCommand::SetImport(wanted).into()]
+        );
         let data = harness.state().session.state.data.as_ref().unwrap();
         assert_eq!(data.loaded.table.columns().len(), 1);
         harness.get_by_label("Reset guesses").click();
@@ -222,7 +225,8 @@ mod tests {
         harness.run();
         harness.get_by_label("Categories").click();
         harness.run();
-        let Some(Command::SetImport(options)) = harness.state().sent.first() else {
+        let Some(Command::Data(DataCommand::SetImport(options))) = harness.state().sent.first()
+        else {
             panic!("{:?}", harness.state().sent);
         };
         assert_eq!(
@@ -259,7 +263,7 @@ mod tests {
         let mut harness = page_harness(Session::default(), data_ui);
         harness.get_by_label("Open data").click();
         harness.run();
-        assert_eq!(harness.state().sent, [Command::PickOpen]);
+        assert_eq!(harness.state().sent, [PathCommand::PickOpen.into()]);
     }
 
     #[test]
@@ -268,7 +272,7 @@ mod tests {
         harness.run();
         harness.key_press(Key::Enter);
         harness.run();
-        assert_eq!(harness.state().sent, [Command::AcceptImport]);
+        assert_eq!(harness.state().sent, [DataCommand::AcceptImport.into()]);
     }
 
     #[test]
@@ -302,13 +306,15 @@ mod tests {
         harness.get_by_label("NA");
         harness.get_by_label("Read as numbers").click();
         harness.run();
-        let Some(Command::SetImport(options)) = harness.state().sent.last() else {
+        let Some(Command::Data(DataCommand::SetImport(options))) = harness.state().sent.last()
+        else {
             panic!("{:?}", harness.state().sent);
         };
         assert_eq!(options.column_types["a"], ColumnKindOverride::Number);
         harness.get_by_label("Keep as text").click();
         harness.run();
-        let Some(Command::SetImport(options)) = harness.state().sent.last() else {
+        let Some(Command::Data(DataCommand::SetImport(options))) = harness.state().sent.last()
+        else {
             panic!("{:?}", harness.state().sent);
         };
         assert_eq!(options.missing.as_deref(), Some(&[][..]));
@@ -324,13 +330,16 @@ mod tests {
             harness.get_by_label_contains("Line 3 has 5 values, the header has 3");
             harness.get_by_label(word).click();
             harness.run();
-            assert!(matches!(harness.state().sent[..], [Command::ReadAgain(_)]));
+            assert!(matches!(
+                harness.state().sent[..],
+                [Command::Data(DataCommand::ReadAgain(_))]
+            ));
             let data = harness.state().session.state.data.as_ref().unwrap();
             assert_eq!(data.loaded.table.num_rows(), rows);
             assert_eq!(data.loaded.table.cell_text(1, 2), last);
             // How it was read stays with the draft, and is said.
             harness.get_by_label_contains("the first is line 3");
-            harness.state_mut().session.send(Command::AcceptImport);
+            harness.state_mut().session.send(DataCommand::AcceptImport);
             let document = harness.state().session.state.document.as_ref().unwrap();
             assert!(document.recipe.data.import.ragged.is_some());
         }
@@ -339,7 +348,7 @@ mod tests {
     #[test]
     fn a_problem_shows_above_the_table_that_stays() {
         let mut session = Session::with_sample("churn");
-        session.send(Command::Open("/no/such/file.csv".into()));
+        session.send(DataCommand::Open("/no/such/file.csv".into()));
         let harness = page_harness(session, data_ui);
         harness.get_by_label_contains("The data file does not exist");
         harness.get_by_label("churn.csv");

@@ -3,7 +3,7 @@
 use eframe::egui::Ui;
 
 use crate::app::draft_pictures::DraftPicture;
-use crate::app::{Command, Product};
+use crate::app::{PathCommand, Product};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::widgets::Button;
@@ -18,6 +18,6 @@ pub fn save_ui(ui: &mut Ui, picture: DraftPicture, out: &mut Outbox) {
         .on_hover_text("SVG, PNG, or a table of what is drawn")
         .clicked()
     {
-        out.send(Command::PickPlace(Product::DraftPicture(picture)));
+        out.send(PathCommand::Pick(Product::DraftPicture(picture)));
     }
 }

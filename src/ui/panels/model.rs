@@ -8,7 +8,8 @@ use ergodic_analysis::templates;
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::prior_preview::PriorPreview;
 use crate::app::{
-    AppState, Command, DataState, Depth, Document, DraftChange, ModelCheck, Page, QuickFix,
+    AppState, Command, DataState, Depth, Document, DraftChange, DraftCommand, ModelCheck, Page,
+    PathCommand, QuickFix, RunCommand,
 };
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -84,7 +85,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                     out.send(if state.data.is_some() {
                         Command::GoTo(Page::Data)
                     } else {
-                        Command::PickOpen
+                        PathCommand::PickOpen.into()
                     });
                 }
             });
@@ -230,7 +231,7 @@ fn head_ui(
             .on_disabled_hover_text(why)
             .clicked()
         {
-            out.send(Command::StartRun);
+            out.send(RunCommand::Start);
         }
         ui.add_space(tokens().space.x2);
         let redo = Button::icon_only(icons::ARROW_CLOCKWISE, "Redo");
@@ -239,7 +240,7 @@ fn head_ui(
             .on_disabled_hover_text("Nothing was taken back")
             .clicked()
         {
-            out.send(Command::Redo);
+            out.send(DraftCommand::Redo);
         }
         let undo = Button::icon_only(icons::ARROW_COUNTER_CLOCKWISE, "Undo");
         if ui
@@ -247,7 +248,7 @@ fn head_ui(
             .on_disabled_hover_text("Nothing was changed yet")
             .clicked()
         {
-            out.send(Command::Undo);
+            out.send(DraftCommand::Undo);
         }
     });
 }

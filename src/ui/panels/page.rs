@@ -11,7 +11,7 @@ use eframe::egui::{
 
 use super::ragged;
 use crate::app::state::{FileProblem, Loading};
-use crate::app::{AppState, Command};
+use crate::app::{AppState, DataCommand, NoticeCommand, PathCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -111,7 +111,7 @@ pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
                 });
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     if ui.add(Button::new("Cancel")).clicked() {
-                        out.send(Command::CancelLoad);
+                        out.send(DataCommand::CancelLoad);
                     }
                 });
             });
@@ -174,7 +174,7 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if ui.add(Button::new("Cancel").small()).clicked() {
-                    out.send(Command::CancelLoad);
+                    out.send(DataCommand::CancelLoad);
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     sentence_line(ui, &text, Text::Body, false);
@@ -251,7 +251,7 @@ fn problem_acts(ui: &mut Ui, problem: &FileProblem, quick_fixes: bool, out: &mut
             .add(Button::new("Open another file").icon(icons::FOLDER_OPEN))
             .clicked()
         {
-            out.send(Command::PickOpen);
+            out.send(PathCommand::PickOpen);
         }
         if let Some(path) = &problem.path
             && ui
@@ -259,10 +259,10 @@ fn problem_acts(ui: &mut Ui, problem: &FileProblem, quick_fixes: bool, out: &mut
                 .on_hover_text("Read the file again, after it was corrected")
                 .clicked()
         {
-            out.send(Command::Open(path.clone()));
+            out.send(DataCommand::Open(path.clone()));
         }
         if ui.add(Button::new("Dismiss").quiet()).clicked() {
-            out.send(Command::DismissProblem);
+            out.send(NoticeCommand::DismissProblem);
         }
         hint(ui, "Your other data and runs are untouched");
     });

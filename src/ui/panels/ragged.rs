@@ -4,7 +4,7 @@ use eframe::egui::{Align, Layout, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos
 
 use super::menu;
 use super::page::plain_line;
-use crate::app::Command;
+use crate::app::DataCommand;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, inset, list_card, number, paint, sentence, sentence_line};
@@ -129,7 +129,7 @@ fn rule_ui(
         Button::new(word)
     };
     if ui.add(button).on_hover_text(text).clicked() {
-        out.send(Command::ReadAgain(ImportOptions {
+        out.send(DataCommand::ReadAgain(ImportOptions {
             ragged: Some(rule),
             ..options.clone()
         }));
@@ -141,7 +141,7 @@ fn change_ui(ui: &mut Ui, options: &ImportOptions, out: &mut Outbox) {
     menu::menu(&button, menu::NORMAL, |ui| {
         for (mark, word) in DELIMITERS {
             if menu::item(ui, word, "", options.delimiter == Some(mark)).clicked() {
-                out.send(Command::ReadAgain(ImportOptions {
+                out.send(DataCommand::ReadAgain(ImportOptions {
                     delimiter: Some(mark),
                     ..options.clone()
                 }));

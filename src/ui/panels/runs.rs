@@ -7,7 +7,7 @@ pub use self::pane::PaneEntry;
 use self::summary::Summary;
 use super::page::problem_banner;
 use crate::app::entry::RunPhase;
-use crate::app::{AppState, Command, Depth, Page, RunEntry};
+use crate::app::{AppState, Command, Depth, Page, RunCommand, RunEntry, ViewCommand};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, number};
@@ -325,7 +325,7 @@ fn left_rail_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
             let sampler = entry.sampler().map_or("auto", |spec| spec.title);
             let chosen = state.selected_run == Some(entry.id);
             if super::menu::item(ui, &entry.title(), sampler, chosen).clicked() {
-                out.send(Command::SelectRun(entry.id));
+                out.send(ViewCommand::SelectRun(entry.id));
             }
         }
     });
@@ -379,7 +379,7 @@ fn no_run_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
         (
             "Runs appear here; start one with the model and sampler as they are",
             "Run the model",
-            Command::StartRun,
+            RunCommand::Start.into(),
         )
     } else {
         (
@@ -437,7 +437,7 @@ fn refused_ui(ui: &mut Ui, entry: &RunEntry, reason: &str, out: &mut Outbox) {
                     )
                     .clicked()
                 {
-                    out.send(Command::RemoveRun(entry.id));
+                    out.send(RunCommand::Remove(entry.id));
                 }
             });
         });

@@ -3,7 +3,7 @@
 use eframe::egui::{Frame, Margin, Panel, ScrollArea, Ui};
 
 use super::page::page_head;
-use crate::app::{AppState, Command, Depth, Page};
+use crate::app::{AppState, Command, Depth, Page, RunCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, tokens};
@@ -126,7 +126,7 @@ fn head_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
                 .on_hover_text("Start the chains (Ctrl Enter)")
                 .clicked()
             {
-                out.send(Command::StartRun);
+                out.send(RunCommand::Start);
             }
         },
     );

@@ -10,7 +10,7 @@ use eframe::egui::{
 
 use super::page::{loading_ui, middle_column, problem_ui};
 use crate::app::examples::Example;
-use crate::app::{AppState, Command};
+use crate::app::{AppState, DataCommand, PathCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -77,7 +77,7 @@ fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outb
         section(ui, "Examples");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if link(ui, "See what a bad run looks like").clicked() {
-                out.send(Command::RunLesson);
+                out.send(DataCommand::RunLesson);
             }
             ui.add_space(t.space.x4);
             let without = link(ui, "Model without data");
@@ -85,7 +85,7 @@ fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outb
                 .on_hover_text("Write down a model that needs no table, such as a density")
                 .clicked()
             {
-                out.send(Command::BeginWithoutData);
+                out.send(DataCommand::BeginWithoutData);
             }
         });
     });
@@ -187,7 +187,7 @@ fn drop_zone_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
                         .icon(icons::FOLDER_OPEN)
                         .key("Ctrl O");
                     if ui.add(open).clicked() {
-                        out.send(Command::PickOpen);
+                        out.send(PathCommand::PickOpen);
                     }
                 });
             });
@@ -234,7 +234,7 @@ fn path_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
         if (entered || button.clicked())
             && let Some(path) = path
         {
-            out.send(Command::Open(path));
+            out.send(DataCommand::Open(path));
         }
     });
 }
@@ -272,7 +272,7 @@ fn examples_ui(ui: &mut Ui, pictures: &[Example], out: &mut Outbox) {
             for sample in row {
                 let picture = pictures.iter().find(|picture| picture.id == sample.id);
                 if example_ui(ui, sample, picture, width).clicked() {
-                    out.send(Command::OpenSample(sample.id.to_owned()));
+                    out.send(DataCommand::OpenSample(sample.id.to_owned()));
                 }
             }
         });
@@ -367,7 +367,7 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], out: &mut Outbox) {
     list_card(ui, |ui| {
         for (i, path) in recent.iter().enumerate() {
             if recent_row(ui, path, i + 1 == recent.len()).clicked() {
-                out.send(Command::Open(path.clone()));
+                out.send(DataCommand::Open(path.clone()));
             }
         }
     });
@@ -422,8 +422,8 @@ fn recent_row(ui: &mut Ui, path: &Path, last: bool) -> eframe::egui::Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Page;
     use crate::app::testing::Session;
+    use crate::app::{Page, RunCommand, ViewCommand};
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -433,7 +433,10 @@ mod tests {
         harness.get_by_label_contains("Example churn").click();
         harness.run();
         let shown = harness.state();
-        assert_eq!(shown.sent, [Command::OpenSample("churn".to_owned())]);
+        assert_eq!(
+            shown.sent,
+            [DataCommand::OpenSample("churn".to_owned()).into()]
+        );
         assert_eq!(shown.session.state.page, Page::Data);
     }
 
@@ -443,7 +446,7 @@ mod tests {
         harness.get_by_label("Model without data").click();
         harness.run();
         let shown = harness.state();
-        assert_eq!(shown.sent, [Command::BeginWithoutData]);
+        assert_eq!(shown.sent, [DataCommand::BeginWithoutData.into()]);
         let state = &shown.session.state;
         assert_eq!(state.page, Page::Model);
         let document = state.document.as_ref().unwrap();
@@ -456,7 +459,7 @@ mod tests {
     #[test]
     fn examples_have_pictures_once_they_are_drawn() {
         let mut session = Session::default();
-        session.send(Command::DrawExamples);
+        session.send(ViewCommand::DrawExamples);
         let harness = page_harness(session, start_ui);
         harness.get_by_label("Picture: churned by age");
         harness.get_by_label("Picture: counts of species");
@@ -504,7 +507,7 @@ mod tests {
         harness.get_by_label_contains("so neither are these predictions");
         harness.get_by_label("Run it again with auto").click();
         harness.run_steps(3);
-        assert!(harness.state().sent.contains(&Command::StartRun));
+        assert!(harness.state().has_sent(RunCommand::Start));
     }
 
     #[test]
@@ -522,7 +525,10 @@ mod tests {
         harness.run();
         harness.key_press(Key::Enter);
         harness.run();
-        assert_eq!(harness.state().sent, [Command::Open(path.clone())]);
+        assert_eq!(
+            harness.state().sent,
+            [DataCommand::Open(path.clone()).into()]
+        );
         harness.get_by_label_contains("Line 3 has 1 value, the header has 2");
         std::fs::write(&path, "a,b\n1,2\n3,4\n").unwrap();
         harness.get_by_label("Try again").click();
@@ -541,20 +547,20 @@ mod tests {
             .unwrap()
             .click();
         harness.run();
-        assert_eq!(harness.state().sent, [Command::PickOpen]);
+        assert_eq!(harness.state().sent, [PathCommand::PickOpen.into()]);
     }
 
     #[test]
     fn recent_files_are_opened_by_a_click() {
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, "small.csv", "a,b\n1,2\n3,4\n");
-        session.send(Command::CloseData);
+        session.send(DataCommand::Close);
         let mut harness = page_harness(session, start_ui);
         harness.get_by_label("Open small.csv").click();
         harness.run();
         assert_eq!(
             harness.state().sent,
-            [Command::Open(folder.path().join("small.csv"))]
+            [DataCommand::Open(folder.path().join("small.csv")).into()]
         );
     }
 

@@ -7,7 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::testing::Session;
-use crate::app::{AppState, Command, DraftChange, Page, Pick, Picked};
+use crate::app::{AppState, DataCommand, DraftChange, Page, Pick, Picked, RunCommand};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::Views;
 use crate::ui::testing::Shown;
@@ -141,7 +141,7 @@ impl User<'_> {
         assert!(self.acts <= MOST, "{} acts", self.acts);
         let id = self.session().state.selected_run.unwrap();
         let session = &mut self.harness.state_mut().session;
-        session.send(Command::Stop(id));
+        session.send(RunCommand::Stop(id));
         session.wait_for_runs();
     }
 
@@ -347,9 +347,9 @@ fn columns_are_dragged_to_their_roles() {
         modifiers: Modifiers::NONE,
     });
     harness.run_steps(3);
-    let dragged = Command::Draft(DraftChange::Assign("age".to_owned(), ColumnRole::Group));
+    let dragged = DraftChange::Assign("age".to_owned(), ColumnRole::Group);
     assert!(
-        harness.state().sent.contains(&dragged),
+        harness.state().has_sent(dragged),
         "{:?}",
         harness.state().sent
     );
@@ -372,7 +372,7 @@ fn the_outcome_is_refused_by_no_template_chosen_before() {
     }
     for template in ["logistic", "mixed", "dp-mixture", "poisson", "categorical"] {
         let mut session = Session::with_file(&folder, "radon.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Assign(
             "floor".to_owned(),
             ColumnRole::Response,

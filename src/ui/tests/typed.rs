@@ -6,7 +6,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::testing::Session;
-use crate::app::{AppState, Command, DraftChange, Page, Product};
+use crate::app::{AppState, Command, DraftChange, Page, PathCommand, Product};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::Views;
 use crate::ui::testing::{Shown, page_harness};
@@ -122,7 +122,7 @@ fn the_text_in_sight_is_the_one_that_is_saved() {
     let mut harness = window(Some("own"));
     let session = &mut harness.state_mut().session;
     let path = session.folder.path().join("own.ergodic");
-    session.send(Command::Write(Product::Project, path.clone()));
+    session.send(PathCommand::Write(Product::Project, path.clone()));
     harness.run_steps(2);
     type_into(&mut harness, "Text of the model", "# typed\n");
     press(&mut harness, Key::S);

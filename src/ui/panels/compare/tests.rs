@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::testing::Session;
+use crate::app::{DataCommand, DraftCommand};
 use crate::ui::testing::{Shown, page_harness};
 use crate::ui::widgets::paint;
 use egui_kittest::Harness;
@@ -83,13 +84,13 @@ fn without_data_the_page_leads_to_where_they_are_opened() {
     harness.get_by_label("Open data").click();
     harness.run_steps(2);
     let to_start = Command::GoTo(Page::Start);
-    assert!(harness.state().sent.contains(&to_start));
+    assert!(harness.state().has_sent(to_start));
 }
 
 #[test]
 fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
     let mut session = Session::with_sample("fish");
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Run(
         ergodic_core::engine::run_section::RunSection {
             chains: 2,
@@ -143,7 +144,7 @@ fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
     let mut kept: Vec<Variant> = suitable.map(Variant::from).take(2).collect();
     kept.push("metropolis:step_scale=0.5".parse().unwrap());
     let mut session = std::mem::take(&mut harness.state_mut().session);
-    session.send(Command::CompareSamplers(kept.clone()));
+    session.send(DraftCommand::CompareSamplers(kept.clone()));
     let comparison = session.state.comparison.as_ref().unwrap();
     let rows = comparison.rows();
     let run: Vec<&Variant> = rows.iter().map(|row| &row.variant).collect();
@@ -198,7 +199,7 @@ fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
     harness.run_steps(3);
     assert!(matches!(
         harness.state().sent.last(),
-        Some(Command::Draft(DraftChange::Variant(_)))
+        Some(Command::Change(DraftChange::Variant(_)))
     ));
 }
 

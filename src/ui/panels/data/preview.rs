@@ -4,7 +4,7 @@ use eframe::egui::{
     Align, Id, Layout, Rect, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
-use crate::app::{Command, DataState};
+use crate::app::{DataCommand, DataState};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::plain_line;
@@ -274,7 +274,7 @@ fn kind_ui(
                     Some(kind) => options.column_types.insert(info.name.clone(), kind),
                     None => options.column_types.remove(&info.name),
                 };
-                out.send(Command::SetImport(options));
+                out.send(DataCommand::SetImport(options));
             }
         }
         menu::note(ui, reason);

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Panel, Response, Ui};
 
-use crate::app::{Command, DataState};
+use crate::app::{DataCommand, DataState};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -58,7 +58,7 @@ pub fn read_as_ui(ui: &mut Ui, data: &DataState, view: &mut ReadAsView, out: &mu
                         .on_hover_text("Read the file again with everything guessed")
                         .on_disabled_hover_text("Everything is as it was guessed");
                     if reset.clicked() {
-                        out.send(Command::SetImport(ImportOptions::default()));
+                        out.send(DataCommand::SetImport(ImportOptions::default()));
                     }
                 });
             });
@@ -70,7 +70,7 @@ fn chips_ui(ui: &mut Ui, data: &DataState, view: &mut ReadAsView, out: &mut Outb
     let mut send = |change: &dyn Fn(&mut ImportOptions)| {
         let mut options = data.options.clone();
         change(&mut options);
-        out.send(Command::SetImport(options));
+        out.send(DataCommand::SetImport(options));
     };
 
     let now = guesses.delimiter.value;
@@ -145,7 +145,7 @@ fn missing_ui(ui: &mut Ui, data: &DataState, view: &mut ReadAsView, out: &mut Ou
         view.codes = Some(codes);
     }
     let mut send = |missing: Option<Vec<String>>| {
-        out.send(Command::SetImport(ImportOptions {
+        out.send(DataCommand::SetImport(ImportOptions {
             missing,
             ..data.options.clone()
         }));

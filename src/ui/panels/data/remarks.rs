@@ -3,7 +3,7 @@
 
 use eframe::egui::{Frame, Margin, Panel, ScrollArea, Ui};
 
-use crate::app::{Command, DataState};
+use crate::app::{DataCommand, DataState};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::remark;
@@ -81,7 +81,7 @@ fn acts_ui(ui: &mut Ui, data: &DataState, warning: &Warning, out: &mut Outbox) {
         return;
     };
     if ui.add(Button::new(&word).small()).clicked() {
-        out.send(Command::SetImport(options));
+        out.send(DataCommand::SetImport(options));
     }
 }
 
@@ -196,7 +196,7 @@ fn missing_ui(
                 .add(Button::new("Keep as text").small())
                 .on_hover_text("Read these words as values; only empty cells are missing then");
             if keep.clicked() {
-                out.send(Command::SetImport(ImportOptions {
+                out.send(DataCommand::SetImport(ImportOptions {
                     missing: Some(Vec::new()),
                     ..data.options.clone()
                 }));

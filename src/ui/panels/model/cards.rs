@@ -5,7 +5,7 @@ use eframe::egui::{Align, Frame, Layout, Margin, Sense, Stroke, Ui, WidgetInfo, 
 use super::drag;
 use super::role_menus::role_menu;
 use super::roles::{Context, change_roles};
-use crate::app::{Command, DraftChange};
+use crate::app::DraftChange;
 use crate::ui::icons;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
@@ -155,8 +155,7 @@ pub fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
                 for level in cx.view.levels(cx.data, name) {
                     let chosen = level == reference;
                     if menu::item(ui, level, "", chosen).clicked() && !chosen {
-                        let command =
-                            Command::Draft(DraftChange::Reference(name.to_owned(), level.clone()));
+                        let command = DraftChange::Reference(name.to_owned(), level.clone());
                         cx.out.send(command);
                     }
                 }
@@ -173,8 +172,7 @@ pub fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
                 node.set_label(format!("Treat {name} as categories"));
             });
             if chip.clicked() {
-                let command =
-                    Command::Draft(DraftChange::Categorical(name.to_owned(), !categorical));
+                let command = DraftChange::Categorical(name.to_owned(), !categorical);
                 cx.out.send(command);
             }
             if !categorical {

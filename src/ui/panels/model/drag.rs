@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 
 use super::roles::Context;
-use crate::app::{Command, DraftChange};
+use crate::app::DraftChange;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{hint, sentence};
 use ergodic_data::roles::{Refusal, Role};
@@ -97,9 +97,9 @@ pub fn zone(
     );
     if response.dnd_release_payload::<Dragged>().is_some() {
         cx.out.send(match role {
-            Role::Ignore => Command::Draft(DraftChange::Remove(column.clone())),
+            Role::Ignore => DraftChange::Remove(column.clone()),
             // A refused role has its reason and what would help said.
-            role => Command::Draft(DraftChange::Assign(column.clone(), role)),
+            role => DraftChange::Assign(column.clone(), role),
         });
     }
 }

@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 use ergodic_analysis::templates;
 
-use crate::app::{AppState, Command, Depth, Document, DraftChange, ModelCheck};
+use crate::app::{AppState, Depth, Document, DraftChange, DraftCommand, ModelCheck};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -506,23 +506,23 @@ fn prior_ui(
         }
         let given_up = field.response.lost_focus() && !field.committed;
         if given_up {
-            out.send(Command::PreviewPrior(None));
+            out.send(DraftCommand::PreviewPrior(None));
         } else if field.response.changed()
             && !edit.text.trim().is_empty()
             && error_of(spec, &edit.text).is_none()
         {
             let prior = (key.to_owned(), edit.text.trim().to_owned());
-            out.send(Command::PreviewPrior(Some(prior)));
+            out.send(DraftCommand::PreviewPrior(Some(prior)));
         }
         let typed = edit.text.trim();
         let given = (!typed.is_empty()).then(|| typed.to_owned());
         let is_other = given.as_ref().map_or(set, |given| given != text);
-        let change = Command::Draft(DraftChange::Prior(key.to_owned(), given.clone()));
+        let change = DraftChange::Prior(key.to_owned(), given.clone());
         if field.committed && error.is_none() {
             if given.is_some() || set {
                 out.typed(change, true);
             } else {
-                out.send(Command::PreviewPrior(None));
+                out.send(DraftCommand::PreviewPrior(None));
             }
             view.editing = None;
             return;

@@ -10,7 +10,7 @@ use eframe::egui::{
 
 use super::gallery::gallery_ui;
 use super::translation::framed;
-use crate::app::{Command, DataState, Document, DraftChange, ModelCheck};
+use crate::app::{DataState, Document, DraftChange, ModelCheck};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::severity_icon;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -199,10 +199,9 @@ pub fn program_ui(
 }
 
 /// What gives the draft a text.
-fn change_of(text: &str) -> Command {
+fn change_of(text: &str) -> DraftChange {
     let text = Value::Text(text.to_owned());
-    let change = DraftChange::ModelSetting(Own::PROGRAM.to_owned(), Some(text));
-    Command::Draft(change)
+    DraftChange::ModelSetting(Own::PROGRAM.to_owned(), Some(text))
 }
 
 /// Whether the first of the words that are offered is taken by Tab, which leads out of the editor while there are none.

@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Layout, Response, Ui, WidgetInfo};
 
 use super::roles::{Context, change_roles};
-use crate::app::{Command, DraftChange};
+use crate::app::{DraftChange, DraftCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
@@ -185,7 +185,7 @@ fn refused_ui(
         ui.add_space(t.space.x6);
         let word = conversion.offer(name);
         if ui.add(Button::new(&word).small()).clicked() {
-            let command = Command::Convert(name.to_owned(), conversion.clone(), role);
+            let command = DraftCommand::Convert(name.to_owned(), conversion.clone(), role);
             out.send(command);
         }
     });

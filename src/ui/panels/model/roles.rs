@@ -8,7 +8,7 @@ use super::cards::{card_ui, frame, note_ui, predictor_ui, shape_ui, term_ui};
 use super::drag;
 use super::groups::groups_ui;
 use super::role_menus::{head_ui, role_menu};
-use crate::app::{Command, DataState, Document, DraftChange, ModelCheck, outcome};
+use crate::app::{DataState, Document, DraftChange, ModelCheck, outcome};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::{columns, menu};
@@ -405,7 +405,7 @@ fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>, words: &LevelWords) {
         let levels = text.split(',').map(|level| level.trim().to_owned());
         let levels: Vec<String> = levels.filter(|level| !level.is_empty()).collect();
         if field.committed || (field.response.has_focus() && levels != *declared) {
-            let change = Command::Draft(DraftChange::Levels(levels));
+            let change = DraftChange::Levels(levels);
             cx.out.typed(change, field.committed);
         }
         if field.committed {

@@ -8,6 +8,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::app::testing::Session;
+use crate::app::{DataCommand, DraftCommand};
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_analysis::recipe::Scale;
 use ergodic_data::roles::{Conversion, Role};
@@ -32,7 +33,10 @@ fn the_formula_is_taken_with_enter_and_the_roles_follow() {
     harness.get_by_label("Remove region");
     harness.get_by_label("Undo").click();
     harness.run();
-    assert_eq!(harness.state().sent.last(), Some(&Command::Undo));
+    assert_eq!(
+        harness.state().sent.last(),
+        Some(&DraftCommand::Undo.into())
+    );
     assert_ne!(
         harness.state().session.state.document.as_ref(),
         Some(&document)
@@ -73,7 +77,7 @@ fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
             .any(|label| label.starts_with("region"))
     };
     assert!(listed(&harness));
-    let assign = Command::Draft(DraftChange::Assign("region".to_owned(), Role::Group));
+    let assign = DraftChange::Assign("region".to_owned(), Role::Group);
     harness.state_mut().session.send(assign);
     harness.run();
     harness.get_by_label("Remove region");
@@ -86,7 +90,7 @@ fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
     session.send(DraftChange::Template("mixed".to_owned()));
     let set = |key: &str, word: &str| {
         let value = ergodic_base::settings::Value::Text(word.to_owned());
-        Command::Draft(DraftChange::ModelSetting(key.to_owned(), Some(value)))
+        DraftChange::ModelSetting(key.to_owned(), Some(value))
     };
     // The family of the outcome, which has two values.
     session.send(set("family", "bernoulli"));
@@ -121,7 +125,7 @@ fn the_default_family_of_a_mixed_model_is_that_of_its_outcome() {
     harness.get_by_label("Reset to Yes/no").click();
     harness.run();
     let sent = harness.state().sent.last();
-    assert_eq!(sent, Some(&Command::Draft(family("bernoulli"))));
+    assert_eq!(sent, Some(&Command::Change(family("bernoulli"))));
     let state = &harness.state().session.state;
     assert_eq!(state.check.as_ref().unwrap().error, None);
     assert!(harness.query_by_label_contains("Reset to").is_none());
@@ -152,8 +156,8 @@ fn a_column_is_removed_and_another_added() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::Draft(DraftChange::Remove("age".to_owned())),
-            Command::Draft(DraftChange::Assign("age".to_owned(), Role::Predictor))
+            Command::Change(DraftChange::Remove("age".to_owned())),
+            Command::Change(DraftChange::Assign("age".to_owned(), Role::Predictor))
         ]
     );
 }
@@ -166,7 +170,7 @@ fn a_refused_role_says_why_and_offers_what_would_help() {
         "s.csv",
         "y,x,word\n0,1,7\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n",
     );
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     let mut harness = page_harness(session, model_ui);
     harness.get_by_label("Add to Weights").click();
     harness.run();
@@ -175,11 +179,12 @@ fn a_refused_role_says_why_and_offers_what_would_help() {
     harness.run();
     assert_eq!(
         harness.state().sent,
-        [Command::Convert(
+        [DraftCommand::Convert(
             "word".to_owned(),
             Conversion::Import(ColumnKindOverride::Number),
             Role::Weight
-        )]
+        )
+        .into()]
     );
 }
 
@@ -201,8 +206,8 @@ fn success_and_reference_levels_are_chosen_from_their_chips() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::Draft(DraftChange::Success("no".to_owned())),
-            Command::Draft(DraftChange::Reference("plan".to_owned(), "pro".to_owned()))
+            Command::Change(DraftChange::Success("no".to_owned())),
+            Command::Change(DraftChange::Reference("plan".to_owned(), "pro".to_owned()))
         ]
     );
     harness.get_by_label_contains("The chance that churned is no");
@@ -270,8 +275,8 @@ fn the_template_is_chosen_and_any_column_can_be_the_categories() {
     harness.run();
     harness.get_by_label("Probabilities of categories").click();
     harness.run();
-    let categorical = Command::Draft(DraftChange::Template("categorical".to_owned()));
-    assert_eq!(harness.state().sent, [categorical]);
+    let categorical = DraftChange::Template("categorical".to_owned());
+    assert_eq!(harness.state().sent, [categorical.into()]);
     let session = &mut harness.state_mut().session;
     let formula = |session: &Session| {
         let document = session.state.document.clone().unwrap();
@@ -296,9 +301,9 @@ fn the_template_is_chosen_and_any_column_can_be_the_categories() {
     harness.get_by_label_contains("Each value of plan has its own probability");
     harness.get_by_label("Prior of All probabilities: default");
     harness.get_by_label_contains("Unseen categories: 1 category named");
-    harness.state_mut().session.send(Command::Undo);
-    harness.state_mut().session.send(Command::Undo);
-    harness.state_mut().session.send(Command::Undo);
+    harness.state_mut().session.send(DraftCommand::Undo);
+    harness.state_mut().session.send(DraftCommand::Undo);
+    harness.state_mut().session.send(DraftCommand::Undo);
     assert!(formula(&harness.state().session).contains("age"));
 }
 
@@ -311,7 +316,7 @@ fn numbers_can_be_treated_as_categories() {
     harness.run();
     assert_eq!(
         harness.state().sent,
-        [Command::Draft(DraftChange::Categorical(
+        [Command::Change(DraftChange::Categorical(
             "support_calls".to_owned(),
             true
         ))]
@@ -350,12 +355,13 @@ fn a_prior_is_typed_refused_put_right_and_reset() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::PreviewPrior(Some(("intercept".to_owned(), "normal(0, 1.5)".to_owned()))),
-            Command::Draft(DraftChange::Prior(
+            DraftCommand::PreviewPrior(Some(("intercept".to_owned(), "normal(0, 1.5)".to_owned())))
+                .into(),
+            Command::Change(DraftChange::Prior(
                 "intercept".to_owned(),
                 Some("normal(0, 1.5)".to_owned())
             )),
-            Command::Draft(DraftChange::Prior("intercept".to_owned(), None))
+            Command::Change(DraftChange::Prior("intercept".to_owned(), None))
         ]
     );
 }
@@ -385,7 +391,7 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
     let rows = (0..30).map(|i| format!("{},{},{}\n", i % 7, 20, i % 5));
     let text = rows.fold("cases,tests,x\n".to_owned(), |text, row| text + &row);
     let mut trials = Session::with_file(&folder, "tests.csv", &text);
-    trials.send(Command::AcceptImport);
+    trials.send(DataCommand::AcceptImport);
     trials.send(DraftChange::Template("logistic".to_owned()));
     trials.send(DraftChange::Formula("cases | trials(tests) ~ x".to_owned()));
     let words = [
@@ -421,7 +427,7 @@ fn the_papers_priors_are_one_click_away_and_judged() {
     harness.get_by_label("Papers' priors").click();
     harness.run();
     let sent = harness.state().sent.clone();
-    let papers = Command::Draft(DraftChange::Prior(
+    let papers = Command::from(DraftChange::Prior(
         "default".to_owned(),
         Some("papers".to_owned()),
     ));
@@ -459,8 +465,8 @@ fn scales_are_switched() {
     assert_eq!(
         harness.state().sent,
         [
-            Command::Draft(DraftChange::Standardize(false)),
-            Command::Draft(DraftChange::Scale(Scale::Standardised))
+            Command::Change(DraftChange::Standardize(false)),
+            Command::Change(DraftChange::Scale(Scale::Standardised))
         ]
     );
 }
@@ -516,18 +522,18 @@ fn remarks_and_refusals_have_buttons_that_act() {
     let folder = tempfile::tempdir().unwrap();
     let text = "y,x,twice,n\n1,1,2,3\n4,3,6,0\n2,2,4,-1\n7,6,12,2\n5,5,10,4\n";
     let mut session = Session::with_file(&folder, "t.csv", text);
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Template("linear".to_owned()));
     session.send(DraftChange::Formula("y ~ x + twice".to_owned()));
     let mut harness = page_harness(session, model_ui);
     harness.run_steps(3);
     harness.get_by_label("Leave twice out").click_accesskit();
     harness.run_steps(3);
-    let formula = Command::Draft(DraftChange::Formula("y ~ x".to_owned()));
-    assert_eq!(harness.state().sent, [formula]);
+    let formula = DraftChange::Formula("y ~ x".to_owned());
+    assert_eq!(harness.state().sent, [formula.into()]);
     for command in [
-        Command::Draft(DraftChange::Template("poisson".to_owned())),
-        Command::Draft(DraftChange::Formula("n ~ x".to_owned())),
+        DraftChange::Template("poisson".to_owned()),
+        DraftChange::Formula("n ~ x".to_owned()),
     ] {
         harness.state_mut().session.send(command);
     }
@@ -689,7 +695,7 @@ fn no_level_of_an_order_is_a_success() {
     let text = rows.fold("rating,x\n".to_owned(), |text, row| text + &row);
     for template in ["ordered", "multinomial"] {
         let mut session = Session::with_file(&folder, "ratings.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Formula("rating ~ x".to_owned()));
         session.send(DraftChange::Template(template.to_owned()));
         let check = session.state.check.as_ref().unwrap();

@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::answering::OfOutcome;
-use crate::app::{Analysis, Command, Page};
+use crate::app::{Analysis, Command, Page, Question};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -54,7 +54,7 @@ impl Pane for Answers {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.answered.working().is_some() {
-            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Answers));
+            out.send(Question::Cancel(of.entry.id, Analysis::Answers));
         }
     }
 }
@@ -74,7 +74,7 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
             false => "Expressions of parameters are computed here when the run has ended",
         },
         icon: Answers::ICON,
-        ask: Command::FindAnswers(entry.id),
+        ask: Question::FindAnswers(entry.id),
     };
     let mut wanted = None;
     let mut way_out = None;
@@ -96,7 +96,7 @@ fn answers_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut Answers, out: &mut Ou
                 }
             });
     });
-    let asked = wanted.map(|asked| Command::AskAnswers(entry.id, asked));
+    let asked = wanted.map(|asked| Question::AskAnswers(entry.id, asked).into());
     if let Some(command) = way_out.or(asked) {
         out.send(command);
     }
@@ -111,7 +111,7 @@ fn no_outcome_ui(ui: &mut Ui, of: &Variable<'_>, why: &str) -> Option<Command> {
         // Data may be there again.
         (true, false) => Some((
             "Try again",
-            Command::AskAnswers(entry.id, entry.answers_asked.clone()),
+            Question::AskAnswers(entry.id, entry.answers_asked.clone()).into(),
         )),
         (false, _) => None,
     };
@@ -386,7 +386,7 @@ mod tests {
 
     use crate::app::answering::AnswersAsked;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange, Page};
+    use crate::app::{Command, DraftChange, Page, Question};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
 
@@ -421,7 +421,7 @@ mod tests {
         let told = "With age one unit higher, the probability that churned is yes is on average";
         assert!(says(&harness, told));
         assert!(says(&harness, "instead of basic"));
-        let found = |command: &&Command| matches!(command, Command::FindAnswers(_));
+        let found = |command: &&Command| matches!(command, Command::Ask(Question::FindAnswers(_)));
         assert_eq!(harness.state().sent.iter().filter(found).count(), 1);
         let picture = "Expected probability that churned is yes along age";
         press_t_over(&mut harness, picture);
@@ -454,7 +454,7 @@ mod tests {
             harness.get_by_label("Choose predictors").click();
             harness.run_steps(2);
             let to_model = Command::GoTo(Page::Model);
-            assert!(harness.state().sent.contains(&to_model));
+            assert!(harness.state().has_sent(to_model));
         }
     }
 
@@ -491,7 +491,7 @@ mod tests {
             ..asked.clone()
         };
         let session = &mut harness.state_mut().session;
-        session.send(Command::AskAnswers(id, by));
+        session.send(Question::AskAnswers(id, by));
         harness.run_steps(4);
         assert!(heading(&harness));
         let chip = "Values that effects are told at";
@@ -502,7 +502,7 @@ mod tests {
         harness.key_press(Key::Escape);
         harness.run_steps(3);
         let session = &mut harness.state_mut().session;
-        session.send(Command::AskAnswers(id, asked));
+        session.send(Question::AskAnswers(id, asked));
         harness.run_steps(4);
         harness.get_by_label("Compare groups of school").click();
         harness.run_steps(4);
@@ -522,8 +522,8 @@ mod tests {
         };
         let id = harness.state().session.state.selected().unwrap().id;
         let session = &mut harness.state_mut().session;
-        session.send(Command::AskAnswers(id, asked("exp(b[age])")));
-        let work = session.begin(Command::AskAnswers(id, asked("2 * b[age]")));
+        session.send(Question::AskAnswers(id, asked("exp(b[age])")));
+        let work = session.begin(Question::AskAnswers(id, asked("2 * b[age]")));
         harness.run_steps(4);
         assert!(says(&harness, "Starting"));
         assert!(says(&harness, "exp(b[age])") && !says(&harness, "2 * b[age]"));
@@ -534,7 +534,7 @@ mod tests {
         );
         // What was asked before is there at once when it is asked again.
         let session = &mut harness.state_mut().session;
-        assert!((session.begin(Command::AskAnswers(id, asked("exp(b[age])")))).is_empty());
+        assert!((session.begin(Question::AskAnswers(id, asked("exp(b[age])")))).is_empty());
         for work in work {
             session.end(work());
         }

@@ -208,7 +208,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Command, DraftChange, Question};
     use crate::ui::panels::runs::answer_lines::{
         diagnostics_line, expression_line, probability_line, ratio_line,
     };
@@ -257,7 +257,7 @@ mod tests {
     /// How often answers were asked for with more than before.
     fn times_asked(harness: &Harness<'_, Shown<RunsView>>) -> usize {
         let sent = harness.state().sent.iter();
-        sent.filter(|it| matches!(it, Command::AskAnswers(..)))
+        sent.filter(|it| matches!(it, Command::Ask(Question::AskAnswers(..))))
             .count()
     }
 

@@ -8,7 +8,7 @@ use eframe::egui::{Rect, Sense, Ui, vec2};
 use super::run_bar::MORE;
 use super::words;
 use crate::app::tasks::Task;
-use crate::app::{Command, RunEntry, resuming};
+use crate::app::{Command, Question, RunCommand, RunEntry, resuming};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
@@ -28,7 +28,7 @@ pub(super) struct Asked<'a, T> {
     /// The icon of the pane.
     pub icon: char,
     /// What asks for the result.
-    pub ask: Command,
+    pub ask: Question,
 }
 
 impl<T> Asked<'_, T> {
@@ -55,11 +55,15 @@ impl<T> Asked<'_, T> {
                 .entry
                 .view()
                 .is_none_or(|view| words::is_before_draws(&view));
-            let (words, command) = if no_draws && resuming::refusal(self.entry).is_none() {
-                ("Add draws", Command::AddDraws(self.entry.id, MORE[0]))
-            } else {
-                ("Try again", self.ask)
-            };
+            let (words, command): (_, Command) =
+                if no_draws && resuming::refusal(self.entry).is_none() {
+                    (
+                        "Add draws",
+                        RunCommand::AddDraws(self.entry.id, MORE[0]).into(),
+                    )
+                } else {
+                    ("Try again", self.ask.into())
+                };
             if widgets::empty_state(ui, self.icon, why, Some(words)) {
                 out.send(command);
             }

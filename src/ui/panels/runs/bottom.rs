@@ -6,7 +6,7 @@ use super::words;
 use crate::app::entry::Saved;
 use crate::app::fixes::quick_fix;
 use crate::app::quick_fixes::QuickFix;
-use crate::app::{AppState, Command, Product, RunEntry};
+use crate::app::{AppState, Command, PathCommand, Product, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -234,7 +234,7 @@ fn command_line_ui(
                     .on_disabled_hover_text(why)
                     .clicked()
                 {
-                    out.send(Command::Write(Product::Recipe, path.trim().into()));
+                    out.send(PathCommand::Write(Product::Recipe, path.trim().into()));
                 }
                 let pick = ui.add_enabled(
                     state.document.is_some(),
@@ -244,7 +244,7 @@ fn command_line_ui(
                     .on_disabled_hover_text("There is no draft; use this run's recipe first")
                     .clicked()
                 {
-                    out.send(Command::PickPlace(Product::Recipe));
+                    out.send(PathCommand::Pick(Product::Recipe));
                 }
             });
         });

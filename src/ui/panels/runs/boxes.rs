@@ -164,7 +164,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
-    use crate::app::Command;
+    use crate::app::ViewCommand;
     use crate::app::testing::Session;
     use crate::ui::panels::runs::{RunsView, pane, runs_ui};
     use crate::ui::testing::{page_harness, press_t_over};
@@ -177,7 +177,7 @@ mod tests {
         let all = names.iter().filter(of_kind).count();
         let intercept = names.iter().position(|name| name.is_intercept());
         assert_eq!(intercept, Some(0));
-        session.send(Command::SelectVariable(1));
+        session.send(ViewCommand::SelectVariable(1));
         let mut harness = page_harness::<RunsView>(session, runs_ui);
         harness.set_size(vec2(1920.0, 1200.0));
         harness.run_steps(3);
@@ -189,7 +189,10 @@ mod tests {
         harness.get_by_role_and_label(Role::ColumnHeader, "whisker to");
         harness.key_press(eframe::egui::Key::T);
         harness.run_steps(3);
-        harness.state_mut().session.send(Command::SelectVariable(0));
+        harness
+            .state_mut()
+            .session
+            .send(ViewCommand::SelectVariable(0));
         harness.run_steps(3);
         harness.get_by_label(&format!("Box plots of {}", plural(all, "parameter")));
     }

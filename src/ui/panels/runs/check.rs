@@ -5,7 +5,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Shape, Stroke, Ui, vec2};
 use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::{Analysis, Command};
+use crate::app::{Analysis, Question};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -69,7 +69,7 @@ impl Pane for CheckPane {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.replicated.working().is_some() {
-            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Replicates));
+            out.send(Question::Cancel(of.entry.id, Analysis::Replicates));
         }
     }
 }
@@ -83,7 +83,7 @@ fn check_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CheckPane, out: &mut Ou
         done: entry.replicates().filter(|done| done.bins == view.bins),
         later: "Predictive checks appear here when the run has ended",
         icon: CheckPane::ICON,
-        ask: Command::Replicate(entry.id, view.bins),
+        ask: Question::Replicate(entry.id, view.bins),
     };
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
@@ -377,7 +377,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Command, DataCommand, DraftChange, Question, RunCommand};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
     use ergodic_core::engine::run_section::RunSection;
@@ -398,7 +398,7 @@ mod tests {
             draws: 100,
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let mut harness = page_harness(session, runs_ui);
         harness.set_size(vec2(1280.0, 1800.0));
@@ -414,7 +414,7 @@ mod tests {
 
     fn asked(harness: &Harness<'_, Shown<RunsView>>) -> usize {
         let sent = harness.state().sent.iter();
-        sent.filter(|command| matches!(command, Command::Replicate(..)))
+        sent.filter(|command| matches!(command, Command::Ask(Question::Replicate(..))))
             .count()
     }
 
@@ -527,7 +527,7 @@ mod tests {
             let rows = (0..60).map(|i| format!("{},{}\n", 1 + i * 7 % 23, statuses[i * 5 % 3]));
             let text = rows.fold("weeks,status\n".to_owned(), |text, row| text + &row);
             let mut session = Session::with_file(&folder, "weeks.csv", &text);
-            session.send(Command::AcceptImport);
+            session.send(DataCommand::AcceptImport);
             session.send(DraftChange::Template("mixed".to_owned()));
             session.send(DraftChange::ModelSetting(
                 "family".to_owned(),

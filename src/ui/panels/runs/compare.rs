@@ -9,7 +9,7 @@ use super::moments::moments_ui;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::comparing_runs::{Compared, others, refusal};
-use crate::app::{Analysis, Command, RunEntry, scoring};
+use crate::app::{Analysis, Question, RunCommand, RunEntry, ViewCommand, scoring};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::overlay::{OverlaidCurve, overlay_ui};
 use crate::ui::theme::{Text, VerdictKind, tokens};
@@ -64,7 +64,7 @@ fn compare_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut CompareView, out: &mu
                     here side by side";
         let known = entry.recipe.is_some().then_some("Use these settings");
         if widgets::empty_state(ui, icons::CIRCLE_HALF, text, known) {
-            out.send(Command::UseRecipeOf(entry.id));
+            out.send(RunCommand::UseRecipe(entry.id));
         }
         return;
     }
@@ -106,7 +106,7 @@ fn choice_ui(
             let chip = Chip::toggle(&words, is_chosen);
             if ui.add(chip).clicked() && !is_chosen {
                 view.other = Some(other.id);
-                out.send(Command::CompareRuns(entry.id, other.id));
+                out.send(Question::Compare(entry.id, other.id));
             }
         }
     });
@@ -132,7 +132,7 @@ fn chosen_ui(
     } else if let Some(going) = entry.compared.working() {
         let text = tasks::words(going, of.state.tasks.secs_left(going));
         if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
-            out.send(Command::CancelAnalysis(entry.id, Analysis::Comparison));
+            out.send(Question::Cancel(entry.id, Analysis::Comparison));
         }
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -140,7 +140,7 @@ fn chosen_ui(
         let text = entry.compared.refusal();
         let text = text.unwrap_or("The runs have other draws than when they were compared");
         if widgets::empty_state(ui, icons::CIRCLE_HALF, text, Some("Compare again")) {
-            out.send(Command::CompareRuns(entry.id, other.id));
+            out.send(Question::Compare(entry.id, other.id));
         }
     }
 }
@@ -298,7 +298,7 @@ fn parameters_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &mut Outb
         of.names.iter().position(|it| it == name)
     });
     if let Some(index) = index {
-        out.send(Command::SelectVariable(index));
+        out.send(ViewCommand::SelectVariable(index));
     }
 }
 
@@ -403,7 +403,7 @@ fn scores_ui(
             .on_disabled_hover_text("Rows are being left out");
         if response.clicked() {
             for run in runs.iter().filter(|run| run.scores.done().is_none()) {
-                out.send(Command::Score(run.id));
+                out.send(Question::Score(run.id));
             }
         }
         for why in runs.iter().filter_map(|run| run.scores.refusal()) {
@@ -436,7 +436,7 @@ mod tests {
 
     use crate::app::reporting::Picture;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange, Product};
+    use crate::app::{DraftChange, PathCommand, Product, Question, RunCommand, ViewCommand};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{page_harness, press_t_over};
 
@@ -461,7 +461,7 @@ mod tests {
             "b".to_owned(),
             Some("normal(0, 0.05)".to_owned()),
         ));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         harness.state_mut().session = session;
         harness.run_steps(3);
@@ -471,7 +471,7 @@ mod tests {
         harness.get_by_label("Compare with Run 1").click_accesskit();
         harness.run_steps(4);
         let state = harness.state();
-        assert!(state.sent.contains(&Command::CompareRuns(ids[1], ids[0])));
+        assert!(state.has_sent(Question::Compare(ids[1], ids[0])));
         let [one, two] = [&state.session.state.runs[0], &state.session.state.runs[1]];
         let done = two.compared_with(one).unwrap().clone();
         // Screen readers hear no backticks.
@@ -485,7 +485,7 @@ mod tests {
         harness
             .state_mut()
             .session
-            .send(Command::SelectVariable(index));
+            .send(ViewCommand::SelectVariable(index));
         harness.run_steps(3);
         harness.get_by_label(&format!("Densities of {first} in Run 2 and Run 1"));
         // Means and standard deviations of all parameters are drawn against each other, and saved as a picture.
@@ -506,14 +506,10 @@ mod tests {
             variable: index,
         };
         let state = harness.state_mut();
-        assert!(
-            state
-                .sent
-                .contains(&Command::PickPlace(Product::Picture(ids[1], picture)))
-        );
+        assert!(state.has_sent(PathCommand::Pick(Product::Picture(ids[1], picture))));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("moments.csv");
-        let save = Command::Write(Product::Picture(ids[1], picture), path.clone());
+        let save = PathCommand::Write(Product::Picture(ids[1], picture), path.clone());
         state.session.send(save);
         let drawn = std::fs::read_to_string(path).unwrap();
         let points = drawn.lines().filter(|line| line.contains(",parameters,"));

@@ -15,7 +15,7 @@ use super::layout::{layout_of, tree_of};
 use super::pane::{Home, Kept, Pane as _, PaneEntry, find};
 use super::panes::{Bias, Density, PaneViews, Rank, Trace, Variable};
 use super::summary::SummaryView;
-use crate::app::{AppState, Command, Depth, RunEntry};
+use crate::app::{AppState, Depth, RunEntry, ViewCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu::{NORMAL, item, menu};
@@ -162,7 +162,7 @@ pub fn dock_ui(
         return;
     }
     if std::mem::take(&mut view.forget) && view.agreed.take().is_some() {
-        panes.out.send(Command::KeepPanes(None));
+        panes.out.send(ViewCommand::KeepPanes(None));
     } else if view.agreed != state.panes {
         // A project was opened or closed.
         view.agreed.clone_from(&state.panes);
@@ -240,7 +240,7 @@ pub fn dock_ui(
         let now = layout_of(tree);
         if now != view.agreed {
             view.agreed.clone_from(&now);
-            panes.out.send(Command::KeepPanes(now));
+            panes.out.send(ViewCommand::KeepPanes(now));
         }
     }
     if (view.asked).is_some_and(|(_, pane)| !view.fronts.contains(&pane)) {

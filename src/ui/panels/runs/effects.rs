@@ -5,7 +5,7 @@ use eframe::egui::Ui;
 use super::curves::{Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::Command;
+use crate::app::ViewCommand;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
@@ -123,7 +123,7 @@ fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &
                         factor => format!("{factor}: {}", effect.term),
                     };
                     if ui.add(Chip::toggle(&label, on)).clicked() && !on {
-                        out.send(Command::SelectVariable(*variable));
+                        out.send(ViewCommand::SelectVariable(*variable));
                     }
                 }
             });
@@ -148,6 +148,6 @@ fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &
     let height = ui.available_height();
     let shown = caterpillar_ui(ui, Palette::of(ui), data, height);
     if let Some(row) = shown.clicked {
-        out.send(Command::SelectVariable(made.variables[row]));
+        out.send(ViewCommand::SelectVariable(made.variables[row]));
     }
 }

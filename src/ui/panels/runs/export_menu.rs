@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{ScrollArea, Ui, vec2};
 
 use crate::app::reporting::Picture;
-use crate::app::{AppState, Command, Product, RunEntry};
+use crate::app::{AppState, PathCommand, Product, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
@@ -129,12 +129,12 @@ pub fn export_ui(
         let write = write.on_disabled_hover_text("Type where the file is to go");
         if write.clicked() {
             let path = PathBuf::from(view.path.trim());
-            out.send(Command::Write(format.product, path));
+            out.send(PathCommand::Write(format.product, path));
             ui.close();
         }
         let choose = Button::new("Choose a location…").icon(icons::FOLDER_OPEN);
         if ui.add(choose).clicked() {
-            out.send(Command::PickPlace(format.product));
+            out.send(PathCommand::Pick(format.product));
             ui.close();
         }
     });
@@ -177,6 +177,7 @@ fn figure_ui(ui: &mut Ui, chosen: &mut usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::ViewCommand;
     use crate::app::testing::Session;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
@@ -185,7 +186,7 @@ mod tests {
     fn reports_and_pictures_of_the_selected_parameter_are_offered() {
         let mut session = Session::with_draft("churn");
         session.run(1, 20, 30);
-        session.send(Command::SelectVariable(1));
+        session.send(ViewCommand::SelectVariable(1));
         let folder = tempfile::tempdir().unwrap();
         let mut harness = page_harness::<ExportView>(session, |ui, state, view, out| {
             let entry = state.selected().unwrap();
@@ -217,8 +218,8 @@ mod tests {
         assert_eq!(
             harness.state().sent,
             [
-                Command::PickPlace(Product::Report(1, "latex")),
-                Command::Write(Product::Picture(1, picture), path.clone())
+                PathCommand::Pick(Product::Report(1, "latex")).into(),
+                PathCommand::Write(Product::Picture(1, picture), path.clone()).into()
             ]
         );
         assert!(std::fs::read_to_string(path).unwrap().contains("b[age]"));

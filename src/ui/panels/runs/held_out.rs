@@ -9,7 +9,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::held_out::HeldOutScores;
-use crate::app::{Analysis, Command};
+use crate::app::{Analysis, Question};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -120,10 +120,7 @@ impl Pane for HeldOutView {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.held_out.working().is_some() {
-            out.send(Command::CancelAnalysis(
-                of.entry.id,
-                Analysis::HeldOutScores,
-            ));
+            out.send(Question::Cancel(of.entry.id, Analysis::HeldOutScores));
         }
     }
 }
@@ -142,7 +139,7 @@ fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &m
         done: entry.held_out_scores(),
         later: "Scores of the rows held out appear here when the run has ended",
         icon: HeldOutView::ICON,
-        ask: Command::ScoreHeldOut(entry.id),
+        ask: Question::ScoreHeldOut(entry.id),
     };
     asked.show(ui, out, |ui, done| {
         ScrollArea::vertical()
@@ -156,7 +153,7 @@ fn held_out_pane(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &m
 fn along_the_way_ui(ui: &mut Ui, of: &Variable<'_>, view: &mut HeldOutView, out: &mut Outbox) {
     let entry = of.entry;
     match entry.scored_again_in() {
-        Some(Duration::ZERO) => out.send(Command::ScoreHeldOut(entry.id)),
+        Some(Duration::ZERO) => out.send(Question::ScoreHeldOut(entry.id)),
         Some(wait) => ui.ctx().request_repaint_after(wait),
         None => {}
     }
@@ -405,7 +402,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{Command, DraftChange, Question, RunCommand};
     use crate::ui::panels::runs::{RunsView, runs_ui};
     use crate::ui::testing::{Shown, page_harness, press_t_over};
     use ergodic_analysis::hold_out::HoldOut;
@@ -450,7 +447,8 @@ mod tests {
         harness.run_steps(3);
         assert!(says(&harness, "Course of the log loss by seconds"));
         let sent = harness.state().sent.iter();
-        let asked = sent.filter(|command| matches!(command, Command::ScoreHeldOut(_)));
+        let asked =
+            sent.filter(|command| matches!(command, Command::Ask(Question::ScoreHeldOut(_))));
         assert_eq!(asked.count(), 1);
     }
 
@@ -469,9 +467,9 @@ mod tests {
     fn runs_of_the_same_rows_are_compared_in_words() {
         let mut session = session("logistic", "churned ~ age", Some(HoldOut::Share(0.2)));
         let first = session.state.runs[0].id;
-        session.send(Command::ScoreHeldOut(first));
+        session.send(Question::ScoreHeldOut(first));
         session.send(DraftChange::Formula("churned ~ age + plan".to_owned()));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let titles: Vec<String> = session.state.runs.iter().map(|run| run.title()).collect();
         let mut harness = page_harness(session, runs_ui);

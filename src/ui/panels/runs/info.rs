@@ -275,7 +275,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DataCommand, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
 
@@ -288,7 +288,7 @@ mod tests {
         let live = session.state.runs[0].gradient_noise().unwrap();
         assert!(live.control_variates.trace < live.plain.trace);
         // What the folder holds is the same, to the last digit.
-        session.send(Command::Open(place));
+        session.send(DataCommand::Open(place));
         assert_eq!(
             session.state.selected().unwrap().gradient_noise(),
             Some(live)

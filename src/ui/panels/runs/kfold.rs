@@ -4,7 +4,7 @@ use eframe::egui::{ScrollArea, Ui};
 
 use super::words;
 use crate::app::kfold::refusal;
-use crate::app::{Analysis, AppState, Command, RunEntry};
+use crate::app::{Analysis, AppState, Question, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
@@ -45,7 +45,7 @@ pub(super) fn folds_ui(
     if let Some(going) = entry.folded.working() {
         widgets::hint(ui, &tasks::words(going, state.tasks.secs_left(going)));
         if ui.add(Button::new("Cancel").small()).clicked() {
-            out.send(Command::CancelAnalysis(entry.id, Analysis::Folds));
+            out.send(Question::Cancel(entry.id, Analysis::Folds));
         }
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -78,7 +78,7 @@ pub(super) fn folds_ui(
             .on_hover_text(words::time_of_fits(entry, view.parts as usize))
             .on_disabled_hover_text(why.unwrap_or_default());
         if button.clicked() {
-            out.send(Command::ScoreInFolds(entry.id, view.parts as u32));
+            out.send(Question::ScoreInFolds(entry.id, view.parts as u32));
         }
     });
 }

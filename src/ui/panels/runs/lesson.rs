@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Layout, Ui};
 
-use crate::app::{AppState, Command, DraftChange, RunEntry};
+use crate::app::{AppState, DraftChange, RunCommand, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::strip;
@@ -36,7 +36,7 @@ pub fn lesson_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outb
                     .clicked()
                 {
                     out.send(DraftChange::Sampler("auto".to_owned()));
-                    out.send(Command::StartRun);
+                    out.send(RunCommand::Start);
                 }
             });
         });

@@ -8,7 +8,7 @@ use super::likelihood_ratio::{RatioView, ratio_ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use super::tree::recipe_of;
-use crate::app::{Analysis, Command, Product, RunEntry};
+use crate::app::{Analysis, PathCommand, Product, Question, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::likelihood_method::MethodChoice;
 use crate::ui::plots::legend::{Sign, legend_line};
@@ -85,7 +85,7 @@ fn likelihood_comparison_pane(
     if let Some(going) = entry.fitting.working() {
         let text = tasks::words(going, None);
         if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
-            out.send(Command::CancelAnalysis(entry.id, Analysis::LikelihoodFit));
+            out.send(Question::Cancel(entry.id, Analysis::LikelihoodFit));
         }
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -124,7 +124,7 @@ fn likelihood_comparison_pane(
             None => (text, "Fit by likelihood"),
         };
         if widgets::empty_state(ui, icons::CHART_LINE_UP, text, Some(act)) {
-            out.send(Command::EstimateRun(entry.id, None));
+            out.send(Question::Estimate(entry.id, None));
         }
     }
 }
@@ -142,7 +142,7 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, more: &mut bool, out: &mu
                     .on_hover_text("The likelihood fit as fit.json, effects.csv and fitted.csv in a new folder")
                     .clicked();
                 if clicked {
-                    out.send(Command::PickPlace(Product::Fit(Some(id))));
+                    out.send(PathCommand::Pick(Product::Fit(Some(id))));
                 }
                 let has_methods = !done.fit.components.is_empty();
                 let remarks = done.fit.warnings.len();
@@ -209,7 +209,7 @@ fn method_ui(
                 method.show(ui, done.fit.curves.is_empty(), &mut options);
                 let again = Button::new("Fit again").small();
                 if ui.add(again).clicked() {
-                    out.send(Command::EstimateRun(id, Some(options)));
+                    out.send(Question::Estimate(id, Some(options)));
                 }
             });
         }
@@ -331,12 +331,7 @@ mod tests {
         harness.run_steps(3);
         harness.get_by_label("Fit by likelihood").click();
         harness.run_steps(4);
-        assert!(
-            harness
-                .state()
-                .sent
-                .contains(&Command::EstimateRun(id, None))
-        );
+        assert!(harness.state().has_sent(Question::Estimate(id, None)));
         let cells: Vec<String> = (harness.get_all_by_role(Role::Cell))
             .filter_map(|node| {
                 let node = node.accesskit_node();

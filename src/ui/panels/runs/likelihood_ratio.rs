@@ -3,7 +3,7 @@
 use eframe::egui::{Ui, vec2};
 
 use crate::app::likelihood::simpler_formulas;
-use crate::app::{Analysis, Command, RunEntry};
+use crate::app::{Analysis, Question, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
@@ -32,7 +32,7 @@ pub(super) struct RatioView {
 impl RatioView {
     fn ask(&mut self, id: u64, formula: &str, out: &mut Outbox) {
         formula.clone_into(&mut self.asked);
-        out.send(Command::TestAgainst(id, formula.to_owned()));
+        out.send(Question::TestAgainst(id, formula.to_owned()));
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn ratio_ui(ui: &mut Ui, entry: &RunEntry, view: &mut RatioView, out:
             ui.horizontal(|ui| {
                 widgets::sentence_line(ui, &tasks::words(going, None), Text::Caption, true);
                 if ui.add(Button::new("Cancel").small()).clicked() {
-                    out.send(Command::CancelAnalysis(entry.id, Analysis::LikelihoodRatio));
+                    out.send(Question::Cancel(entry.id, Analysis::LikelihoodRatio));
                 }
             });
             ui.ctx()
@@ -120,7 +120,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DraftChange, Question};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
 
@@ -175,7 +175,7 @@ mod tests {
         assert!(typed.p_value < 0.001, "{typed:?}");
         // A model beside it is refused in a sentence.
         let id = harness.state().session.state.selected().unwrap().id;
-        let same = Command::TestAgainst(id, formula.to_owned());
+        let same = Question::TestAgainst(id, formula.to_owned());
         harness.state_mut().session.send(same);
         harness.run_steps(3);
         harness.get_by_label("The models have the same terms, so there is nothing to compare");

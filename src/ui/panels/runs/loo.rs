@@ -9,7 +9,7 @@ use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use super::words;
 use crate::app::scoring::{is_tall, refusal};
-use crate::app::{Analysis, AppState, Command, RunEntry};
+use crate::app::{Analysis, AppState, Question, RunEntry, ViewCommand};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
 use crate::ui::plots::data_table::{PlotData, data_table_ui};
@@ -116,7 +116,7 @@ fn unscored_ui(
             if let Some(going) = going.or(entry.sampled_scores.working()) {
                 widgets::hint(ui, &tasks::words(going, state.tasks.secs_left(going)));
                 if ui.add(Button::new("Cancel").small()).clicked() {
-                    out.send(Command::CancelAnalysis(entry.id, Analysis::Scores));
+                    out.send(Question::Cancel(entry.id, Analysis::Scores));
                 }
                 ui.ctx()
                     .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -133,8 +133,8 @@ fn unscored_ui(
                 };
                 if refusal.is_none() && ui.add(Button::new(word).small()).clicked() {
                     out.send(match is_tall(entry) {
-                        true => Command::ScoreSample(entry.id),
-                        false => Command::Score(entry.id),
+                        true => Question::ScoreSample(entry.id),
+                        false => Question::Score(entry.id),
                     });
                 }
             }
@@ -187,7 +187,7 @@ fn sampled_ui(
                 .on_hover_text("One row after the other: minutes")
                 .clicked()
             {
-                out.send(Command::Score(entry.id));
+                out.send(Question::Score(entry.id));
             }
             ui.add_space(t.space.x2);
             folds_ui(ui, state, entry, &mut view.folds, out);
@@ -307,7 +307,7 @@ fn doubt_ui(
                 false => "Draws were moved for these rows, and that was not enough",
             });
         if button.clicked() {
-            out.send(Command::MatchMoments(entry.id));
+            out.send(Question::MatchMoments(entry.id));
         }
         let button = ui
             .add_enabled(!keeps_rows_out, Button::new(&word).small())
@@ -317,7 +317,7 @@ fn doubt_ui(
             ))
             .on_disabled_hover_text("The run keeps rows out of its fit already");
         if button.clicked() {
-            out.send(Command::Refit(entry.id));
+            out.send(Question::Refit(entry.id));
         }
     });
     if let Some(why) = entry.scores.refusal() {
@@ -436,7 +436,7 @@ fn comparison_ui(
                 .on_hover_text("Leaves the rows of that run out as well")
                 .on_disabled_hover_text("Its rows are being left out");
             if button.clicked() {
-                out.send(Command::Score(other.id));
+                out.send(Question::Score(other.id));
             }
             if let Some(why) = other.scores.refusal() {
                 widgets::hint(ui, why);
@@ -589,7 +589,7 @@ fn doubtful_ui(
         }))
         .show(ui);
     if let Some(k) = shown.pressed {
-        out.send(Command::ShowRow(doubtful[k].0 as usize));
+        out.send(ViewCommand::ShowRow(doubtful[k].0 as usize));
     }
     let more = doubtful.len() - count;
     if more > 0 {

@@ -5,7 +5,7 @@ use eframe::egui::Ui;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::reporting::Picture;
-use crate::app::{Command, Product, RunEntry};
+use crate::app::{PathCommand, Product, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::convergence::Wants;
@@ -51,7 +51,7 @@ fn mode_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
                 figure: "mode",
                 variable: 0,
             };
-            out.send(Command::PickPlace(Product::Picture(entry.id, picture)));
+            out.send(PathCommand::Pick(Product::Picture(entry.id, picture)));
         }
     });
     let [gradient, gap] = search.courses(FLOOR);

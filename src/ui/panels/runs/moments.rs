@@ -5,7 +5,7 @@ use eframe::egui::{Color32, Shape, Stroke, Ui};
 use super::panes::Variable;
 use crate::app::comparing_runs::Compared;
 use crate::app::reporting::Picture;
-use crate::app::{Command, Product};
+use crate::app::{PathCommand, Product};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -85,7 +85,7 @@ pub(super) fn moments_ui(ui: &mut Ui, of: &Variable<'_>, done: &Compared, out: &
             figure: "moments",
             variable: of.index,
         };
-        out.send(Command::PickPlace(Product::Picture(of.entry.id, picture)));
+        out.send(PathCommand::Pick(Product::Picture(of.entry.id, picture)));
     }
 }
 

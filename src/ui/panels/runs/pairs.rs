@@ -10,7 +10,7 @@ use eframe::egui::{
 use super::curves::{Key, Memo};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, legend_ui};
-use crate::app::Command;
+use crate::app::ViewCommand;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
@@ -160,11 +160,11 @@ impl Pane for Pairs {
         let mut chosen = head_ui(ui, head.0, of, x, (ranking, cloud), correlation);
         if chosen.is_some() && opening.is_some() {
             // Whoever chooses a partner has chosen what stands against it.
-            out.send(Command::SelectVariable(of.index));
+            out.send(ViewCommand::SelectVariable(of.index));
         }
         if let Some(pair) = proposed.and_then(|rect| worst_ui(ui, rect, of, x, worst)) {
             let [selected, partner] = pair.parameters;
-            out.send(Command::SelectVariable(selected));
+            out.send(ViewCommand::SelectVariable(selected));
             chosen = Some(partner);
         }
         let has_matrix = room >= 2.0 * CELL_LEAST;
@@ -184,7 +184,7 @@ impl Pane for Pairs {
             let square = Rect::from_min_size(min, vec2(room, room));
             let clicked = matrix_ui(ui, square, of, (set, x), matrix, &views.filter);
             if let Some((row, column)) = clicked {
-                out.send(Command::SelectVariable(row));
+                out.send(ViewCommand::SelectVariable(row));
                 chosen = Some(column);
             }
         }

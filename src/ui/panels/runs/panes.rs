@@ -6,7 +6,7 @@ use super::curves::{self, Convergence as Course, Densities, Key, Memo};
 use super::pane::{Home, Pane};
 use super::summary::SummaryView;
 use super::words;
-use crate::app::{AppState, Command, RunEntry, resuming};
+use crate::app::{AppState, RunCommand, RunEntry, resuming};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::interval::shift_text;
@@ -678,7 +678,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
         );
         let act = (resuming::check_refusal(of.entry).is_none()).then_some("Check bias");
         if widgets::empty_state(ui, icons::SEAL_QUESTION, &text, act) {
-            out.send(Command::CheckBias(of.entry.id));
+            out.send(RunCommand::CheckBias(of.entry.id));
         }
         return;
     };

@@ -207,7 +207,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DataCommand, DraftChange};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{page_harness, press_t_over};
 
@@ -227,7 +227,7 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let mut session = Session::with_file(&folder, "wide.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Template("linear".to_owned()));
         let formula = format!("y ~ {}", names.join(" + "));
         session.send(DraftChange::Formula(formula));

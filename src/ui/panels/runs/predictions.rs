@@ -8,7 +8,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::entry::Prediction;
-use crate::app::{Analysis, Command, Product, RunEntry};
+use crate::app::{Analysis, PathCommand, Product, Question, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes};
@@ -56,7 +56,7 @@ impl Pane for PredictionsView {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.predicted.working().is_some() {
-            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Predictions));
+            out.send(Question::Cancel(of.entry.id, Analysis::Predictions));
         }
     }
 }
@@ -75,13 +75,13 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
         done,
         later: "Predictions of the rows appear here when the run has ended",
         icon: PredictionsView::ICON,
-        ask: Command::Predict(entry.id, with_groups),
+        ask: Question::Predict(entry.id, with_groups),
     };
     if !entry.is_active() {
         head_ui(ui, entry, (has_groups, done), view, out);
         let is_other = entry.predicts_with_groups != with_groups;
         if done.is_none() && entry.predicted.working().is_some() && is_other {
-            out.send(Command::Predict(entry.id, with_groups));
+            out.send(Question::Predict(entry.id, with_groups));
         }
     }
     let level = view.level;
@@ -114,7 +114,7 @@ fn head_ui(
                     .on_disabled_hover_text("The predictions are not there yet")
                     .clicked();
                 if clicked {
-                    out.send(Command::PickPlace(Product::Predictions(entry.id)));
+                    out.send(PathCommand::Pick(Product::Predictions(entry.id)));
                 }
                 let remarks = done.map(|done| done.remarks.join("; ")).unwrap_or_default();
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -383,8 +383,8 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
-    use crate::app::DraftChange;
     use crate::app::testing::Session;
+    use crate::app::{DataCommand, DraftChange, RunCommand};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
     use ergodic_core::engine::run_section::RunSection;
@@ -397,7 +397,7 @@ mod tests {
         let rows = (0..120).map(|i| format!("{},{}\n", level(i), i % 4));
         let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
         let mut session = Session::with_file(&folder, "sizes.csv", &text);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::AcceptImport);
         session.send(DraftChange::Template("ordered".to_owned()));
         session.send(DraftChange::Formula("size ~ x".to_owned()));
         session.send(DraftChange::Run(RunSection {
@@ -406,7 +406,7 @@ mod tests {
             draws: 100,
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let id = session.state.selected().unwrap().id;
         let mut harness = page_harness(session, runs_ui);
@@ -415,7 +415,7 @@ mod tests {
             .get_by_role_and_label(Role::Tab, "Predictions")
             .click();
         harness.run_steps(4);
-        assert!(harness.state().sent.contains(&Command::Predict(id, true)));
+        assert!(harness.state().has_sent(Question::Predict(id, true)));
         harness.get_by_label_contains("observed outcomes lie inside their 90");
         for level in ["low", "mid", "high"] {
             harness

@@ -7,7 +7,7 @@ use eframe::egui::{ScrollArea, Ui};
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use crate::app::prior_sensitivity::refusal;
-use crate::app::{Command, RunEntry};
+use crate::app::{Question, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, VerdictKind, tokens};
@@ -54,7 +54,7 @@ fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         );
         let act = why.is_none().then_some("Check the prior");
         if widgets::empty_state(ui, icons::SCALES, text, act) {
-            out.send(Command::FindPriorSensitivity(entry.id));
+            out.send(Question::FindPriorSensitivity(entry.id));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::export_menu::{ExportView, export_ui};
 use super::words;
 use crate::app::entry::RunPhase;
 use crate::app::running::{controls_at_hand, draws_before_check};
-use crate::app::{AppState, Command, Depth, RunEntry, resuming};
+use crate::app::{AppState, Depth, RunCommand, RunEntry, resuming};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -268,7 +268,7 @@ fn buttons_ui(
     let id = entry.id;
     if let RunPhase::Preparing(_) = entry.phase {
         if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
-            out.send(Command::Stop(id));
+            out.send(RunCommand::Stop(id));
         }
         return;
     }
@@ -296,7 +296,7 @@ fn buttons_ui(
             for draws in MORE {
                 let label = format!("{} per chain", number::integer(draws));
                 if ui.add(Button::new(&label).quiet()).clicked() {
-                    out.send(Command::AddDraws(id, draws));
+                    out.send(RunCommand::AddDraws(id, draws));
                     ui.close();
                 }
             }
@@ -315,13 +315,13 @@ fn buttons_ui(
             .on_disabled_hover_text("The chains are ending their present draws")
             .clicked()
         {
-            out.send(Command::Stop(id));
+            out.send(RunCommand::Stop(id));
         }
         if !simple {
             let (label, icon, command) = if view.state == RunState::Paused {
-                ("Resume", icons::PLAY, Command::Resume(id))
+                ("Resume", icons::PLAY, RunCommand::Resume(id))
             } else {
-                ("Pause", icons::PAUSE, Command::Pause(id))
+                ("Pause", icons::PAUSE, RunCommand::Pause(id))
             };
             let pause = ui.add_enabled(!stopping, Button::new(label).icon_fill(icon));
             if pause
@@ -343,7 +343,7 @@ fn buttons_ui(
                 .on_disabled_hover_text("The run is ending")
                 .clicked()
             {
-                out.send(Command::Freeze(id));
+                out.send(RunCommand::Freeze(id));
             }
         }
     }
@@ -363,7 +363,7 @@ fn bias_button_ui(
             .add(Button::new("Stop the check").icon_fill(icons::STOP))
             .clicked()
         {
-            out.send(Command::Stop(entry.id));
+            out.send(RunCommand::Stop(entry.id));
         }
         let (rect, response) = ui.allocate_exact_size(vec2(64.0, 4.0), egui::Sense::hover());
         response.widget_info(|| {
@@ -411,7 +411,7 @@ fn bias_button_ui(
         .on_disabled_hover_text(why.unwrap_or_default())
         .clicked()
     {
-        out.send(Command::CheckBias(entry.id));
+        out.send(RunCommand::CheckBias(entry.id));
     }
 }
 
@@ -419,7 +419,7 @@ fn bias_button_ui(
 fn continue_button_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     if entry.resuming.is_some() {
         if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
-            out.send(Command::Stop(entry.id));
+            out.send(RunCommand::Stop(entry.id));
         }
         return;
     }
@@ -438,7 +438,7 @@ fn continue_button_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     };
     let go_on = Button::new("Continue").icon_fill(icons::PLAY);
     if ui.add(go_on).on_hover_text(tip).clicked() {
-        out.send(Command::ContinueRun(entry.id));
+        out.send(RunCommand::Continue(entry.id));
     }
 }
 
@@ -451,13 +451,13 @@ fn control_menu_ui(button: &Response, entry: &RunEntry, at_hand: &[&RunEntry], o
             let row = menu::item(ui, &text, title, false);
             let tip = "It is exact, and of the same model, priors and data: nothing has to be run";
             if row.on_hover_text(tip).clicked() {
-                out.send(Command::CheckBiasAgainst(entry.id, other.id));
+                out.send(RunCommand::CheckBiasAgainst(entry.id, other.id));
             }
         }
         let text = format!("Run {} as a new control", words::control(entry));
         let row = menu::item(ui, &text, "", false);
         if row.on_hover_text(words::check_cost(entry)).clicked() {
-            out.send(Command::CheckBias(entry.id));
+            out.send(RunCommand::CheckBias(entry.id));
         }
     });
 }

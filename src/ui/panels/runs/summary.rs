@@ -17,7 +17,7 @@ use super::range_field::RangeField;
 use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, columns};
 use super::table_layout::{Wish, widths};
 use super::words;
-use crate::app::{AppState, Command, Depth, RunEntry, correcting, extras};
+use crate::app::{AppState, Depth, Question, RunEntry, ViewCommand, correcting, extras};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -265,7 +265,7 @@ fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         );
     }
     if order != before {
-        out.send(Command::Correct(entry.id, order));
+        out.send(Question::Correct(entry.id, order));
     }
 }
 
@@ -378,7 +378,7 @@ fn columns_ui(ui: &mut Ui, entry: &RunEntry, range: &mut RangeField, out: &mut O
         range.show(ui, words, entry.id, &mut asked.rope);
     });
     if asked != entry.columns_asked {
-        out.send(Command::AskColumns(entry.id, asked));
+        out.send(Question::AskColumns(entry.id, asked));
     }
 }
 
@@ -479,7 +479,7 @@ fn summary_body_ui(
     let mut shown = shown;
     if state.preferences.more_columns {
         if extras::are_due(entry, report.draws_per_chain) {
-            out.send(Command::ComputeColumns(entry.id));
+            out.send(Question::ComputeColumns(entry.id));
         }
         let more = entry.extras.done().into_iter();
         let more = more.flat_map(|further| &further.extras.columns);
@@ -639,7 +639,7 @@ fn rows_ui(
     let toggled = match chosen {
         Some(Item::Group { name, .. }) if !shown.by_keys => Some(name),
         Some(item) => {
-            out.send(Command::SelectVariable(item.variable()));
+            out.send(ViewCommand::SelectVariable(item.variable()));
             None
         }
         None => toggled_by_keys(order, &shown),

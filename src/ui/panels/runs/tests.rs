@@ -12,7 +12,10 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
-use crate::app::{Command, Depth, DraftChange, Product};
+use crate::app::{
+    Command, Depth, DraftChange, PathCommand, Preference, Product, Question, RunCommand,
+    ViewCommand,
+};
 use crate::ui::testing::{Shown, page_harness, press_t_over};
 use ergodic_core::engine::found::clusters::Clusters;
 use ergodic_core::engine::run_section::RunSection;
@@ -31,7 +34,7 @@ fn session(sampler: &str, draws: u64) -> Session {
         draws,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session
 }
 
@@ -68,7 +71,7 @@ fn a_doubtful_run_has_messages_with_quick_fixes() {
     harness.run_steps(2);
     let sent = &harness.state().sent;
     let again = |command: &Command| match command {
-        Command::RunAgain(_, changes) => changes == &["run.chains=4".to_owned()],
+        Command::Run(RunCommand::Again(_, changes)) => changes == &["run.chains=4".to_owned()],
         _ => false,
     };
     assert!(sent.iter().any(again), "{sent:?}");
@@ -93,7 +96,7 @@ pub(super) fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
 
 /// Forgets what the pane in front asked for by itself: no act of a user.
 fn forget_panes(harness: &mut Harness<'_, Shown<RunsView>>) {
-    let by_user = |command: &Command| !matches!(command, Command::FindAnswers(_));
+    let by_user = |command: &Command| !matches!(command, Command::Ask(Question::FindAnswers(_)));
     harness.state_mut().sent.retain(by_user);
 }
 
@@ -139,7 +142,7 @@ fn a_finished_run_shows_its_variables_sorts_and_selects() {
     let index = variables.iter().position(|name| *name == last).unwrap();
     assert_eq!(
         harness.state().sent.last(),
-        Some(&Command::SelectVariable(index))
+        Some(&ViewCommand::SelectVariable(index).into())
     );
     assert_eq!(harness.state().session.state.selected_variable, index);
 }
@@ -174,7 +177,7 @@ fn a_live_run_is_paused_resumed_and_stopped() {
     let mut harness = page(session("metropolis", 1_000_000));
     harness.get_by_label("Pause").click();
     harness.run_steps(2);
-    assert_eq!(harness.state().sent, [Command::Pause(1)]);
+    assert_eq!(harness.state().sent, [RunCommand::Pause(1).into()]);
     let begun = Instant::now();
     while harness.query_by_label("Resume").is_none() {
         assert!(begun.elapsed() < WAIT, "the run does not pause");
@@ -191,11 +194,17 @@ fn a_live_run_is_paused_resumed_and_stopped() {
     }
     harness.get_by_label("Resume").click();
     harness.run_steps(2);
-    assert_eq!(harness.state().sent.last(), Some(&Command::Resume(1)));
+    assert_eq!(
+        harness.state().sent.last(),
+        Some(&RunCommand::Resume(1).into())
+    );
     harness.get_by_label("Stop and keep").click();
     harness.run_steps(2);
     forget_panes(&mut harness);
-    assert_eq!(harness.state().sent.last(), Some(&Command::Stop(1)));
+    assert_eq!(
+        harness.state().sent.last(),
+        Some(&RunCommand::Stop(1).into())
+    );
     let begun = Instant::now();
     while harness.query_by_label("Stop and keep").is_some() {
         assert!(begun.elapsed() < WAIT, "the run does not stop");
@@ -226,10 +235,7 @@ fn the_export_menu_writes_where_it_was_told_without_a_dialog() {
     harness.run_steps(2);
     assert_eq!(
         harness.state().sent,
-        [Command::Write(
-            Product::Results(1, FORMATS[1].id),
-            path.clone()
-        )]
+        [PathCommand::Write(Product::Results(1, FORMATS[1].id), path.clone()).into()]
     );
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("variable,mean"), "{text}");
@@ -259,22 +265,22 @@ fn every_pane_and_depth_shows_a_run() {
     }
     harness.get_by_label("Check bias");
     for depth in [Depth::Verdict, Depth::Everything, Depth::Standard] {
-        harness.state_mut().session.send(Command::SetDepth(depth));
+        harness.state_mut().session.send(Preference::Depth(depth));
         harness.run_steps(3);
         assert!(!names(&harness).is_empty(), "{depth:?}");
     }
     // More draws than it could have ended before it is looked at.
-    let more = Command::AddDraws(1, 1_000_000);
+    let more = RunCommand::AddDraws(1, 1_000_000);
     harness.state_mut().session.send(more);
     harness.run_steps(2);
     assert!(harness.query_by_label("Stop and keep").is_some());
-    harness.state_mut().session.send(Command::Stop(1));
+    harness.state_mut().session.send(RunCommand::Stop(1));
 }
 
 #[test]
 fn what_the_outcome_does_stands_beside_the_verdict() {
     let mut session = finished("nuts");
-    session.send(Command::SetDepth(Depth::Verdict));
+    session.send(Preference::Depth(Depth::Verdict));
     let mut harness = page(session);
     harness.run_steps(4);
     let told = |harness: &Harness<'_, Shown<RunsView>>| {
@@ -283,11 +289,11 @@ fn what_the_outcome_does_stands_beside_the_verdict() {
     };
     assert!(told(&harness) > 0);
     // Before the run has ended there is nothing to tell, and the density has the room.
-    let more = Command::AddDraws(1, 1_000_000);
+    let more = RunCommand::AddDraws(1, 1_000_000);
     harness.state_mut().session.send(more);
     harness.run_steps(2);
     assert_eq!(told(&harness), 0);
-    harness.state_mut().session.send(Command::Stop(1));
+    harness.state_mut().session.send(RunCommand::Stop(1));
 }
 
 #[test]
@@ -326,7 +332,7 @@ fn the_warm_up_is_ended_by_a_button() {
         draws: 50,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     let mut harness = page(session);
     // It stands outermost: nothing moves under the pointer when it goes.
     let place = |label| harness.get_by_label(label).rect();
@@ -344,7 +350,7 @@ fn the_warm_up_is_ended_by_a_button() {
     }
     harness.run_steps(2);
     forget_panes(&mut harness);
-    assert_eq!(harness.state().sent, [Command::Freeze(1)]);
+    assert_eq!(harness.state().sent, [RunCommand::Freeze(1).into()]);
     assert!(harness.query_by_label("End warm-up").is_none());
     let entry = harness.state().session.state.selected().unwrap();
     assert_eq!(entry.view().unwrap().draws_per_chain(), 50);
@@ -355,7 +361,7 @@ fn a_refused_run_says_why_and_where_to_go() {
     let mut session = Session::with_draft("churn");
     // The model is complete; what is refused is a sampler of clusters, of which it has none.
     session.send(DraftChange::Sampler("dp-gibbs".to_owned()));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     let mut harness = page(session);
     harness.get_by_label("Run 1 could not be started");
     harness.get_by_label("Change the model").click();
@@ -371,7 +377,7 @@ fn without_runs_the_page_offers_to_run() {
     let mut harness = page(Session::with_draft("churn"));
     harness.get_by_label("Run the model").click();
     harness.run_steps(2);
-    assert_eq!(harness.state().sent, [Command::StartRun]);
+    assert_eq!(harness.state().sent, [RunCommand::Start.into()]);
     assert_eq!(harness.state().session.state.runs.len(), 1);
 }
 
@@ -379,7 +385,7 @@ fn without_runs_the_page_offers_to_run() {
 fn estimates_are_corrected_by_control_variates_and_exported() {
     // Many draws for the coefficients of all squares and products.
     let mut session = finished_after("nuts", 600);
-    session.send(Command::SetDepth(Depth::Everything));
+    session.send(Preference::Depth(Depth::Everything));
     let mut harness = page(session);
     harness
         .get_by_role_and_label(Role::RadioButton, "Quadratic")
@@ -387,7 +393,7 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent,
-        [Command::Correct(1, Some(Order::Quadratic))]
+        [Question::Correct(1, Some(Order::Quadratic)).into()]
     );
     let state = &harness.state().session.state;
     let entry = state.selected().unwrap();
@@ -402,7 +408,7 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
     harness.get_by_role_and_label(Role::ColumnHeader, "gain");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("summary.csv");
-    let export = Command::Write(Product::Results(1, "summary-csv"), path.clone());
+    let export = PathCommand::Write(Product::Results(1, "summary-csv"), path.clone());
     harness.state_mut().session.send(export);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(
@@ -429,7 +435,7 @@ fn prior_sensitivity_is_looked_at_once_the_run_has_ended() {
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent.last(),
-        Some(&Command::FindPriorSensitivity(1))
+        Some(&Question::FindPriorSensitivity(1).into())
     );
     let state = &harness.state().session.state;
     let Some(found) = state.selected().unwrap().prior_sensitivity.done() else {
@@ -448,7 +454,7 @@ fn prior_sensitivity_is_looked_at_once_the_run_has_ended() {
     harness
         .state_mut()
         .session
-        .send(Command::FindPriorSensitivity(1));
+        .send(Question::FindPriorSensitivity(1));
     harness
         .get_by_role_and_label(Role::Tab, "Sensitivity")
         .click();
@@ -508,7 +514,7 @@ fn weighted_draws_are_shown_weighted() {
             .state()
             .sent
             .iter()
-            .all(|command| matches!(command, Command::KeepPanes(_))),
+            .all(|command| matches!(command, Command::View(ViewCommand::KeepPanes(_)))),
         "{:?}",
         harness.state().sent
     );
@@ -674,7 +680,7 @@ fn predictions_stand_against_what_was_observed_and_are_exported() {
         .click();
     harness.run_steps(4);
     let id = harness.state().session.state.selected().unwrap().id;
-    assert!(harness.state().sent.contains(&Command::Predict(id, true)));
+    assert!(harness.state().has_sent(Question::Predict(id, true)));
     harness.get_by_label_contains("of 10 groups lie inside the");
     let picture = "Observed shares against the predicted probability that churned is yes in 10 groups of rows";
     press_t_over(&mut harness, picture);
@@ -686,9 +692,9 @@ fn predictions_stand_against_what_was_observed_and_are_exported() {
     assert_eq!(harness.state().sent.len(), asked, "asked once");
     let path = harness.state().session.folder.path().join("p.csv");
     let session = &mut harness.state_mut().session;
-    session.send(Command::PickPlace(Product::Predictions(id)));
+    session.send(PathCommand::Pick(Product::Predictions(id)));
     assert_eq!(session.fx.picks.len(), 1);
-    session.send(Command::Write(Product::Predictions(id), path.clone()));
+    session.send(PathCommand::Write(Product::Predictions(id), path.clone()));
     let text = std::fs::read_to_string(path).unwrap();
     assert_eq!(text.lines().count(), 1001);
     assert!(text.starts_with("row,mean,sd,lower,upper,outcome_lower,outcome_upper,observed\n1,"));

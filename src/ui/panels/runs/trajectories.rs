@@ -6,7 +6,7 @@ use super::asked::Asked;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable, legend_ui, name_line, paint_words};
 use crate::app::following::Followed;
-use crate::app::{Analysis, Command};
+use crate::app::{Analysis, Question};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::ChainFilter;
@@ -50,7 +50,7 @@ impl Pane for Trajectories {
             done: entry.trajectories(),
             later: "Energies along trajectories appear here when the run has ended",
             icon: Self::ICON,
-            ask: Command::FollowTrajectories(entry.id),
+            ask: Question::FollowTrajectories(entry.id),
         };
         asked.show(ui, out, |ui, done| {
             picture_ui(ui, of, done, &mut self.with_all_rows, &views.filter);
@@ -63,7 +63,7 @@ impl Pane for Trajectories {
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
         if of.entry.followed.working().is_some() {
-            out.send(Command::CancelAnalysis(of.entry.id, Analysis::Trajectories));
+            out.send(Question::Cancel(of.entry.id, Analysis::Trajectories));
         }
     }
 }
@@ -160,8 +160,8 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
-    use crate::app::Command;
     use crate::app::testing::Session;
+    use crate::app::{DataCommand, ViewCommand};
     use crate::ui::panels::runs::{RunsView, pane, runs_ui};
     use crate::ui::testing::{page_harness, press_t_over};
 
@@ -171,20 +171,17 @@ mod tests {
         let mut session = Session::with_draft("churn");
         session.run(2, 80, 60);
         let place = session.state.runs[0].place().unwrap().to_owned();
-        session.send(Command::Open(place));
+        session.send(DataCommand::Open(place));
         let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();
         assert_eq!(ids.len(), 2);
         let mut harness = page_harness::<RunsView>(session, runs_ui);
         harness.run_steps(3);
         for &id in &ids {
-            harness.state_mut().session.send(Command::SelectRun(id));
+            harness.state_mut().session.send(ViewCommand::SelectRun(id));
             let pane = pane::find(Trajectories::ID).unwrap();
             harness.state_mut().view.show_pane(pane);
             harness.run_steps(4);
-            let asked = harness
-                .state()
-                .sent
-                .contains(&Command::FollowTrajectories(id));
+            let asked = harness.state().has_sent(Question::FollowTrajectories(id));
             assert!(asked, "{id}");
             let run = harness.state().session.state.run(id).unwrap();
             assert_eq!(run.trajectories().unwrap().chains.len(), 2, "{id}");

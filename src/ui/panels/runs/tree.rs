@@ -9,7 +9,7 @@ use eframe::egui::{Galley, Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2}
 
 use super::words;
 use crate::app::entry::RunPhase;
-use crate::app::{AppState, Command, Page, RunEntry};
+use crate::app::{AppState, Command, Page, PathCommand, RunCommand, RunEntry, ViewCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::columns;
@@ -98,7 +98,7 @@ fn table_of<'a>(state: &'a AppState, entry: &'a RunEntry) -> Option<&'a Table> {
 
 fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
     if section_head(ui, "Data", Some((icons::PLUS, "Open data"))) {
-        out.send(Command::PickOpen);
+        out.send(PathCommand::PickOpen);
     }
     if recipe_of(entry).is_some_and(Recipe::is_without_data) {
         TreeRow::new("none needed").icon(icons::TABLE).show(ui);
@@ -298,7 +298,7 @@ fn runs_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     let can_run = state.document.is_some();
     let act = can_run.then_some((icons::PLAY, "Run the model (Ctrl Enter)"));
     if section_head(ui, "Runs", act) {
-        out.send(Command::StartRun);
+        out.send(RunCommand::Start);
     }
     for entry in state.runs.iter().rev() {
         run_row_ui(ui, state, entry, out);
@@ -365,7 +365,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
         response.on_hover_text(tip)
     };
     if response.clicked() {
-        out.send(Command::SelectRun(entry.id));
+        out.send(ViewCommand::SelectRun(entry.id));
     }
     response.context_menu(|ui| {
         ui.set_min_width(170.0);
@@ -376,7 +376,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
             .on_disabled_hover_text("Draws from a file have no recipe")
             .clicked()
         {
-            out.send(Command::UseRecipeOf(entry.id));
+            out.send(RunCommand::UseRecipe(entry.id));
             ui.close();
         }
         if ui
@@ -384,7 +384,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
             .on_hover_text("Both are kept with the project")
             .clicked()
         {
-            out.send(Command::AskRunName(Some(entry.id)));
+            out.send(RunCommand::AskName(Some(entry.id)));
             ui.close();
         }
         let idle = !entry.is_active();
@@ -394,7 +394,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
             .on_disabled_hover_text("Stop the run first")
             .clicked()
         {
-            out.send(Command::RemoveRun(entry.id));
+            out.send(RunCommand::Remove(entry.id));
             ui.close();
         }
     });
@@ -403,7 +403,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
 #[cfg(test)]
 mod tests {
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange, Page};
+    use crate::app::{Command, DataCommand, DraftChange, Page};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
@@ -431,8 +431,8 @@ mod tests {
     #[test]
     fn a_model_without_data_has_neither_data_nor_formula() {
         let mut session = Session::default();
-        session.send(Command::BeginWithoutData);
-        session.send(Command::AcceptImport);
+        session.send(DataCommand::BeginWithoutData);
+        session.send(DataCommand::AcceptImport);
         session.run(1, 20, 30);
         session.send(Command::GoTo(Page::Runs));
         let mut harness = page_harness(session, runs_ui);

@@ -102,7 +102,7 @@ mod tests {
 
     use super::estimates_ui;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DraftChange, RunCommand};
     use crate::ui::panels::runs::runs_ui;
     use crate::ui::testing::{harness, page_harness};
     use crate::ui::widgets::number;
@@ -120,7 +120,7 @@ mod tests {
             keep: "b[age]".to_owned(),
             ..RunSection::default()
         }));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let entry = session.state.selected().unwrap();
         assert_eq!(entry.variables(), ["b[age]"]);

@@ -321,7 +321,7 @@ pub fn stop_rule(run: &Run, draws: u64) -> String {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::app::{Command, DraftChange};
+    use crate::app::{DataCommand, DraftChange, RunCommand};
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
         session.send(DraftChange::Formula("churned ~ age".to_owned()));
         session.run(2, 60, 50);
         let place = session.state.runs[0].place().unwrap().to_owned();
-        session.send(Command::Open(place));
+        session.send(DataCommand::Open(place));
         let remark = |index: usize| {
             let entry: &RunEntry = &session.state.runs[index];
             warmup_remark(&entry.view().unwrap())
@@ -357,7 +357,7 @@ mod tests {
         let mut session = Session::with_draft("churn");
         // The model has no clusters, which this sampler draws.
         session.send(DraftChange::Sampler("dp-gibbs".to_owned()));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.send(DraftChange::Formula("churned ~ age".to_owned()));
         let entry = &session.state.runs[0];
         assert!(matches!(entry.phase, RunPhase::Refused(_)));
@@ -377,9 +377,9 @@ mod tests {
                 draws: 1000,
                 ..RunSection::default()
             }));
-            session.send(Command::StartRun);
+            session.send(RunCommand::Start);
             if added > 0 {
-                session.send(Command::AddDraws(1, added));
+                session.send(RunCommand::AddDraws(1, added));
             }
             let entry = session.state.selected().unwrap();
             let view = entry.view().unwrap();

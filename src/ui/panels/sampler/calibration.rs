@@ -4,7 +4,7 @@ use eframe::egui::{CornerRadius, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2
 
 use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::draft_pictures::DraftPicture;
-use crate::app::{AppState, Command};
+use crate::app::{AppState, DraftCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::draft_picture;
@@ -41,7 +41,7 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
                 ui.spacing_mut().item_spacing.x = t.space.x2;
                 let stop = Button::new("Stop simulating").icon(icons::X);
                 if ui.add(stop).clicked() {
-                    out.send(Command::CancelCalibration);
+                    out.send(DraftCommand::CancelCalibration);
                 }
                 let text = match going.progress() {
                     (0, _) => tasks::words(going, None),
@@ -58,7 +58,7 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
             .add(Button::new("Calibrate").icon(icons::SCALES))
             .clicked()
         {
-            out.send(Command::Calibrate);
+            out.send(DraftCommand::Calibrate);
         }
         let calibrated = state.calibrated.done();
         if let Some(calibrated) = calibrated.filter(|calibrated| calibrated.recipe == *recipe) {

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
-use crate::app::{AppState, Command, DraftChange, Page};
+use crate::app::{AppState, Command, DraftChange, DraftCommand, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
@@ -172,7 +172,7 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = t.space.x2;
             if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
-                out.send(Command::CancelAdvice);
+                out.send(DraftCommand::CancelAdvice);
             }
             widgets::hint(ui, &tasks::words(going, None));
         });
@@ -221,7 +221,7 @@ fn rank_ui(ui: &mut Ui, able: bool, known: bool, out: &mut Outbox) {
         .on_disabled_hover_text(why)
         .clicked()
     {
-        out.send(Command::Advise);
+        out.send(DraftCommand::Advise);
     }
 }
 

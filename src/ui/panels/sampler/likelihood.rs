@@ -3,7 +3,7 @@
 use eframe::egui::Ui;
 
 use crate::app::draft_pictures::DraftPicture;
-use crate::app::{AppState, Command, Product, likelihood};
+use crate::app::{AppState, DraftCommand, PathCommand, Product, likelihood};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::draft_picture;
@@ -76,7 +76,7 @@ pub fn likelihood_ui(
                 .on_hover_text("fit.json, effects.csv and fitted.csv in a new folder")
                 .clicked();
             if clicked {
-                out.send(Command::PickPlace(Product::Fit(None)));
+                out.send(PathCommand::Pick(Product::Fit(None)));
             }
         }
     });
@@ -115,7 +115,7 @@ fn options_ui(
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = t.space.x2;
             if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
-                out.send(Command::CancelEstimate);
+                out.send(DraftCommand::CancelEstimate);
             }
             widgets::hint(ui, &tasks::words(going, None));
         });
@@ -125,7 +125,7 @@ fn options_ui(
         .add(Button::new("Fit by likelihood").icon(icons::CHART_LINE_UP))
         .clicked()
     {
-        out.send(Command::Estimate(options));
+        out.send(DraftCommand::Estimate(options));
     }
 }
 

@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
 use super::start::start_ui;
-use crate::app::{AppState, Command, Depth, DraftChange};
+use crate::app::{AppState, Depth, DraftChange};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -103,10 +103,10 @@ pub fn run_control_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
 }
 
 /// The change of the draft to `run`. A run section that was stopped early replays its draws; changing it makes a new run.
-pub(super) fn change_to(mut run: RunSection) -> Command {
+pub(super) fn change_to(mut run: RunSection) -> DraftChange {
     run.draws_of_chains = None;
     run.warmup_of_chains = None;
-    Command::Draft(DraftChange::Run(run))
+    DraftChange::Run(run)
 }
 
 /// Which reported quantities draws are kept of.

@@ -7,7 +7,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{SamplerView, sampler_ui};
 use crate::app::testing::Session;
-use crate::app::{Command, DraftChange};
+use crate::app::{Command, DataCommand, DraftChange, DraftCommand, Preference, RunCommand};
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::families::Family;
@@ -47,7 +47,7 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
         }
         assert_eq!(
             harness.state().sent.last(),
-            Some(&Command::Draft(DraftChange::Sampler(
+            Some(&Command::Change(DraftChange::Sampler(
                 entry.spec.id.to_owned()
             )))
         );
@@ -138,7 +138,7 @@ fn every_method_for_the_mode_can_be_chosen_and_shows_its_settings() {
         harness.run_steps(3);
         assert_eq!(
             harness.state().sent.last(),
-            Some(&Command::Draft(DraftChange::Method(
+            Some(&Command::Change(DraftChange::Method(
                 entry.spec.id.to_owned()
             )))
         );
@@ -159,7 +159,7 @@ fn samplers_are_compared_before_any_run() {
     let button = "Rank for these data";
     harness.get_by_label(button).click();
     harness.run_steps(3);
-    assert_eq!(harness.state().sent, [Command::Advise]);
+    assert_eq!(harness.state().sent, [DraftCommand::Advise.into()]);
     let state = &harness.state().session.state;
     let advised = state.advice.done().unwrap();
     assert_eq!(advised.advice.sampler, "nuts");
@@ -179,7 +179,7 @@ fn samplers_are_compared_before_any_run() {
     // A cancelled request leaves nothing behind.
     let session = &mut harness.state_mut().session;
     session.state.advice.begin(Default::default());
-    session.send(Command::CancelAdvice);
+    session.send(DraftCommand::CancelAdvice);
     assert!(session.state.advice.working().is_none());
 }
 
@@ -212,7 +212,7 @@ fn a_setting_is_typed_refused_and_reset() {
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent,
-        [Command::Draft(DraftChange::Setting(
+        [Command::Change(DraftChange::Setting(
             "target_accept".to_owned(),
             Some(Value::Real(0.9))
         ))]
@@ -221,7 +221,7 @@ fn a_setting_is_typed_refused_and_reset() {
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent.last(),
-        Some(&Command::Draft(DraftChange::Setting(
+        Some(&Command::Change(DraftChange::Setting(
             "target_accept".to_owned(),
             None
         )))
@@ -253,7 +253,7 @@ fn stop_rules_and_seed_change_the_run() {
     assert_eq!(run(&harness).max_seconds, Some(60.0));
     harness.get_by_role_and_label(Role::Button, "Run").click();
     harness.run_steps(2);
-    assert_eq!(harness.state().sent.last(), Some(&Command::StartRun));
+    assert_eq!(harness.state().sent.last(), Some(&RunCommand::Start.into()));
 }
 
 #[test]
@@ -263,7 +263,10 @@ fn a_step_size_is_tuned_by_trial_and_set() {
     let mut harness = page(session);
     harness.get_by_label("Tune step size").click_accesskit();
     harness.run_steps(3);
-    assert_eq!(harness.state().sent.last(), Some(&Command::RunTrials));
+    assert_eq!(
+        harness.state().sent.last(),
+        Some(&DraftCommand::RunTrials.into())
+    );
     harness.get_by_label("chosen");
     let state = &mut harness.state_mut().session.state;
     assert!(state.tuned.working().is_none());
@@ -308,7 +311,7 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     harness.run_steps(3);
     assert!(matches!(
         harness.state().sent.last(),
-        Some(Command::Estimate(options)) if options.family == Family::Gaussian && options.reml
+        Some(Command::Draft(DraftCommand::Estimate(options))) if options.family == Family::Gaussian && options.reml
     ));
     let state = &harness.state().session.state;
     assert!(state.estimated.working().is_none());
@@ -319,7 +322,7 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     harness.get_by_label("SQUAREM");
     // Another formula was not fitted.
     let send = |harness: &mut Harness<'static, Shown<SamplerView>>, formula: &str| {
-        let command = Command::Draft(DraftChange::Formula(formula.to_owned()));
+        let command = DraftChange::Formula(formula.to_owned());
         harness.state_mut().session.send(command);
         harness.run_steps(3);
     };
@@ -359,7 +362,7 @@ fn integrals_of_the_likelihood_are_chosen_with_how_finely() {
     harness.run_steps(3);
     assert!(matches!(
         harness.state().sent.last(),
-        Some(Command::Estimate(options)) if options.method == "aghq" && options.fineness.nodes == 15
+        Some(Command::Draft(DraftCommand::Estimate(options))) if options.method == "aghq" && options.fineness.nodes == 15
     ));
     let state = &harness.state().session.state;
     let done = state.estimated.done().unwrap();
@@ -376,7 +379,7 @@ fn levels_are_fitted_by_likelihood_with_their_cut_points() {
     let rows = (0..60).map(|i| format!("{},{}\n", level(i), i % 4));
     let text = rows.fold("size,x\n".to_owned(), |text, row| text + &row);
     let mut session = Session::with_file(&folder, "sizes.csv", &text);
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Template("ordered".to_owned()));
     session.send(DraftChange::Formula("size ~ x".to_owned()));
     let mut harness = page(session);
@@ -431,11 +434,8 @@ fn blocks_are_typed_by_the_names_of_parameters() {
     };
     assert_eq!(type_blocks("b[nope]: hmc"), (true, None));
     let blocks = "b[Intercept]: slice; b[*]: hmc";
-    let sent = Command::Draft(DraftChange::Setting(
-        "blocks".to_owned(),
-        Some(Value::Text(blocks.to_owned())),
-    ));
-    assert_eq!(type_blocks(blocks), (false, Some(sent)));
+    let sent = DraftChange::Setting("blocks".to_owned(), Some(Value::Text(blocks.to_owned())));
+    assert_eq!(type_blocks(blocks), (false, Some(sent.into())));
 }
 
 #[test]
@@ -446,18 +446,18 @@ fn rows_are_stored_in_single_precision_where_everything_is_shown() {
     let single = "Single precision";
     assert!(harness.query_by_label(single).is_none());
     let session = &mut harness.state_mut().session;
-    session.send(Command::SetDepth(Depth::Everything));
+    session.send(Preference::Depth(Depth::Everything));
     harness.run_steps(3);
     harness.get_by_label(single).click_accesskit();
     harness.run_steps(3);
     let sent = harness.state().sent.last();
     assert_eq!(
         sent,
-        Some(&Command::Draft(DraftChange::Storage(Storage::F32)))
+        Some(&Command::Change(DraftChange::Storage(Storage::F32)))
     );
     // A choice that was made shows at every depth.
     let session = &mut harness.state_mut().session;
-    session.send(Command::SetDepth(Depth::Standard));
+    session.send(Preference::Depth(Depth::Standard));
     harness.run_steps(3);
     harness.get_by_label(single);
     let document = harness.state().session.state.document.as_ref().unwrap();
@@ -494,7 +494,7 @@ fn where_chains_start_is_part_of_the_run() {
     use ergodic_core::engine::Start;
     let mut harness = page(Session::with_draft("churn"));
     let sent = |harness: &Harness<'static, Shown<SamplerView>>| match harness.state().sent.last() {
-        Some(Command::Draft(DraftChange::Run(run))) => run.start.clone(),
+        Some(Command::Change(DraftChange::Run(run))) => run.start.clone(),
         other => panic!("{other:?}"),
     };
     let choose = |harness: &mut Harness<'static, Shown<SamplerView>>, word: &str| {

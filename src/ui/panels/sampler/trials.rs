@@ -2,7 +2,7 @@
 
 use eframe::egui::Ui;
 
-use crate::app::{AppState, Command};
+use crate::app::{AppState, DraftCommand};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
@@ -43,7 +43,7 @@ pub fn trials_ui(
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
                 if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
-                    out.send(Command::CancelTrials);
+                    out.send(DraftCommand::CancelTrials);
                 }
                 let left = state.tasks.secs_left(going);
                 widgets::hint(ui, &tasks::words(going, left));
@@ -54,7 +54,7 @@ pub fn trials_ui(
             .add(Button::new("Tune step size").icon(icons::SCALES))
             .clicked()
         {
-            out.send(Command::RunTrials);
+            out.send(DraftCommand::RunTrials);
         }
         let tuned = state.tuned.done().filter(|tuned| tuned.holds_for(recipe));
         if let Some(tuned) = tuned {

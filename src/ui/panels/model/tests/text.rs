@@ -4,6 +4,7 @@ use eframe::egui::Key;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+use crate::app::DataCommand;
 use crate::app::testing::Session;
 use crate::ui::panels::model::*;
 use crate::ui::testing::{Shown, page_harness};
@@ -95,8 +96,8 @@ fn an_example_takes_the_place_of_the_text_and_undo_brings_it_back() {
 #[test]
 fn a_model_without_data_is_not_told_of_rows_and_columns() {
     let mut session = Session::default();
-    session.send(Command::BeginWithoutData);
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::BeginWithoutData);
+    session.send(DataCommand::AcceptImport);
     let check = session.state.check.as_ref().unwrap();
     assert_eq!(check.error, None);
     let mut harness = page_harness(session, model_ui);

@@ -6,7 +6,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::testing::Session;
-use crate::app::{Command, DraftChange, Page};
+use crate::app::{DataCommand, DraftChange, Page, Question, RunCommand, ViewCommand};
 use crate::ui::panels::runs::loo::LooView;
 use crate::ui::panels::runs::pane::{Pane as _, find};
 use crate::ui::panels::runs::{RunsView, runs_ui};
@@ -29,7 +29,7 @@ fn finished(formulas: &[&str]) -> Session {
     }));
     for formula in formulas {
         session.send(DraftChange::Formula((*formula).to_owned()));
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
     }
     session
@@ -54,7 +54,7 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
         .collect();
     harness.get_by_label("Run leave-one-out").click_accesskit();
     harness.run_steps(4);
-    assert!(harness.state().sent.contains(&Command::Score(ids[1])));
+    assert!(harness.state().has_sent(Question::Score(ids[1])));
     let scores = harness.state().session.state.runs[1].scores.done().cloned();
     let scores = scores.unwrap();
     assert_eq!(scores.loo.rows.len(), 1000);
@@ -64,7 +64,7 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
 
     harness.get_by_label("Compare with Run 1").click_accesskit();
     harness.run_steps(4);
-    assert!(harness.state().sent.contains(&Command::Score(ids[0])));
+    assert!(harness.state().has_sent(Question::Score(ids[0])));
     harness.get_by_label_contains(" predicts better than ");
     assert!(harness.query_by_label("Compare with Run 1").is_none());
     let picture = format!(
@@ -75,7 +75,7 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
     harness.get_by_label(&picture);
     // More draws make the scores old.
     let session = &mut harness.state_mut().session;
-    session.send(Command::AddDraws(ids[1], 50));
+    session.send(RunCommand::AddDraws(ids[1], 50));
     assert!(session.state.runs[1].scores.is_idle());
     session.wait_for_runs();
 }
@@ -85,7 +85,7 @@ fn rows_are_left_out_when_asked_for_and_runs_are_compared() {
 fn runs_are_cross_validated_in_parts_and_compared() {
     let mut session = finished(&["churned ~ age", "churned ~ age + plan"]);
     let ids: Vec<u64> = session.state.runs.iter().map(|entry| entry.id).collect();
-    session.send(Command::ScoreInFolds(ids[0], 10));
+    session.send(Question::ScoreInFolds(ids[0], 10));
     let mut harness = page(session);
     // Beside the way to scores from the draws, which need not be there.
     harness.get_by_label("Run leave-one-out");
@@ -97,7 +97,7 @@ fn runs_are_cross_validated_in_parts_and_compared() {
     harness.get_by_label("Run K-fold").click_accesskit();
     harness.run_steps(4);
     let shown = harness.state();
-    assert!(shown.sent.contains(&Command::ScoreInFolds(ids[1], 10)));
+    assert!(shown.has_sent(Question::ScoreInFolds(ids[1], 10)));
     let entry = &shown.session.state.runs[1];
     let done = entry.folded.done().unwrap();
     assert_eq!((done.folds, done.scores.rows.len()), (10, 1000));
@@ -131,7 +131,7 @@ fn runs_are_cross_validated_in_parts_and_compared() {
     harness.get_by_label(&compared.behind[0].sentence);
     // They stay beside the scores from the draws.
     let session = &mut harness.state_mut().session;
-    session.send(Command::Score(ids[1]));
+    session.send(Question::Score(ids[1]));
     harness.run_steps(4);
     harness.get_by_role_and_label(Role::Cell, "elpd_loo");
     harness.get_by_role_and_label(Role::ColumnHeader, "elpd_kfold");
@@ -142,10 +142,10 @@ fn runs_of_other_outcomes_are_not_compared_and_say_why() {
     let mut session = finished(&["churned ~ age"]);
     session.send(DraftChange::Formula("age ~ plan".to_owned()));
     session.send(DraftChange::Template("linear".to_owned()));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     for id in [1, 2] {
-        session.send(Command::Score(id));
+        session.send(Question::Score(id));
     }
     let harness = page(session);
     harness.get_by_label_contains("explain different outcomes");
@@ -154,10 +154,10 @@ fn runs_of_other_outcomes_are_not_compared_and_say_why() {
 #[test]
 fn a_row_is_shown_on_the_data_page() {
     let mut session = finished(&["churned ~ age"]);
-    session.send(Command::ShowRow(41));
+    session.send(ViewCommand::ShowRow(41));
     assert_eq!(session.state.page, Page::Data);
     assert_eq!(session.state.row_asked, Some((1, 41)));
-    session.send(Command::ShowRow(41));
+    session.send(ViewCommand::ShowRow(41));
     assert_eq!(session.state.row_asked, Some((2, 41)));
 }
 
@@ -170,7 +170,7 @@ fn with_outlier() -> (Session, u64, tempfile::TempDir) {
     // An outlier at the end of the line.
     let text = format!("x,y\n{rows}14,17\n");
     let mut session = Session::with_file(&folder, "rows.csv", &text);
-    session.send(Command::AcceptImport);
+    session.send(DataCommand::AcceptImport);
     session.send(DraftChange::Formula("y ~ x".to_owned()));
     session.send(DraftChange::Template("linear".to_owned()));
     session.send(DraftChange::Run(RunSection {
@@ -179,10 +179,10 @@ fn with_outlier() -> (Session, u64, tempfile::TempDir) {
         draws: 200,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let id = session.state.runs[0].id;
-    session.send(Command::Score(id));
+    session.send(Question::Score(id));
     let scores = session.state.runs[0].scores.done().unwrap();
     assert!(!scores.doubtful().is_empty());
     (session, id, folder)
@@ -196,7 +196,7 @@ fn moments_are_matched_for_rows_with_bad_weights() {
     let mut harness = page(session);
     harness.get_by_label("Match moments").click_accesskit();
     harness.run_steps(4);
-    assert!(harness.state().sent.contains(&Command::MatchMoments(id)));
+    assert!(harness.state().has_sent(Question::MatchMoments(id)));
     let session = &harness.state().session;
     let after = session.state.runs[0].scores.done().unwrap();
     assert!(!after.can_match_moments() && after.refitted.is_empty());
@@ -219,7 +219,7 @@ fn rows_with_bad_weights_are_fitted_again() {
     };
     harness.get_by_label(&word).click_accesskit();
     harness.run_steps(4);
-    assert!(harness.state().sent.contains(&Command::Refit(id)));
+    assert!(harness.state().has_sent(Question::Refit(id)));
     let session = &harness.state().session;
     let after = session.state.runs[0].scores.done().unwrap();
     // So far out that no draw of a fit without it expects anything like it.
@@ -239,12 +239,12 @@ fn rows_with_bad_weights_are_fitted_again() {
 fn a_sample_of_rows_is_shown_with_both_errors() {
     let mut session = finished(&["churned ~ age"]);
     let id = session.state.runs[0].id;
-    session.send(Command::ScoreSample(id));
+    session.send(Question::ScoreSample(id));
     let sampled = session.state.runs[0].sampled_scores.done().unwrap();
     assert_eq!((sampled.rows.len(), sampled.rows_total), (1000, 1000));
     let mut harness = page(session);
     harness.get_by_role_and_label(Role::ColumnHeader, "se of sample");
     harness.get_by_label("Leave all rows out").click_accesskit();
     harness.run_steps(4);
-    assert!(harness.state().sent.contains(&Command::Score(id)));
+    assert!(harness.state().has_sent(Question::Score(id)));
 }

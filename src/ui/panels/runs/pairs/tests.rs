@@ -8,6 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
+use crate::app::ViewCommand;
 use crate::app::entry::RunPhase;
 use crate::app::testing::Session;
 use crate::ui::panels::runs::{RunsView, runs_ui};
@@ -63,7 +64,7 @@ fn session(chains: usize, draws: u32, divergent: impl Fn(usize, u32) -> bool) ->
 type Page = Harness<'static, Shown<RunsView>>;
 
 fn page(mut session: Session) -> Page {
-    session.send(Command::SelectVariable(1));
+    session.send(ViewCommand::SelectVariable(1));
     page_as_it_opens(session)
 }
 
@@ -116,16 +117,19 @@ fn the_selected_parameter_stands_against_the_one_that_goes_with_it_most() {
     harness.run_steps(3);
     assert_eq!(
         harness.state().sent.last(),
-        Some(&Command::SelectVariable(1))
+        Some(&ViewCommand::SelectVariable(1).into())
     );
     harness.get_by_label("Draws of a against c: 800 shown, 0 divergent transitions");
     // The selection of other panes is the one here, and the partner stays.
     let session = &mut harness.state_mut().session;
-    session.send(Command::SelectVariable(2));
+    session.send(ViewCommand::SelectVariable(2));
     harness.run_steps(3);
     harness.get_by_label("Draws of b against c: 800 shown, 0 divergent transitions");
     // What does not vary has no correlation and no axis to divide by.
-    harness.state_mut().session.send(Command::SelectVariable(3));
+    harness
+        .state_mut()
+        .session
+        .send(ViewCommand::SelectVariable(3));
     harness.run_steps(3);
     harness.get_by_label("no correlation: one of the two does not vary");
     assert_eq!(closed(&harness), 0);
@@ -209,12 +213,12 @@ fn the_worst_pairs_are_proposed_where_transitions_diverge() {
         .click();
     harness.run_steps(3);
     let sent = &harness.state().sent;
-    assert_eq!(sent.last(), Some(&Command::SelectVariable(3)));
+    assert_eq!(sent.last(), Some(&ViewCommand::SelectVariable(3).into()));
     harness.get_by_label_contains(&format!("Draws of flat against {other}: "));
     assert!(proposed(&harness)[1].1);
     // The choice of another parameter goes first.
     let shown = &mut harness.state_mut().session;
-    shown.send(Command::SelectVariable(2));
+    shown.send(ViewCommand::SelectVariable(2));
     harness.run_steps(3);
     harness.get_by_label_contains(&format!("Draws of b against {other}: "));
     let harness = page(funnel());

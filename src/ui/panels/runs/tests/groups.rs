@@ -9,7 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{WAIT, labels, page};
 use crate::app::testing::Session;
-use crate::app::{Command, DraftChange, Product};
+use crate::app::{DraftChange, PathCommand, Product, Question, RunCommand};
 use crate::ui::panels::runs::RunsView;
 use crate::ui::testing::Shown;
 use ergodic_core::engine::run_section::RunSection;
@@ -51,7 +51,7 @@ fn grouped() -> Session {
         draws: 100,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     let begun = Instant::now();
     while !session
         .state
@@ -195,7 +195,7 @@ fn a_grouped_run_predicts_without_its_groups_and_is_compared_with_its_likelihood
     harness.run_steps(4);
     harness.get_by_label("Without").click();
     harness.run_steps(4);
-    assert!(harness.state().sent.contains(&Command::Predict(id, false)));
+    assert!(harness.state().has_sent(Question::Predict(id, false)));
     harness.get_by_label_contains("every row as in an average group");
 
     harness
@@ -217,7 +217,7 @@ fn a_grouped_run_predicts_without_its_groups_and_is_compared_with_its_likelihood
     );
     let session = &mut harness.state_mut().session;
     let folder = session.folder.path().join("fit");
-    session.send(Command::Write(Product::Fit(Some(id)), folder.clone()));
+    session.send(PathCommand::Write(Product::Fit(Some(id)), folder.clone()));
     for name in ["fit.json", "effects.csv", "fitted.csv"] {
         assert!(folder.join(name).is_file(), "{name}");
     }

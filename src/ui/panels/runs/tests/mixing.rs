@@ -8,7 +8,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::testing::Session;
-use crate::app::{Command, DraftChange, RunPhase};
+use crate::app::{Command, DataCommand, DraftChange, Preference, Question, RunCommand, RunPhase};
 use crate::ui::panels::runs::{RunsView, runs_ui};
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::engine::run_section::RunSection;
@@ -22,7 +22,7 @@ fn finished(sampler: &str) -> Harness<'static, Shown<RunsView>> {
         draws: 200,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     let begun = Instant::now();
     let entry = session.state.selected().unwrap();
     while !entry.run().unwrap().is_finished() {
@@ -76,13 +76,13 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
     harness
         .state_mut()
         .session
-        .send(Command::SetMoreColumns(true));
+        .send(Preference::MoreColumns(true));
     harness.run_steps(4);
     let asked = harness
         .state()
         .sent
         .iter()
-        .filter(|it| matches!(it, Command::ComputeColumns(_)));
+        .filter(|it| matches!(it, Command::Ask(Question::ComputeColumns(_))));
     assert_eq!(asked.count(), 1);
     let entry = harness.state().session.state.selected().unwrap();
     let extras = &entry.extras.done().unwrap().extras;
@@ -96,7 +96,7 @@ fn further_columns_come_when_somebody_wants_them_and_go() {
     harness
         .state_mut()
         .session
-        .send(Command::SetMoreColumns(false));
+        .send(Preference::MoreColumns(false));
     harness.run_steps(2);
     assert_eq!(heads(&harness), usual);
 }
@@ -108,7 +108,7 @@ fn intervals_and_the_range_that_counts_as_0_are_chosen() {
     use ergodic_export::RunFolder;
     let mut session = Session::with_draft("churn");
     session.run(2, 100, 200);
-    session.send(Command::SetMoreColumns(true));
+    session.send(Preference::MoreColumns(true));
     let mut harness = page_harness(session, runs_ui);
     harness.set_size(eframe::egui::vec2(1600.0, 1000.0));
     harness.run_steps(4);
@@ -163,7 +163,7 @@ fn intervals_and_the_range_that_counts_as_0_are_chosen() {
         harness.get_by_label(line);
     }
     // The usual table has neither.
-    let usual = Command::SetMoreColumns(false);
+    let usual = Preference::MoreColumns(false);
     harness.state_mut().session.send(usual);
     harness.run_steps(3);
     assert!(harness.query_by_label(range).is_none());
@@ -182,10 +182,10 @@ fn many_short_chains_show_nested_rhat() {
         draws: 40,
         ..RunSection::default()
     }));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let id = session.state.runs[0].id;
-    session.send(Command::ComputeColumns(id));
+    session.send(Question::ComputeColumns(id));
     let entry = session.state.selected().unwrap();
     let words: Vec<String> = entry
         .extras
@@ -214,7 +214,7 @@ fn the_bias_of_a_run_read_from_its_folder_can_be_checked() {
     let session = &mut harness.state_mut().session;
     session.wait_for_runs();
     let folder = session.state.runs[0].place().unwrap().to_owned();
-    session.send(Command::Open(folder));
+    session.send(DataCommand::Open(folder));
     let read = session.state.selected_run.unwrap();
     assert!(session.state.run(read).unwrap().run().is_none());
     harness.run_steps(3);
@@ -232,7 +232,7 @@ fn a_bias_check_that_a_folder_tells_of_is_not_denied() {
     let session = &mut harness.state_mut().session;
     session.wait_for_runs();
     let folder = session.state.runs[0].place().unwrap().to_owned();
-    session.send(Command::Open(folder));
+    session.send(DataCommand::Open(folder));
     let read = session.state.selected_run.unwrap();
     harness.run_steps(3);
     harness.get_by_role_and_label(Role::Tab, "Bias").click();

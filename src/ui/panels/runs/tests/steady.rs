@@ -4,9 +4,9 @@ use eframe::egui::{Event, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use crate::app::DraftChange;
 use crate::app::state::Opening;
 use crate::app::testing::Session;
+use crate::app::{DataCommand, DraftChange, RunCommand, ViewCommand};
 use crate::ui::panels::runs::*;
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::design::Columns as _;
@@ -48,7 +48,7 @@ fn warming() -> Session {
         ..RunSection::default()
     };
     let mut session = draft("churned ~ age", "metropolis", run);
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session
 }
 
@@ -68,12 +68,12 @@ fn has(harness: &Page<'_>, words: &str) -> bool {
 #[test]
 fn adding_draws_keeps_report_and_verdict_until_there_are_newer_ones_and_counts_all() {
     let mut session = draft("churned ~ age", "nuts", short());
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let id = session.state.runs[0].id;
     let before = session.state.runs[0].report().unwrap();
     let first = words::took(&session.state.runs[0].view().unwrap());
-    session.send(Command::AddDraws(id, 200_000));
+    session.send(RunCommand::AddDraws(id, 200_000));
     let after = session.state.runs[0].report().unwrap();
     assert_eq!(after.summary.len(), before.summary.len());
     assert!(!after.summary.is_empty());
@@ -82,7 +82,7 @@ fn adding_draws_keeps_report_and_verdict_until_there_are_newer_ones_and_counts_a
     let mut harness = page(session);
     assert!(!has(&harness, "appears with the first draws"));
     let session = &mut harness.state_mut().session;
-    session.send(Command::Stop(id));
+    session.send(RunCommand::Stop(id));
     session.wait_for_runs();
     let view = session.state.runs[0].view().unwrap();
     assert!(view.draws_per_chain() > 120);
@@ -94,7 +94,7 @@ fn adding_draws_keeps_report_and_verdict_until_there_are_newer_ones_and_counts_a
 fn pauses_and_stops_during_the_warmup_are_told() {
     let mut session = warming();
     let id = session.state.runs[0].id;
-    session.send(Command::Pause(id));
+    session.send(RunCommand::Pause(id));
     // The run is paused as soon as that is asked for, its chain once it has heard of it.
     wait(&mut session, |view| {
         view.chains[0].state == ChainState::Paused
@@ -103,8 +103,8 @@ fn pauses_and_stops_during_the_warmup_are_told() {
     assert!(has(&harness, "Paused during warm-up, then"));
     harness.get_by_label("Chain 1: paused");
     let session = &mut harness.state_mut().session;
-    session.send(Command::Resume(id));
-    session.send(Command::Stop(id));
+    session.send(RunCommand::Resume(id));
+    session.send(RunCommand::Stop(id));
     session.wait_for_runs();
     let entry = &session.state.runs[0];
     let view = entry.view().unwrap();
@@ -118,7 +118,7 @@ fn pauses_and_stops_during_the_warmup_are_told() {
 #[test]
 fn height_of_the_bottom_and_tab_in_front_survive_a_small_window() {
     let mut session = draft("churned ~ age", "nuts", short());
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let mut harness = page(session);
     // Somebody looks at another tab than the first.
@@ -142,18 +142,21 @@ fn height_of_the_bottom_and_tab_in_front_survive_a_small_window() {
 #[test]
 fn the_list_of_runs_stays_where_it_is_whichever_run_is_shown() {
     let mut session = draft("churned ~ age", "nuts", short());
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let long =
         "churned ~ age + monthly_fee + region + calls + age:monthly_fee + region:monthly_fee";
     session.send(DraftChange::Formula(long.to_owned()));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();
     let mut harness = page(session);
     let at = |harness: &Page<'_>| harness.get_by_label_contains("Run 1").rect();
     let shown = at(&harness);
-    harness.state_mut().session.send(Command::SelectRun(ids[0]));
+    harness
+        .state_mut()
+        .session
+        .send(ViewCommand::SelectRun(ids[0]));
     harness.run_steps(3);
     assert_eq!(at(&harness), shown);
 }
@@ -161,17 +164,17 @@ fn the_list_of_runs_stays_where_it_is_whichever_run_is_shown() {
 #[test]
 fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
     let mut session = draft("churned ~ age", "nuts", short());
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     session.send(DraftChange::Sampler("sgld".to_owned()));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     session.send(DraftChange::Formula("churned ~ monthly_fee".to_owned()));
     session.send(DraftChange::Sampler("nuts".to_owned()));
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();
-    session.send(Command::SelectRun(ids[1]));
+    session.send(ViewCommand::SelectRun(ids[1]));
     let mut harness = page(session);
     harness.get_by_label("Check bias").click();
     harness.run_steps(3);
@@ -188,7 +191,7 @@ fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
     assert!(!manifest.contains("\"bias_check\": null"), "{manifest}");
     // Read from there it has the numbers of each parameter.
     let folder = folder.to_owned();
-    session.send(Command::Open(folder));
+    session.send(DataCommand::Open(folder));
     let read = session.state.selected().unwrap();
     assert_ne!(read.id, ids[1]);
     let [read, made] = [&read.report().unwrap(), &report].map(|it| it.bias.clone().unwrap());
@@ -205,10 +208,10 @@ fn a_run_makes_the_draws_that_a_bias_check_needs_unless_their_number_was_named()
             ..RunSection::default()
         };
         let mut session = draft("churned ~ age", "sgld-cv", run);
-        session.send(Command::StartRun);
+        session.send(RunCommand::Start);
         session.wait_for_runs();
         let id = session.state.runs[0].id;
-        session.send(Command::CheckBias(id));
+        session.send(RunCommand::CheckBias(id));
         session.wait_for_runs();
         let entry = &session.state.runs[0];
         assert_eq!(entry.view().unwrap().draws_per_chain(), checked);
@@ -216,9 +219,9 @@ fn a_run_makes_the_draws_that_a_bias_check_needs_unless_their_number_was_named()
         let recipe = std::fs::read_to_string(entry.place().unwrap().join("recipe.toml")).unwrap();
         assert!(recipe.contains(&format!("draws = {checked}")), "{recipe}");
         // A second check needs no more.
-        session.send(Command::CheckBias(id));
+        session.send(RunCommand::CheckBias(id));
         assert!(session.state.runs[0].control.is_some());
-        session.send(Command::Stop(id));
+        session.send(RunCommand::Stop(id));
         session.wait_for_runs();
     }
 }
@@ -230,12 +233,12 @@ fn a_run_stopped_while_it_draws_for_a_bias_check_is_not_checked() {
         ..RunSection::default()
     };
     let mut session = draft("churned ~ age", "sgld-cv", run);
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let id = session.state.runs[0].id;
-    session.send(Command::CheckBias(id));
+    session.send(RunCommand::CheckBias(id));
     assert!(session.state.runs[0].control.is_none());
-    session.send(Command::Stop(id));
+    session.send(RunCommand::Stop(id));
     session.wait_for_runs();
     let entry = &session.state.runs[0];
     assert!(entry.control.is_none());
@@ -246,12 +249,12 @@ fn a_run_stopped_while_it_draws_for_a_bias_check_is_not_checked() {
 #[test]
 fn a_bias_check_says_how_much_time_is_left() {
     let mut session = draft("churned ~ age", "sgld", short());
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let id = session.state.runs[0].id;
     // A control of twice as many draws, which does not end before it is looked at.
     session.state.runs[0].control_draws = Some(5_000);
-    session.send(Command::CheckBias(id));
+    session.send(RunCommand::CheckBias(id));
     assert_eq!(words::control_left(&session.state.runs[0]), None);
     let begun = std::time::Instant::now();
     let entry = &session.state.runs[0];
@@ -282,7 +285,7 @@ fn a_bias_check_says_how_much_time_is_left() {
     let session = &mut harness.state_mut().session;
     let control = session.state.runs[0].control.as_ref();
     control.unwrap().resume();
-    session.send(Command::Stop(id));
+    session.send(RunCommand::Stop(id));
     session.wait_for_runs();
 }
 
@@ -307,7 +310,7 @@ fn runs_that_are_being_opened_are_announced_and_can_be_given_up() {
     let mut harness = page(session);
     harness.get_by_label("Opening 2 runs… 25%");
     assert!(!has(&harness, "Runs appear here"));
-    harness.state_mut().session.send(Command::CancelLoad);
+    harness.state_mut().session.send(DataCommand::CancelLoad);
     harness.run_steps(3);
     assert!(!has(&harness, "Opening"));
     assert!(
@@ -332,7 +335,7 @@ fn a_file_being_read_tells_how_far_it_is_and_can_be_given_up() {
         },
     );
     let open = |harness: &mut Window<'_>| {
-        let command = Command::Open(path.clone());
+        let command = DataCommand::Open(path.clone());
         let mut work = harness.state_mut().session.begin(command);
         assert_eq!(work.len(), 1);
         harness.run_steps(3);
@@ -380,7 +383,7 @@ fn a_file_being_read_tells_how_far_it_is_and_can_be_given_up() {
 #[test]
 fn f6_goes_round_the_parts_of_the_page_and_panels_fold() {
     let mut session = draft("churned ~ age", "nuts", short());
-    session.send(Command::StartRun);
+    session.send(RunCommand::Start);
     session.wait_for_runs();
     let mut harness = page_harness(
         session,

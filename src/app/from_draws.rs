@@ -11,7 +11,7 @@ use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 
-/// What is asked for.
+/// How something is found from the draws of a run.
 pub(super) struct FromDraws<T: 'static> {
     /// Where the answer is kept.
     pub kept: fn(&mut RunEntry) -> &mut Task<Arc<T>>,

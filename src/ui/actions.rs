@@ -1,6 +1,6 @@
 //! Everything that a key, a menu or the command palette can ask for, declared once: menus, palette, keyboard and help are made
-//! from [`ACTIONS`]; the palette also offers panes, pictures and formats, each from its own list. A new action is a variant, its
-//! line in the list, and what it does in [`perform`].
+//! from [`ACTIONS`]; the palette also offers panes, pictures and formats, each from its own list. A new action is a line in the list;
+//! where its command depends on what is open, also a variant and what it does in [`perform`].
 
 use eframe::egui::{Key, KeyboardShortcut, Modifiers};
 
@@ -16,34 +16,12 @@ use crate::app::{
 use ergodic_core::engine::RunState;
 
 /// What can be asked for whatever is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// Open a file.
-    Open,
-    /// Open a file by its path.
-    TypeOpen,
-    /// Save the project.
-    Save,
-    /// Save the project elsewhere.
-    SaveAs,
-    /// Save the project by its path.
-    TypeSave,
-    /// Save the draft as a recipe.
-    SaveRecipe,
-    /// Begin anew.
-    NewProject,
+    /// Send a command that is the same whatever is open.
+    Send(&'static Command),
     /// Read the open data file again, as it is now.
     ReadAgain,
-    /// Close the data.
-    CloseData,
-    /// Take back the last change of the draft.
-    Undo,
-    /// Make it again.
-    Redo,
-    /// Draw a new seed.
-    NewSeed,
-    /// Start a run of the draft.
-    Run,
     /// Pause or resume the run shown.
     PauseResume,
     /// Stop the run shown and keep its draws.
@@ -52,20 +30,8 @@ pub enum Action {
     Export,
     /// Save a report of the run shown.
     Report,
-    /// Run a recipe that ends badly.
-    Lesson,
-    /// Show a page.
-    GoTo(Page),
     /// Bring a pane of the run shown to the front; [`super::panels::runs::PANES`] lists these.
     Pane(&'static PaneEntry),
-    /// Show more or less.
-    Depth(Depth),
-    /// Choose a theme.
-    Theme(Theme),
-    /// Write numbers with a decimal comma, or with a point.
-    DecimalComma(bool),
-    /// Show the further columns of the summary table, or only the usual ones.
-    MoreColumns(bool),
     /// Filter the variables of the table.
     FilterVariables,
     /// Show or hide the panel at the left.
@@ -170,37 +136,37 @@ const fn entry(
 /// All actions but those of panes, in the order of menus and palette.
 #[rustfmt::skip]
 pub static ACTIONS: &[ActionEntry] = &[
-    entry(Group::Project, Action::Open, icons::FOLDER_OPEN, &[ctrl(Key::O)], "Open a file…", "Data, a project, a recipe, a run folder or draws"),
-    entry(Group::Project, Action::TypeOpen, icons::FOLDER_OPEN, &[], "Open: type a path…", ""),
-    entry(Group::Model, Action::Run, icons::PLAY, &[ctrl(Key::Enter)], "Run the model", ""),
-    entry(Group::Project, Action::Save, icons::FLOPPY_DISK, &[ctrl(Key::S)], "Save the project", ""),
-    entry(Group::Project, Action::SaveAs, icons::FLOPPY_DISK, &[KeyboardShortcut::new(CTRL_SHIFT, Key::S)], "Save the project as…", ""),
-    entry(Group::Project, Action::TypeSave, icons::FLOPPY_DISK, &[], "Save the project: type a path…", ""),
-    entry(Group::Project, Action::SaveRecipe, icons::FILE_CODE, &[], "Save the draft as a recipe…", "For the command line, or for another day"),
-    entry(Group::Project, Action::NewProject, icons::FILE, &[], "New project", ""),
+    entry(Group::Project, Action::Send(&Command::Path(PathCommand::PickOpen)), icons::FOLDER_OPEN, &[ctrl(Key::O)], "Open a file…", "Data, a project, a recipe, a run folder or draws"),
+    entry(Group::Project, Action::Send(&Command::Path(PathCommand::TypeOpen)), icons::FOLDER_OPEN, &[], "Open: type a path…", ""),
+    entry(Group::Model, Action::Send(&Command::Run(RunCommand::Start)), icons::PLAY, &[ctrl(Key::Enter)], "Run the model", ""),
+    entry(Group::Project, Action::Send(&Command::Project(ProjectCommand::Save)), icons::FLOPPY_DISK, &[ctrl(Key::S)], "Save the project", ""),
+    entry(Group::Project, Action::Send(&Command::Path(PathCommand::Pick(Product::Project))), icons::FLOPPY_DISK, &[KeyboardShortcut::new(CTRL_SHIFT, Key::S)], "Save the project as…", ""),
+    entry(Group::Project, Action::Send(&Command::Path(PathCommand::Type(Product::Project))), icons::FLOPPY_DISK, &[], "Save the project: type a path…", ""),
+    entry(Group::Project, Action::Send(&Command::Path(PathCommand::Pick(Product::Recipe))), icons::FILE_CODE, &[], "Save the draft as a recipe…", "For the command line, or for another day"),
+    entry(Group::Project, Action::Send(&Command::Project(ProjectCommand::New)), icons::FILE, &[], "New project", ""),
     entry(Group::Run, Action::Stop, icons::STOP, &[ctrl(Key::Period)], "Stop the run and keep its draws", ""),
     entry(Group::Run, Action::PauseResume, icons::PAUSE, &[plain(PAUSE)], "Pause or resume the run", ""),
     entry(Group::Run, Action::Export, icons::EXPORT, &[ctrl(Key::E)], "Export draws…", "As CSV"),
     entry(Group::Run, Action::Report, icons::FILE, &[], "Save a report…", "One page with results, model, methods and pictures"),
-    entry(Group::Model, Action::Undo, icons::ARROW_COUNTER_CLOCKWISE, &[ctrl(Key::Z)], "Undo", "Takes back the last change of the model"),
-    entry(Group::Model, Action::Redo, icons::ARROW_CLOCKWISE, &[KeyboardShortcut::new(CTRL_SHIFT, Key::Z), ctrl(Key::Y)], "Redo", ""),
-    entry(Group::Model, Action::GoTo(Page::Compare), icons::SCALES, &[], "Compare samplers by running them…", ""),
-    entry(Group::Model, Action::NewSeed, icons::HASH, &[], "New seed", ""),
+    entry(Group::Model, Action::Send(&Command::Draft(DraftCommand::Undo)), icons::ARROW_COUNTER_CLOCKWISE, &[ctrl(Key::Z)], "Undo", "Takes back the last change of the model"),
+    entry(Group::Model, Action::Send(&Command::Draft(DraftCommand::Redo)), icons::ARROW_CLOCKWISE, &[KeyboardShortcut::new(CTRL_SHIFT, Key::Z), ctrl(Key::Y)], "Redo", ""),
+    entry(Group::Model, Action::Send(&Command::GoTo(Page::Compare)), icons::SCALES, &[], "Compare samplers by running them…", ""),
+    entry(Group::Model, Action::Send(&Command::Change(DraftChange::NewSeed)), icons::HASH, &[], "New seed", ""),
     entry(Group::Project, Action::ReadAgain, icons::ARROWS_CLOCKWISE, &[], "Read the data file again", "As it is now, in the same way; the draft stays"),
-    entry(Group::Project, Action::CloseData, icons::X, &[], "Close the data", ""),
-    entry(Group::Run, Action::Lesson, icons::INFO, &[], "See what a bad run looks like", ""),
-    entry(Group::View, Action::Theme(Theme::System), icons::CIRCLE_HALF, &[], "Theme: as the system", ""),
-    entry(Group::View, Action::Theme(Theme::Light), icons::CIRCLE_HALF, &[], "Theme: light", ""),
-    entry(Group::View, Action::Theme(Theme::Dark), icons::CIRCLE_HALF, &[], "Theme: dark", ""),
-    entry(Group::View, Action::Theme(Theme::HighContrast), icons::CIRCLE_HALF, &[], "Theme: high contrast", ""),
-    entry(Group::View, Action::DecimalComma(true), icons::HASH, &[], "Numbers: decimal comma", ""),
-    entry(Group::View, Action::DecimalComma(false), icons::HASH, &[], "Numbers: decimal point", ""),
-    entry(Group::View, Action::MoreColumns(true), icons::TABLE, &[], "Summary: more columns", "Errors and effective sample sizes of sd and quantiles, inefficiency, each chain"),
-    entry(Group::View, Action::MoreColumns(false), icons::TABLE, &[], "Summary: usual columns", ""),
+    entry(Group::Project, Action::Send(&Command::Data(DataCommand::Close)), icons::X, &[], "Close the data", ""),
+    entry(Group::Run, Action::Send(&Command::Data(DataCommand::RunLesson)), icons::INFO, &[], "See what a bad run looks like", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Theme(Theme::System))), icons::CIRCLE_HALF, &[], "Theme: as the system", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Theme(Theme::Light))), icons::CIRCLE_HALF, &[], "Theme: light", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Theme(Theme::Dark))), icons::CIRCLE_HALF, &[], "Theme: dark", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Theme(Theme::HighContrast))), icons::CIRCLE_HALF, &[], "Theme: high contrast", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::DecimalComma(true))), icons::HASH, &[], "Numbers: decimal comma", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::DecimalComma(false))), icons::HASH, &[], "Numbers: decimal point", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::MoreColumns(true))), icons::TABLE, &[], "Summary: more columns", "Errors and effective sample sizes of sd and quantiles, inefficiency, each chain"),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::MoreColumns(false))), icons::TABLE, &[], "Summary: usual columns", ""),
     entry(Group::View, Action::ResetLayout, icons::GRID_FOUR, &[], "Reset the layout of the panels", ""),
-    entry(Group::View, Action::Depth(Depth::Verdict), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num1)], "Show only the verdict", ""),
-    entry(Group::View, Action::Depth(Depth::Standard), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num2)], "Show the standard view", ""),
-    entry(Group::View, Action::Depth(Depth::Everything), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num3)], "Show everything", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Depth(Depth::Verdict))), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num1)], "Show only the verdict", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Depth(Depth::Standard))), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num2)], "Show the standard view", ""),
+    entry(Group::View, Action::Send(&Command::Prefer(Preference::Depth(Depth::Everything))), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num3)], "Show everything", ""),
     entry(Group::View, Action::FilterVariables, icons::FUNNEL, &[ctrl(Key::F)], "Filter the parameters", ""),
     entry(Group::View, Action::LeftPanel, icons::TABLE, &[ctrl(Key::B)], "Show or hide the panel at the left", "Of the page of runs"),
     entry(Group::View, Action::BottomPanel, icons::TABLE, &[ctrl(Key::J)], "Show or hide the panel at the bottom", "Of the page of runs"),
@@ -209,10 +175,10 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::View, Action::Zoom(1), icons::MAGNIFYING_GLASS, &[ctrl(Key::Plus), ctrl(Key::Equals)], "Larger", "Text and everything else"),
     entry(Group::View, Action::Zoom(-1), icons::MAGNIFYING_GLASS, &[ctrl(Key::Minus)], "Smaller", "Text and everything else"),
     entry(Group::View, Action::Zoom(0), icons::MAGNIFYING_GLASS, &[ctrl(Key::Num0)], "Normal size", "Text and everything else"),
-    entry(Group::View, Action::GoTo(Page::Data), icons::TABLE, &[ctrl(Key::Num1)], "Go to Data", ""),
-    entry(Group::View, Action::GoTo(Page::Model), icons::FUNCTION, &[ctrl(Key::Num2)], "Go to Model", ""),
-    entry(Group::View, Action::GoTo(Page::Sampler), icons::SLIDERS_HORIZONTAL, &[ctrl(Key::Num3)], "Go to Sampler", "Settings, trials of step sizes, calibration by simulation, search for the mode"),
-    entry(Group::View, Action::GoTo(Page::Runs), icons::CHART_LINE, &[ctrl(Key::Num4)], "Go to Runs", ""),
+    entry(Group::View, Action::Send(&Command::GoTo(Page::Data)), icons::TABLE, &[ctrl(Key::Num1)], "Go to Data", ""),
+    entry(Group::View, Action::Send(&Command::GoTo(Page::Model)), icons::FUNCTION, &[ctrl(Key::Num2)], "Go to Model", ""),
+    entry(Group::View, Action::Send(&Command::GoTo(Page::Sampler)), icons::SLIDERS_HORIZONTAL, &[ctrl(Key::Num3)], "Go to Sampler", "Settings, trials of step sizes, calibration by simulation, search for the mode"),
+    entry(Group::View, Action::Send(&Command::GoTo(Page::Runs)), icons::CHART_LINE, &[ctrl(Key::Num4)], "Go to Runs", ""),
     entry(Group::View, Action::Palette, icons::MAGNIFYING_GLASS, &[ctrl(Key::P)], "Search or run a command", ""),
     entry(Group::View, Action::Help, icons::QUESTION, &[plain(Key::F1)], "Help: keys and actions", "All shortcuts of the keyboard"),
 ];
@@ -274,25 +240,12 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         return;
     }
     match action {
-        Action::Open => out.send(PathCommand::PickOpen),
-        Action::TypeOpen => out.send(PathCommand::TypeOpen),
-        Action::Save => out.send(ProjectCommand::Save),
-        Action::SaveAs => out.send(PathCommand::Pick(Product::Project)),
-        Action::TypeSave => {
-            out.send(PathCommand::Type(Product::Project));
-        }
-        Action::SaveRecipe => out.send(PathCommand::Pick(Product::Recipe)),
-        Action::NewProject => out.send(ProjectCommand::New),
+        Action::Send(command) => out.send(command.clone()),
         Action::ReadAgain => out.send(match &state.data {
             Some(data) => DataCommand::SetImport(data.options.clone()).into(),
             // Which says that there are none.
             None => Command::GoTo(Page::Data),
         }),
-        Action::CloseData => out.send(DataCommand::Close),
-        Action::Undo => out.send(DraftCommand::Undo),
-        Action::Redo => out.send(DraftCommand::Redo),
-        Action::NewSeed => out.send(DraftChange::NewSeed),
-        Action::Run => out.send(RunCommand::Start),
         Action::PauseResume => {
             if let Some(entry) = run
                 && let Some(view) = entry.view()
@@ -320,8 +273,6 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
                 out.send(PathCommand::Pick(Product::Report(entry.id, format)));
             }
         }
-        Action::Lesson => out.send(DataCommand::RunLesson),
-        Action::GoTo(page) => out.send(Command::GoTo(page)),
         Action::Pane(pane) => {
             out.send(Command::GoTo(Page::Runs));
             if state.preferences.depth == Depth::Verdict {
@@ -329,10 +280,6 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
             }
             views.runs.show_pane(pane);
         }
-        Action::Depth(depth) => out.send(Preference::Depth(depth)),
-        Action::Theme(theme) => out.send(Preference::Theme(theme)),
-        Action::DecimalComma(on) => out.send(Preference::DecimalComma(on)),
-        Action::MoreColumns(on) => out.send(Preference::MoreColumns(on)),
         Action::FilterVariables => views.runs.filter_variables(),
         Action::LeftPanel => views.runs.toggle_left(),
         Action::BottomPanel => views.runs.toggle_bottom(),
@@ -376,9 +323,15 @@ mod tests {
                 );
             }
         }
-        assert_eq!(keys(Action::Open).unwrap(), "Ctrl O");
+        assert_eq!(
+            keys(Action::Send(&Command::Path(PathCommand::PickOpen))).unwrap(),
+            "Ctrl O"
+        );
         assert_eq!(keys(Action::PauseResume).unwrap(), "Space");
-        assert_eq!(keys(Action::NewSeed), None);
+        assert_eq!(
+            keys(Action::Send(&Command::Change(DraftChange::NewSeed))),
+            None
+        );
     }
 
     #[test]
@@ -423,7 +376,11 @@ mod tests {
     fn longer_combinations_are_read_first() {
         let all = shortcuts();
         let place = |action| all.iter().position(|(_, other)| *other == action).unwrap();
-        assert!(place(Action::SaveAs) < place(Action::Save));
+        assert!(
+            place(Action::Send(&Command::Path(PathCommand::Pick(
+                Product::Project
+            )))) < place(Action::Send(&Command::Project(ProjectCommand::Save)))
+        );
         assert!(place(Action::Panel(false)) < place(Action::Panel(true)));
     }
 }

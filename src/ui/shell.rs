@@ -151,7 +151,10 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
             }
             let open = ui.add(Button::icon_only(icons::FOLDER_OPEN, "Open").quiet());
             if open
-                .on_hover_text(actions::keys(Action::Open).unwrap_or_default())
+                .on_hover_text(
+                    actions::keys(Action::Send(&Command::Path(PathCommand::PickOpen)))
+                        .unwrap_or_default(),
+                )
                 .clicked()
             {
                 out.send(PathCommand::PickOpen);
